@@ -63,6 +63,7 @@ CALLS = routed(
         acts.send_act,
         acts.send_acts,
         tokens.issue_token,
+        tokens.make_official_token,
         invitations.invite,
         invited.get_invitation,
         invited.redeem_invitation,

@@ -3,7 +3,7 @@
 The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 from sqlalchemy import (
+    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -41,6 +42,7 @@ from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
 from projections.visibility import Sight, of_club
 from referee.actors import Actor
+from referee.events import ENDS as MATCH_ENDS
 from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
 from referee.officials.events.cases import (
     CaseAppealed,
@@ -49,7 +51,9 @@ from referee.officials.events.cases import (
     CaseStated,
     CaseWithdrawn,
 )
+from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
+from referee.tokens import sealed
 from referee.value import CaseKind, Verdict
 from referee.visibility import Event, Viewer, seen
 
@@ -65,6 +69,8 @@ FACTS: tuple[type[Event], ...] = (
     ActTakenBack,
 )
 """What a case is made of."""
+ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
+"""Events by which a match is over, or goes on again."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
@@ -138,10 +144,13 @@ class Cases:
     """The book of all case files."""
 
     name = "cases"
-    key = "cases_3"
-    takes = topics(MatchOpened, *FACTS, *LAYS_OPEN)
+    key = "cases_4"
+    takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
 
-    def __init__(self, prefix: str = LIVE) -> None:
+    def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
+        """``secret``: returns the secret of the store, by which the book finds the matches of an official's token. It
+        can be left out if no events are applied."""
+        self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
             f"{prefix}{self.key}_matches",
@@ -153,6 +162,8 @@ class Cases:
             Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256, or their club
             Column("members", Text, nullable=False),
             Column("evening", Integer),
+            Column("over", Boolean, nullable=False),
+            Column("held_back", Boolean, nullable=False),  # a member who gave the officials' tokens plays
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -205,8 +216,8 @@ class Cases:
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
-        return type(self)(prefix)
+        """Return this book in other tables."""
+        return type(self)(prefix, self._secret)
 
     def apply(self, connection: Connection, page: Page) -> None:
         """Takes in the events of a page; what it has already, it passes over."""
@@ -218,12 +229,14 @@ class Cases:
         cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         for match_id, version, _, events in page.news(versions, self.takes):
             had = known.get(match_id)
-            public_to, ruleset, officials, members, evening = (0, "", (), "", None) if had is None else had[2:]
+            before: tuple[Any, ...] = (0, "", (), "", None, False, False)
+            public_to, ruleset, officials, members, evening, over, held_back = before if had is None else had[2:]
             for recorded in events:
                 event = recorded.event
                 if isinstance(event, MatchOpened):
-                    ruleset, officials = event.ruleset, (event.official, *event.officials)
+                    ruleset, officials = event.ruleset, self._tokens(match_id, event)
                     members, evening = _sitting(event.members), event.evening
+                    held_back = not set(event.members).isdisjoint(event.given_by)
                     if event.club is not None:
                         officials = (*officials, of_club(event.club))
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
@@ -235,6 +248,8 @@ class Cases:
                         knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
                         whose = {"members": members, "evening": evening, "knocker": knocker}
                         held += [{"token": token, "of": case, **whose} for token in set(officials)]
+                if isinstance(event, ENDS):
+                    over = not isinstance(event, ProtocolCorrected) or event.won is not None
                 if type(event) in LAYS_OPEN:
                     public_to = recorded.originator_version
             row = {
@@ -244,6 +259,8 @@ class Cases:
                 "officials": officials,
                 "members": members,
                 "evening": evening,
+                "over": over,
+                "held_back": held_back,
             }
             if match_id in known:
                 old.append({"id": match_id, **row})
@@ -255,7 +272,8 @@ class Cases:
         if begun:
             places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
             connection.execute(insert(self.cases), places)
-            connection.execute(insert(self.held), [one.pop("of") | one for one in held])
+            if held:
+                connection.execute(insert(self.held), [one.pop("of") | one for one in held])
         for (match_id, number), case in cases.items():
             if case and "event" not in case:
                 place = (self.held.c.match == match_id) & (self.held.c.case == number)
@@ -264,6 +282,13 @@ class Cases:
             connection.execute(insert(self.matches), new)
         if old:
             connection.execute(update(self.matches).where(this.match == bindparam("id")), old)
+
+    def _tokens(self, match_id: UUID, opened: MatchOpened) -> tuple[str, ...]:
+        """Return the SHA-256 of each official's token."""
+        if not opened.dockets:
+            return ()
+        assert self._secret is not None, "a book that takes events has the secret of their store"
+        return sealed(self._secret(), match_id, opened.dockets)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
         """The last event of a match that the book has come to, or 0."""
@@ -344,7 +369,8 @@ class Cases:
         as the viewer may see it: in the matches in which somebody is an official, or in one of them."""
         held = self.held.c
         whose = _whose(sight)
-        query = self._held(whose).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        given = whose if match is None else whose.keys() - {"by_token"}  # a party reads what was ruled in its match
+        query = self._held(given).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
             query = query.where(held.match == match)
@@ -365,10 +391,21 @@ class Cases:
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _held(self, given: Collection[str]) -> Select[Any]:
-        """Of the cases those of who is their official, as :func:`_whose` gives him; where he plays he is none."""
-        held = self.held.c
+        """Return the query for the cases of an official, with the values of :func:`_whose`.
+
+        Cases of a match in which the official plays are left out. Those of a match in which another member behind
+        the key or the token plays are left out until the match is over.
+        """
+        held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
-        return query.where(held.members.not_like(bindparam("sits"))) if "sits" in given else query
+        if "sits" in given:
+            query = query.where(held.members.not_like(bindparam("sits")))
+        behind = [held.members.like(bindparam(name)) for name in sorted(given) if name.startswith("behind_")]
+        hidden = matches.held_back if "by_token" in given else or_(*behind) if behind else None
+        if hidden is None:
+            return query
+        under_way = select(matches.match).where(matches.match == held.match, matches.over.is_(False), hidden)
+        return query.where(~under_way.exists())
 
     def knocks(
         self,
@@ -447,9 +484,13 @@ def _member(members: str, seat: Actor | None) -> int | None:
 
 
 def _whose(sight: Sight) -> dict[str, Any]:
-    """The values by which cases are found of which somebody is the official: of nobody there are none."""
-    whose = {"official": sight.official}
-    return whose if sight.sits is None else whose | {"sits": f"%{_sitting((sight.sits,))}%"}
+    """Return the values by which the cases of an official are found: none if the caller is no official."""
+    whose: dict[str, Any] = {"official": sight.official}
+    if sight.club is None:
+        return whose | {"by_token": True}
+    if sight.sits is not None:
+        whose["sits"] = f"%{_sitting((sight.sits,))}%"
+    return whose | {f"behind_{member}": f"%{_sitting((member,))}%" for member in sight.behind}
 
 
 def _listed(row: Any) -> Listed:

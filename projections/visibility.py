@@ -19,6 +19,8 @@ class Sight(Value):
     """Whether he has the cases of the club as an official: but of matches in which ``sits``."""
     sits: int | None = None
     """Whose key it is; ``None``: a program's."""
+    behind: tuple[int, ...] = ()
+    """Other members behind the key: the cases of matches in which one of them plays are not shown until the end."""
     held: str | None = None
     """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""
 

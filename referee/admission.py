@@ -22,12 +22,12 @@ PlaceSent = Annotated[int, Meta(ge=1, le=wire_types.OFFICIALS_MAX)]
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """By the official: a seat or a role gets a token, of which this is the SHA-256, instead of the one before."""
+    """By the official: a seat or a role gets another token instead of the one before."""
 
     seat: Seat | None
     """The seat; null: the role has none."""
     hash: wire_types.HiddenHash
-    """SHA-256 of the token. It is shown to nobody."""
+    """The hash of the token in this match. It is shown to nobody."""
     role: TokenRole = "seat"
 
 
@@ -42,6 +42,8 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """The seat; left out: the role has none."""
     official: PlaceSent | None = None
     """Which of the officials, from 1; left out: another role."""
+    given_by: wire_types.Givers = ()
+    """The members behind the key that invites an official."""
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):
@@ -50,4 +52,4 @@ class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, ta
     invitation: wire_types.InvitationNumber
     """The number of the invitation in the match."""
     hash: wire_types.HiddenHash
-    """SHA-256 of the token that the holder gets. It is shown to nobody."""
+    """The hash in this match of the token that the holder gets. It is shown to nobody."""

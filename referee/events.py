@@ -154,10 +154,17 @@ class Adjudication(Value):
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
+    """A match was opened, with every option of its ruleset resolved. Of tokens it holds hashes that are good for
+    this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
-    HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody", "officials": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {
+        "tokens": "nobody",
+        "official": "nobody",
+        "officials": "nobody",
+        "dockets": "nobody",
+        "given_by": "nobody",
+    }
     ruleset: wire_types.Code
     edition: wire_types.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
@@ -175,7 +182,10 @@ class MatchOpened(Event):
     adjudication: Adjudication | None = None
     """Officials attend to the match; null: what events cannot decide, nobody rules on."""
     officials: wire_types.BySeat[wire_types.Hash] = ()
-    """Of the tokens of the other officials, from the second on, as SHA-256: told to nobody."""
+    """The hashes of the tokens of the other officials, from the second on: shown to nobody."""
+    dockets: wire_types.BySeat[wire_types.Hash] = ()
+    """By official, the SHA-256 of the token, encrypted with the secret of the store: shown to nobody. The service
+    finds by it the cases of all matches of one token."""
     shuffle: Shuffling | None = None
     """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
     entropy_seconds: wire_types.EntropySeconds = 0
@@ -192,6 +202,8 @@ class MatchOpened(Event):
     """Who may see it."""
     stakes_need: StakesNeed = "members"
     """Who has to agree to the stakes before a club's books count them."""
+    given_by: wire_types.Givers = ()
+    """The members behind the key that opened the match and was shown the tokens of its officials."""
     stake_limit: wire_types.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
@@ -209,18 +221,20 @@ class TokenEnded(Event):
 
 
 class TokenMade(Event):
-    """A seat or a role was given a token, which is kept as SHA-256."""
+    """A seat or a role was given a token, of which a hash is stored."""
 
     TOPIC: ClassVar[str] = "match/token-made"
-    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     hash: wire_types.HiddenHash
-    """Of the token, as SHA-256: told to nobody."""
+    """The hash of the token in this match: shown to nobody."""
     seat: Seat | None = None
     """Whose it is; left out: nobody's, in a role that has no seat."""
     role: wire_types.Code = "seat"
     """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
     official: wire_types.OfficialPlace | None = None
     """Which of the officials, from 1; left out: another role."""
+    given_by: wire_types.Givers = ()
+    """The members behind the key that invited to it; empty in roles that see nothing hidden."""
 
 
 class CardDrawn(Event):

@@ -26,6 +26,7 @@ class Invitation(invitations.Invitation, kw_only=True):
     role: Role
     seat: int | None = None
     official: int | None = None
+    given_by: tuple[int, ...] = ()
 
     @property
     def admits_to(self) -> tuple[Role, int | None, int | None]:
@@ -37,13 +38,15 @@ class Seating(Value):
     """Who may act in a match, and who has agreed to its stakes."""
 
     seats: tuple[str, ...]
-    """By seat, the SHA-256 of its token; empty: it has none."""
+    """By seat, the hash of its token in this match (:mod:`referee.tokens`); empty: it has none."""
     officials: tuple[str, ...]
-    """By place, the SHA-256 of each official's token."""
+    """By place, the hash of each official's token in this match."""
+    given_by: tuple[tuple[int, ...], ...] = ()
+    """By place, the members behind the key that gave the official's token: they may know it."""
     scribe: str = ""
-    """SHA-256 of the token of the scribe, who writes for all seats; empty: there is none."""
+    """The hash of the token of the scribe, who writes for all seats; empty: there is none."""
     watcher: str = ""
-    """SHA-256 of the token of a watcher, who only looks; empty: there is none."""
+    """The hash of the token of a watcher, who only looks; empty: there is none."""
     invitations: tuple[Invitation, ...] = ()
     """All that were made, by number."""
     of_club: bool = False
@@ -61,7 +64,7 @@ class Seating(Value):
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the SHA-256 of the token that a seat or a role has now; empty: it has none."""
+        """Return the hash of the token that a seat or a role has now; empty: it has none."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":
@@ -76,6 +79,7 @@ def begun(opened: MatchOpened) -> Seating:
     return Seating(
         seats=opened.tokens or ("",) * len(opened.players),
         officials=(opened.official, *opened.officials),
+        given_by=(opened.given_by,) * (1 + len(opened.officials)),
         of_club=of_club,
         need=opened.stakes_need if of_club and opened.stakes is not None else None,
     )
@@ -117,6 +121,7 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
             expires_at=invitations.expiry(moment.at),
             seat=request.seat,
             official=request.official,
+            given_by=request.given_by,
         ),
     )
 
@@ -126,7 +131,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
     seating: Seating = state.table.seating
     invitation = invitation_of(seating, request.invitation)
     invitations.check_open(invitation, moment.at)
-    tokens = _tokens(seating, *invitation.admits_to, request.hash)
+    tokens = _tokens(seating, *invitation.admits_to, request.hash, invitation.given_by)
     redeemed = (InvitationRedeemed(invitation=request.invitation), *tokens)
     if invitation.role != "seat" or invitation.seat not in seating.waiting_for:
         return redeemed
@@ -177,10 +182,10 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
 
 
 def _tokens(
-    seating: Seating, role: str, seat: int | None, official: int | None, token: str
+    seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
 ) -> tuple[TokenEnded | TokenMade, ...]:
     """Return the events that give a seat or a role another token. Who has which is on record."""
-    made = TokenMade(seat=seat, hash=token, role=role, official=official)
+    made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
     if not seating.token_of(role, seat, official):
         return (made,)
     return TokenEnded(seat=seat, role=role, official=official), made
@@ -210,7 +215,9 @@ def token_made(state: Any, event: TokenMade, number: int) -> Any:
         case "seat":
             seating = replace(seating, seats=_put(seating.seats, event.seat or 0, event.hash))
         case "official":
-            seating = replace(seating, officials=_put(seating.officials, (event.official or 1) - 1, event.hash))
+            place = (event.official or 1) - 1
+            officials = _put(seating.officials, place, event.hash)
+            seating = replace(seating, officials=officials, given_by=_put(seating.given_by, place, event.given_by))
         case role:
             seating = replace(seating, **{role: event.hash})
     return _changed(state, seating)
@@ -226,6 +233,7 @@ def invited(state: Any, event: Invited, number: int) -> Any:
         role=event.role,
         seat=event.seat,
         official=event.official,
+        given_by=event.given_by,
     )
     earlier = [replace(one, ended=True) if one.admits_to == new.admits_to else one for one in seating.invitations]
     return _changed(state, replace(seating, invitations=(*earlier, new)))

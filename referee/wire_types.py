@@ -106,6 +106,8 @@ Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 MEMBERS_MAX = 10_000
 """That a club may have had, all in all; and evenings, and keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
+Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
+"""The members behind a key or a token: those who gave it, or were shown its secret or its invitation's code."""
 """A member of a club, from 1 on: no number is given twice."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]

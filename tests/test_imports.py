@@ -87,6 +87,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
             "referee.settlement",
             "referee.visibility",
             "referee.wire_types",
+            "referee.tokens",
             "referee.value",
         } | EDGES
         if any(fnmatch(file, f"projections/{one}") for one in PURE):

@@ -25,15 +25,15 @@ TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes adjudication shuffle entropy_seconds
                         all        club evening table members visibility stakes_need stake_limit
-                        nobody     tokens official officials
+                        nobody     tokens official officials dockets given_by
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
 match/invited           all        invitation role by expires_at seat official
-                        nobody     hash
+                        nobody     hash given_by
 match/invitation-redeemed all      invitation
 match/token-ended       all        seat role official
 match/token-made        all        seat role official
-                        nobody     hash
+                        nobody     hash given_by
 match/won               all        seat by rule points settlement halves seats payments
 player/eliminated       all        seat rule
 
@@ -147,13 +147,13 @@ member/named            all        member name
 member/left             all        member on
 member/erased           all        member texts balances entry deleted changed
 payee/set               all        member swish iban alone
-key/issued              all        key scopes expires_at member app
+key/issued              all        key scopes expires_at member app given_by
                         nobody     hash
-key/invited             all        key member scopes expires_at until by alone
+key/invited             all        key member scopes expires_at until by alone given_by
                         nobody     hash
 key/redeemed            all        key
                         nobody     hash
-key/rotated             all        key until
+key/rotated             all        key until given_by
                         nobody     hash
 key/revoked             all        key counts_until
 evening/opened          all        evening on season

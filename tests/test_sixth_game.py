@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from referee.games import GROUP, RULESETS
+from referee.games import ENTRY_POINT_GROUP, RULESETS
 from tests.api.serving import ROOT, running
 from tests.api.table import Table
 from tests.sixth.high_card import RULESET
@@ -29,7 +29,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     info = place / "site" / "knacka_high_card-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(METADATA)
-    (info / "entry_points.txt").write_text(f"[{GROUP}]\nhigh-card = tests.sixth.high_card\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\nhigh-card = tests.sixth.high_card\n")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PYTHONPATH", str(info.parent))
         yield place

@@ -71,9 +71,23 @@ class Access:
     """Turns a request into a :class:`~api.access.caller.Caller`. Where a match is not his to see, it is
     ``UnknownAggregate`` all the same, before anything else is looked at."""
 
-    def __init__(self, matches: Matches, names: Names, limits: Limits, tickets: Tickets, in_thread: InThread) -> None:
+    def __init__(
+        self,
+        matches: Matches,
+        names: Names,
+        limits: Limits,
+        tickets: Tickets,
+        in_thread: InThread,
+        held_back: Callable[[Match, Caller], None],
+    ) -> None:
+        """``held_back``: records that a member behind the key or token of a caller plays in the match."""
         self._matches, self._names, self._limits = matches, names, limits
-        self._tickets, self._in_thread = tickets, in_thread
+        self._tickets, self._in_thread, self._held_back = tickets, in_thread, held_back
+
+    async def key_if_shown(self, request: Req) -> KeyHolder | None:
+        """Return the holder of the key that came with a request, ``None`` if none did. Raises 401 for a bad key."""
+        shown = credential_of(request)
+        return None if shown is None else await self._key(shown)
 
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """The match, at this version or later, and who wants to see it. 404, 401."""
@@ -101,6 +115,8 @@ class Access:
             if asked and isinstance(asked[0], IssueToken | Invite):
                 caller = caller.reissues(match, asked[0])
             caller.must_act(match, _needed(match, asked))
+        if caller.held_back and not noted:
+            self._held_back(match, caller)
         for one in asked:
             if noted:
                 caller.tries(request, match, one)
@@ -110,11 +126,15 @@ class Access:
     async def must_still(self, match: Match, caller: Caller) -> Caller:
         """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
         if caller.key is not None:
-            return replace(caller, key=await again(caller.key, self._matches))
+            key = await again(caller.key, self._matches)
+            now = by_key(match, key)
+            # The texts that the caller may read stay: names are shown to all who hold a key of the club.
+            return replace(now, texts=caller.texts) if now is not None and now.held_back else replace(caller, key=key)
         if caller.held is not None:
             now = by_token(match, caller.held)
-            if now is None or now.viewer != caller.viewer:
+            if now is None or now.actor != caller.actor:
                 raise Problem("token_unknown", headers=CHALLENGE)
+            return replace(now, texts=caller.texts) if now.held_back else caller
         return caller
 
     async def still(self, match: Match, caller: Caller) -> Caller | None:
@@ -160,6 +180,8 @@ class Access:
     async def _with_names(self, match: Match, caller: Caller) -> tuple[Match, Caller]:
         """Return the match and the caller. If the caller knows the names, they are in the match, and the caller has
         the texts."""
+        if caller.held_back:
+            self._held_back(match, caller)
         if not caller.knows_names(match):
             return match, caller
         match, texts = await self._names.named(match, self._names.texts_in(match))

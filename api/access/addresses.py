@@ -1,6 +1,11 @@
-"""From where a request comes, also through proxies."""
+"""The address that a request comes from, also through proxies.
 
-from collections.abc import Iterable
+A trusted proxy says for whom it asks: in `X-Forwarded-For`, or in `Forwarded` (RFC 7239). A proxy sets one of the two
+and passes the other on as the client sent it. So if both headers are there they must name the same address.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, NamedTuple
@@ -8,60 +13,73 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Characters: no address with its zone and port is longer."""
+"""Characters of an address with its zone and port, at most."""
 READ_MAX = 4096
-"""Addresses that need not be read again."""
+"""Parsed addresses that are cached."""
 NETWORK_BITS = 64
-"""Of an IPv6 address: whoever has one address of such a network has them all."""
+"""Bits of the IPv6 network whose addresses count as one: a client in it can use all of them."""
+
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
+_NEXT = re.compile(r"[ \t]*(?:([;,])[ \t]*|\Z)")
+_NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-Za-z._-]+))?")
 
 
 class Address(NamedTuple):
-    """From where somebody asks."""
+    """The address that a request comes from."""
 
     text: str
-    """As it is logged."""
+    """The address as it is logged."""
     whose: str
-    """What is counted under one name: the IPv4 address, the network of an IPv6 address."""
+    """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
     here: bool
-    """Whether it is this machine, and not by way of a proxy."""
+    """Whether the client is on this machine and asks without a proxy."""
     proxy: bool
-    """Whether it is believed to say for whom it asks."""
+    """Whether it is a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
-"""What a proxy says for whom it asks cannot be read: all such are one."""
+"""The address of all clients whose proxy names no address that can be read."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
-    """Networks in CIDR, with commas between them. Raises ``ValueError`` for what is none."""
+    """Return the networks of a setting: CIDR, separated by commas. Raises ``ValueError`` for anything else."""
     return tuple(ip_network(part.strip()) for part in setting.split(",") if part.strip())
 
 
 class Addresses:
-    """Tells from where requests come."""
+    """Finds the addresses that requests come from."""
 
     def __init__(self, trusted_proxies: str) -> None:
-        """``trusted_proxies``: networks in CIDR, of whom X-Forwarded-For is believed."""
+        """``trusted_proxies``: networks in CIDR; the forwarding headers of proxies in them are trusted."""
         self._trusted = networks_of(trusted_proxies)
         self._read = lru_cache(READ_MAX)(self._reading)
         self._within = self._of(IPv4Address("127.0.0.1"))
         self._peer = lru_cache(READ_MAX)(lambda text: self._reading(text) or self._within)
-        """Who has the connection; what has no address of a network is on this machine."""
+        """The address of a connection. A socket without a network address is on this machine."""
 
     def of(self, scope: Any) -> Address:
-        """The address of whoever asks: the right-most that is no trusted proxy."""
-        client = scope["client"]
-        found = self._peer(client[0]) if client else self._within
-        if found.proxy:
-            said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-            if said:
-                return self._behind(b",".join(said).decode("latin-1").split(","))
-        return found
+        """Return the client's address: the right-most that is no trusted proxy.
 
-    def _behind(self, hops: Iterable[str]) -> Address:
+        It is :data:`UNREADABLE` if the two forwarding headers name different addresses.
+        """
+        client = scope["client"]
+        peer = self._peer(client[0]) if client else self._within
+        if not peer.proxy:
+            return peer
+        found = {
+            self._behind(hops(said))
+            for name, hops in _HEADERS
+            if (said := [value for header, value in scope["headers"] if header == name])
+        }
+        if not found:
+            return peer
+        return found.pop() if len(found) == 1 else UNREADABLE
+
+    def _behind(self, hops: Iterable[str | None]) -> Address:
         found = UNREADABLE
         for hop in reversed([*hops]):
-            found = self._known(_without_port(hop.strip())) or UNREADABLE
+            found = (None if hop is None else self._known(hop)) or UNREADABLE
             if not found.proxy:
                 break
         return found._replace(here=False)
@@ -84,8 +102,58 @@ class Addresses:
         return Address(str(whole), whose, whole.is_loopback, any(whole in one for one in self._trusted))
 
 
-def _without_port(hop: str) -> str:
-    """Some proxies add the port: ``192.0.2.1:4711``, ``[2001:db8::1]:4711``."""
-    if hop.startswith("["):
-        return hop[1:].partition("]")[0]
-    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+def _listed(values: list[bytes]) -> Iterator[str]:
+    """Yield the addresses in `X-Forwarded-For` headers, from the left. Some proxies add a port."""
+    for hop in b",".join(values).decode("latin-1").split(","):
+        address = hop.strip()
+        if address.startswith("["):
+            yield address[1:].partition("]")[0]
+        else:
+            yield address.partition(":")[0] if address.count(":") == 1 else address
+
+
+def _standard(values: list[bytes]) -> list[str | None]:
+    """Return the addresses in `Forwarded` headers, from the left.
+
+    ``None`` stands for an element without an address. A header that breaks the syntax may hide where the proxy's own
+    element begins: then no address is returned.
+    """
+    hops: list[str | None] = []
+    for value in values:
+        elements = _elements(value.decode("latin-1"))
+        if elements is None:
+            return []
+        hops += [_node(pairs.get("for", "")) for pairs in elements]
+    return hops
+
+
+def _elements(text: str) -> list[dict[str, str]] | None:
+    """Return the parameters of each element in a `Forwarded` header, ``None`` if it breaks the syntax."""
+    elements: list[dict[str, str]] = [{}]
+    at = len(text) - len(text.lstrip(" \t"))
+    while at < len(text):
+        if (pair := _PAIR.match(text, at)) is not None:
+            name = pair[1].lower()
+            if name in elements[-1]:
+                return None
+            elements[-1][name] = re.sub(r"\\(.)", r"\1", pair[3]) if pair[2] is None else pair[2]
+            at = pair.end()
+        end = _NEXT.match(text, at)
+        if end is None:
+            return None
+        if end[1] == ",":
+            elements.append({})
+        at = end.end()
+    return [element for element in elements if element]
+
+
+def _node(node: str) -> str | None:
+    """Return the address of a node as RFC 7239 writes it, ``None`` for `unknown` and hidden ones."""
+    found = _NODE.fullmatch(node) if len(node) <= TEXT_MAX else None
+    if found is None:
+        return None
+    return found[2] if found[1] is None else found[1] if ":" in found[1] else None
+
+
+_HEADERS = ((b"x-forwarded-for", _listed), (b"forwarded", _standard))
+"""The names of the headers that name addresses, and what reads them."""

@@ -48,6 +48,9 @@ class Caller(Value):
     audits: bool = False
     """Whether he sees as the official what is over."""
 
+    held_back: bool = False
+    """Whether the caller sees less than their key or token says, because a member behind it plays in the match."""
+
     def sees_as(self, public: bool) -> Viewer:
         """As whom he sees what happened in a deal; ``public``: it is over, and its cards lie open."""
         return "official" if self.audits and public else self.viewer
@@ -126,9 +129,15 @@ class Caller(Value):
             must_be_seat(self.acting, seat)
 
     def must_be_official(self, match: Match) -> None:
-        """403 unless he is an official of the match."""
+        """Raise 403 unless the caller sees the match as one of its officials."""
         self.must_act(match, "officiate")
+        self.must_not_be_held_back()
         must_be_official(self.acting)
+
+    def must_not_be_held_back(self) -> None:
+        """Raise 403 if a member behind the caller's key or token plays in the match, which is not over."""
+        if self.held_back:
+            raise Problem("plays_in_match")
 
     def must_know_acts(self, match: Match, whose: Viewer) -> None:
         """403 unless he may be told what somebody may do now: himself, in a tally any seat, an official all."""

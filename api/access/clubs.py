@@ -77,6 +77,7 @@ class KeyHolder(NamedTuple):
             member=member if self.may("play") else None,
             officiates=self.may("officiate"),
             sits=member,
+            behind=tuple(sorted(self.key.behind - {member})),
         )
 
     def may(self, scope: Scope) -> bool:

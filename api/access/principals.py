@@ -1,13 +1,17 @@
-"""Whose a token or a key is, and as whom that lets him see and act."""
+"""The holder of a token or a key: as whom they see a match and act in it."""
+
+from collections.abc import Iterable
 
 from api.access.caller import SPECTATOR, Caller, seat_of
 from api.access.clubs import SEES_PRIVATE, KeyHolder
+from referee.actors import place_of
+from referee.phases import Over
 from referee.store.match import Match
 from referee.visibility import Viewer
 
 
 def by_token(match: Match, held: str) -> Caller | None:
-    """Who holds a token, by its SHA-256, as the match stands; ``None``: nobody."""
+    """Return the holder of a token, by its SHA-256, as the match stands; ``None`` if it is no token of the match."""
     actor = match.holder(held)
     if actor is None:
         return None
@@ -15,11 +19,22 @@ def by_token(match: Match, held: str) -> Caller | None:
     if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
         return Caller(viewer="spectator", held=held)
     viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
+    place = place_of(actor) if viewer == "official" and isinstance(actor, str) else None
+    if place is not None and _plays(match, match.seating.given_by[place]):
+        return Caller(viewer="spectator", actor=actor, held=held, held_back=True)
     return Caller(viewer=viewer, actor=actor, held=held)
 
 
+def _plays(match: Match, behind: Iterable[int]) -> bool:
+    """Return whether one of these members of the match's club plays in it, and it is not over."""
+    return not set(match.opened.members).isdisjoint(behind) and not isinstance(match.state, Over)
+
+
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
-    """Who holds a good key; ``None``: somebody who may not see the match."""
+    """Return the holder of a good key, ``None`` if they may not see the match.
+
+    A key shows nothing of what officials and auditors alone see as long as a member behind it plays in the match.
+    """
     opened = match.opened
     of_club = opened.club == key.club.id
     seat = seat_of(key, match) if of_club else None
@@ -33,9 +48,11 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
         return Caller(viewer=seat, actor=seat, key=key)
     if not of_club or seat is not None:
         return Caller(viewer="spectator", key=key)
+    held_back = (key.may("officiate") or key.may("audit")) and _plays(match, key.key.behind)
     if key.may("officiate"):
-        return Caller(viewer="official", actor=key.actor, key=key)
-    return Caller(viewer="spectator", key=key, audits=key.may("audit"))
+        viewer: Viewer = "spectator" if held_back else "official"
+        return Caller(viewer=viewer, actor=key.actor, key=key, held_back=held_back)
+    return Caller(viewer="spectator", key=key, audits=key.may("audit") and not held_back, held_back=held_back)
 
 
 def by_nothing(match: Match) -> Caller | None:

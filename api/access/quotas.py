@@ -29,14 +29,15 @@ class Quotas:
     ) -> None:
         """``loopback``: whether what holds for addresses, and for streams, holds on this machine too."""
         self._addresses, self._loopback = addresses, loopback
-        self._anybody_opens = anybody_opens
+        self.anybody_opens = anybody_opens
+        """Whether a caller without a key of a club may open matches."""
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
         self._streams: Counter[str] = Counter()
 
     def may_open(self) -> None:
         """For who opens a match without a club: 401 where that is not for anybody."""
-        if not self._anybody_opens:
+        if not self.anybody_opens:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
     def opens(self, request: Req) -> None:

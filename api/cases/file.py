@@ -18,8 +18,9 @@ from api.http.long_answers import long_reply
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, Reply, encode, not_modified
-from api.http.threads import in_long_thread
+from api.http.threads import in_long_thread, in_thread
 from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.cases import Entry, Listed
 from projections.visibility import Sight
 from referee.officials.events.cases import CaseRuled
@@ -28,6 +29,7 @@ from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.store.store import Referee
 from referee.store.whole import read_whole
+from referee.tokens import sealed
 from referee.visibility import Viewer
 
 
@@ -56,6 +58,17 @@ def _written(
     return page_of(file, language) if as_page else body, tag
 
 
+async def _official_of(service: Service, match: Match) -> Sight:
+    """Return what the first official of a match sees in lists."""
+    secret = await in_thread(_secret, service)
+    tokens = sealed(secret, match.id, match.opened.dockets)
+    return Sight(held=tokens[0] if tokens else None)
+
+
+def _secret(service: Service) -> bytes:
+    return service.referee.secret
+
+
 @get(
     "/matches/{match:uuid}/knocks/{case:int}/file",
     operation_id="get_case_file",
@@ -82,6 +95,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     service = request.service
     request.must_show()
     match, caller = await service.access.sees(request, match_id, min_version)
+    caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
     book = service.books.cases
 
@@ -104,7 +118,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     )
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
-    sight, within = (caller.sight, None) if official else (Sight(held=match.opened.official), match.id)
+    sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
     earlier = await service.books.ask_of(
         book,
         match.id,

@@ -204,6 +204,7 @@ async def rule_on_case(
     _must_be_rule(match, sent.rule)
     await _must_be_ruled(service, match, sent.precedents)
     if preview:
+        caller.must_not_be_held_back()
         named, texts = await service.member_names.named(match, caller.texts)
         return await _preview(request, service, named, replace(caller, texts=texts), asked)
     return await _heard(request, service, match_id, case, caller, asked)

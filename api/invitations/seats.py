@@ -22,6 +22,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate
+from referee.tokens import in_match
 from referee.value import Points, Seat, Time, Value, Version
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -138,7 +139,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
         derived = await derived_by(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
-    asked = RedeemInvitation(invitation=number, hash=hash_of(token))
+    asked = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
     outcome = await service.commands.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
     version = outcome.events[-1].originator_version
     agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed

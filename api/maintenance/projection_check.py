@@ -82,7 +82,7 @@ class Shelves:
         except FileNotFoundError:
             there = keys = set()
         self._sets_aside = ASIDE.name in there
-        for book in all_books():
+        for book in all_books(lambda: stored.secret or b""):
             if book.key in keys and there.issuperset(book.metadata.tables):
                 self._queries.append(_Queries(book))
                 book.metadata.create_all(self._memory)

@@ -91,6 +91,7 @@ class Stored:
         self.snapshots_table = _rows(f"{prefix}_snapshots")
         self.acts_table = table(f"{prefix}_acts", column("originator_id", ID), *map(column, ("key", "first", "last")))
         self.attempts_table = _rows(f"{prefix}_attempts")
+        self.secret_table = table(f"{prefix}_secret", column("secret", LargeBinary()))
         self._position = self.rows_table.c[position]
 
     def close(self) -> None:
@@ -98,6 +99,15 @@ class Stored:
         self.events.dispose()
         self.books.dispose()
         self._names.dispose()
+
+    @cached_property
+    def secret(self) -> bytes | None:
+        """The secret of the store; ``None``: it has none."""
+        with self.events.connect() as connection:
+            if not inspect(connection).has_table(self.secret_table.name):
+                return None
+            found = connection.scalar(select(self.secret_table.c.secret))
+            return found if isinstance(found, bytes) else None
 
     # The log
 

@@ -106,12 +106,11 @@ BY_BOOK = frozenset({"places", "aside"})
 
 def parts_of_events(stored: Stored) -> tuple[Part, ...]:
     """The log, and what lies in the same file or schema: what is derived from it, the secret, and what was tried."""
-    secret = table(stored.rows_table.name.replace("_events", "_secret"), column("secret", LargeBinary()))
     return (
         _part("events", stored.rows_table, "position"),
         _part("snapshots", stored.snapshots_table),
         _part("acts", stored.acts_table),
-        _part("secret", secret),
+        _part("secret", stored.secret_table),
         _part("attempts", stored.attempts_table),
     )
 

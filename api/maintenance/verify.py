@@ -25,6 +25,7 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.attempts_check import Tried
+from api.maintenance.docket_check import Dockets
 from api.maintenance.ledger_check import of_the_ledger
 from api.maintenance.log_check import of_the_tree
 from api.maintenance.personal_data_check import Texts, exchanged
@@ -47,8 +48,14 @@ class Found(NamedTuple):
     differences: tuple[Difference, ...]
 
 
-def verified(stored: Stored, shelves: Shelves, aggregate_id: str, texts: Texts | None = None) -> Found:
-    """Check an aggregate by its id as it is stored. ``texts``: shared by several calls."""
+def verified(
+    stored: Stored,
+    shelves: Shelves,
+    aggregate_id: str,
+    texts: Texts | None = None,
+    dockets: Dockets | None = None,
+) -> Found:
+    """Check an aggregate by its id as it is stored. ``texts``, ``dockets``: shared by several calls."""
     try:
         own = UUID(aggregate_id)
     except ValueError:
@@ -74,6 +81,7 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str, texts: Texts |
         shelf.compare(history)
         tried.compare(history)
         (texts or Texts(stored)).compare(history, refs)
+        (dockets or Dockets(stored)).compare(history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
     return Found(history.kind, history.events, history.of_no_use, history.found)
@@ -110,14 +118,14 @@ def _verify(
     stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
 ) -> int:
     events = wrong = of_no_use = 0
-    kinds, texts = Counter[str](), Texts(stored)
+    kinds, texts, dockets = Counter[str](), Texts(stored), Dockets(stored)
     began = told = time.monotonic()
     whole = (exchanged(stored), of_the_tree(stored), of_the_ledger(stored)) if match is None else ()
     for difference in chain(_of_the_log(stored, shelves), *whole):
         wrong += 1
         say(difference)
     for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:
-        found = verified(stored, shelves, aggregate_id, texts)
+        found = verified(stored, shelves, aggregate_id, texts, dockets)
         if match is not None and not found.events and not found.differences:
             progress(f"there is no match or club {match}")
             return 2

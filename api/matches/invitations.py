@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from litestar import post
+from msgspec.structs import replace
 
 from api.access.codes import Code, new_code
 from api.access.tokens import hash_of
@@ -82,6 +83,8 @@ async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     code = new_code(match_id)
     asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
     _, caller = await service.access.acts(request, match_id, shown, asked)
+    if wanted.role == "official" and caller.key is not None:
+        asked = replace(asked, given_by=tuple(sorted(caller.key.key.behind)))
     outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version

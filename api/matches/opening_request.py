@@ -74,7 +74,8 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """By which rulings name whoever gave them. It stays on record for ever; in a club's match it is kept as what is
     written there."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""
+    """The SHA-256 of a token that the official has for several matches, in hex (`POST /v1/official-tokens`). No match
+    shows it. Null or left out: the match gives a token."""
 
 
 MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
@@ -188,11 +189,17 @@ def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
 
 
 def opened_by(
-    body: OpenMatch, seats: tuple[str, ...], attending: tuple[str, ...], club: Club | None = None
+    body: OpenMatch,
+    seats: tuple[str, ...],
+    attending: tuple[str, ...],
+    club: Club | None = None,
+    dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """The first event of a match, with the SHA-256 of the tokens of its seats, and of the officials who attend to it;
-    ``club``: whose match it is. Raises
-    :class:`~api.http.problems.Problem` or ``Refused``."""
+    """Return the first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused``.
+
+    ``seats``, ``attending``: the hashes in this match of the tokens of seats and officials. ``club``: the club whose
+    match it is. ``dockets``: the sealed hashes of the officials' tokens (:mod:`referee.tokens`).
+    """
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
@@ -252,6 +259,7 @@ def opened_by(
         tokens=seats,
         official=attending[0],
         officials=attending[1:],
+        dockets=dockets,
         adjudication=None if terms is None else _attending(terms),
         shuffle=body.shuffle,
         entropy_seconds=seconds if body.shuffle is not None else 0,

@@ -24,10 +24,12 @@ from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor, officials
+from referee.clubs.lookup import key_by
 from referee.clubs.state import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.command import Command, KeyReused, Outcome
 from referee.store.match import Match
+from referee.tokens import in_match, sealed
 from referee.value import Seat, Time, Value, Version, tied
 
 
@@ -54,7 +56,7 @@ class OfficialGiven(Value):
 
 
 class MatchMade(Value):
-    """A match just opened. The tokens are shown this once and kept only as hashes."""
+    """A match just opened. The tokens are shown this once, and only hashes of them are stored."""
 
     id: UUID
     version: Version
@@ -137,11 +139,11 @@ async def open_match(request: ApiCall) -> Reply:
     key, body = request.secret_idempotency_key, await BODY.read(request)
     club, actor = await _by(service, request, body)
     match_id: UUID
-    named = officials_of(body)
+    named, secret = officials_of(body), await in_thread(_secret, service)
     if key is None:
         match_id, make = uuid4(), _make
     else:
-        derived = Derived(await in_thread(_secret, service), key, msgspec.json.encode(body, order="deterministic"))
+        derived = Derived(secret, key, msgspec.json.encode(body, order="deterministic"))
         match_id, make = derived.match_id, derived.token
     tokens = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
     given = tuple(
@@ -154,7 +156,11 @@ async def open_match(request: ApiCall) -> Reply:
     )
     before = None if key is None else await in_thread(service.referee.opened_by, match_id, actor, str(match_id))
     if before is None:
-        opened = opened_by(body, tuple(map(hash_of, tokens)), hashes, club)
+        seats = tuple(in_match(match_id, hash_of(token)) for token in tokens)
+        attending = tuple(in_match(match_id, one) for one in hashes)
+        opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
+        by_key = None if club is None else key_by(club, actor)
+        opened = opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
         await _may_open(service, request, body.club)
         command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
         outcome = await _opened(service, command, opened)
@@ -243,7 +249,7 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
 def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
     """Of a match that had been opened before: the headers that say so. 422 where it was opened with another body,
     which the tokens are made of, or too long ago."""
-    if not compare_digest(match.opened.tokens[0], hash_of(tokens[0])):
+    if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)
     return {"Idempotency-Replayed": "true"}

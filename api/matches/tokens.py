@@ -1,4 +1,4 @@
-"""Tokens for those who have none: in place of one that was lost, for a scribe, or for who only looks."""
+"""Tokens: instead of one that was lost, for a scribe or a watcher, and for an official with several matches."""
 
 from typing import Annotated
 from uuid import UUID
@@ -6,14 +6,17 @@ from uuid import UUID
 from litestar import post
 from msgspec import Meta
 
+from api.access.clubs import must_have
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
+from api.http.member_texts import NO_TEXTS
 from api.http.params import MatchId
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, of_match, reply
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import IssueToken, TokenRole
+from referee.tokens import in_match
 from referee.value import Seat, SeatSent, Value, Version
 
 ROLE_SAYS = (
@@ -70,9 +73,51 @@ async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
     expected, lost, token = request.expected_version, await LOST.read(request), new_token()
-    asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
+    asked = IssueToken(seat=lost.seat, role=lost.role, hash=in_match(match_id, hash_of(token)))
     _, caller = await service.access.acts(request, match_id, shown, asked)
     outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match_id, version=version, role=lost.role, seat=lost.seat, token=token)
     return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
+
+
+class OfficialToken(Value):
+    """A token for an official, shown this once. Nothing of it is stored."""
+
+    token: wire_types.Token
+    """The official keeps it, and shows it in each of their matches and for the list of their cases."""
+    token_sha256: wire_types.Hash
+    """What the official gives to those who open matches (`adjudication.officials[].token_sha256`). It is good for
+    nothing else. Whoever knows it can open matches that appear in the official's list."""
+
+
+@post(
+    "/official-tokens",
+    operation_id="make_official_token",
+    summary="Make a token for an official",
+    description="Makes a token that an official may use in all their matches, and its SHA-256. Both "
+    "are shown this once and not stored. The official keeps the token and gives the SHA-256 to those who open "
+    "matches for them. **Do not invent such a token**: one that can be guessed opens every match that names it. No "
+    "match shows the SHA-256 to its players or to anybody else.\n\n"
+    "For anybody who may open a match without a club, and for a key of a club with `open`. Without such a key it "
+    "counts as a match that is opened (403 `quota-reached`).",
+    tags=["Matches"],
+    operation_class=described(
+        gives=OfficialToken,
+        status=201,
+        says="The token.",
+        errors=(400, 401, 403, 503),
+    ),
+)
+async def make_official_token(request: ApiCall) -> Reply:
+    """Make a token for an official."""
+    service = request.service
+    holder = await service.access.key_if_shown(request)
+    if holder is None or (service.quotas.anybody_opens and not holder.may("open")):
+        service.quotas.may_open()
+        service.quotas.opens(request)
+    else:
+        must_have(holder, "open")
+    token = new_token()
+    given = OfficialToken(token=token, token_sha256=hash_of(token))
+    return reply(given, NO_TEXTS, status=201, headers={"Cache-Control": "no-store"})

@@ -33,7 +33,8 @@ from projections.audit.tree import Signed
     "how much has come since the last closing. By name: who issued, rotated and revoked each key, and who changed "
     "settings and payment numbers, erased members and closed the books; what one person did alone; acts of two "
     "persons of whom one invited the other, or whom the same person invited; and who confirmed the stakes of a match "
-    "for others, or invited them to it. With `Accept: text/html` as a page "
+    "for others, or invited them to it. `attempts` lists who asked for the officials' view of a match with a key or "
+    "token that a member who played in it held or gave. With `Accept: text/html` as a page "
     "without a script, to be read or printed. It reads every row of the log, and takes as long. With `audit` or "
     "`treasury`.",
     tags=["Money"],

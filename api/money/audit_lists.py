@@ -76,6 +76,11 @@ def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
         [(one.match, one.evening, one.event, _members(sheet, one.members)) for one in audit.waiting],
     )
     yield sheet.listed(
+        "attempts",
+        ("match", "at", "by", "count"),
+        [(one.match, moment(one.at), sheet.person(one.by), one.count) for one in audit.attempts],
+    )
+    yield sheet.listed(
         "left_out",
         ("match", "event", "reason"),
         [(one.match, one.event, sheet.said(one.why)) for one in audit.left_out],

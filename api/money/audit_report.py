@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID
@@ -19,9 +20,11 @@ from projections.audit.history import (
     ActOfTwo,
     BooksClosing,
     Erasure,
+    History,
     KeyChange,
     LoneAct,
     PayeeChange,
+    Person,
     SettingChange,
 )
 from projections.audit.persons import KeyHeld, Waiting
@@ -30,13 +33,16 @@ from projections.audit.settled import Reckoning
 from projections.audit.stakes import StakesAnswered
 from projections.audit.tree import Signed, compare
 from projections.follow.page import Row
+from projections.visibility import Sight
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.facts import TRIAL_MAX, Account, Ref
 from referee.clubs.proposals import PROPOSALS_MAX
 from referee.events import MatchOpened
 from referee.games import RULESETS
-from referee.value import VERSION_MAX, EventNumber, Value
+from referee.store.attempts import HELD_BACK, read_attempt
+from referee.store.damaged import DamagedAttempt
+from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
@@ -105,6 +111,18 @@ class Reversal(Value):
     """Who asked for it; of a match that was corrected, who corrected it."""
 
 
+class ViewRefused(Value):
+    """Requests of one key or token for the officials' view of a match in which a member behind it played."""
+
+    match: wire_types.MatchId
+    at: Time
+    """The time of the last of them that is on record."""
+    by: Person
+    """The person who asked."""
+    count: wire_types.Lag
+    """The number of requests, at least."""
+
+
 class KeyAudited(KeyHeld):
     """A key of the club: whose it is, what it is good for, and from when until when."""
 
@@ -159,6 +177,9 @@ class Audit(Value):
     another person: the last of them."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
     """Matches for money that are over and wait until all members have agreed to the stakes: the first of them."""
+    attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
+    """Requests for the officials' view of a match that was not over, with a key or token that a member who plays in
+    it holds or gave: the last of them."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
     """Results that are too large for the books: the first of them."""
     closed_through: wire_types.EntryCount
@@ -269,10 +290,28 @@ def audited(
             related=tuple(history.related),
             stakes=tuple(rows.agreements.listed),
             waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
+            attempts=_attempts(books, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
         )
+
+
+def _attempts(books: Books, club: UUID, history: History) -> tuple[ViewRefused, ...]:
+    """Return the requests for the officials' view that were refused, by match and actor, the last one at the end."""
+    with books.engine.connect() as connection:
+        sight = Sight(club=club, whole_club=True)
+        matches = connection.scalars(books.matches.of_club(club, sight)).all()
+    found: dict[tuple[UUID, Actor], ViewRefused] = {}
+    for match in matches:
+        for row in books.attempts(match):
+            with suppress(DamagedAttempt):  # `knacka verify` names it
+                recorded, attempt = read_attempt(row)
+                if attempt.code == HELD_BACK:
+                    by = history.person(recorded.actor)
+                    one = ViewRefused(match=str(match), at=recorded.at, by=by, count=attempt.count)
+                    found[match, recorded.actor] = one
+    return tuple(sorted(found.values(), key=lambda one: one.at))[-LISTED_MAX:]
 
 
 def _trial(compared: Compared) -> tuple[TrialLine, ...]:

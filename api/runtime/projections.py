@@ -1,7 +1,7 @@
 """The books that are kept of this store, and the follower that keeps them."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from typing import TypeVar
@@ -99,13 +99,14 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
-    """The books that are kept of matches; beside them those of clubs' money and of the whole log."""
-    return Protocols(), Cases(), Matches(), Pots()
+def all_books(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
+    """Return the books of matches. ``secret``: returns the secret of the store; only books that apply events need
+    it."""
+    return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
 def every_book() -> tuple[Book, ...]:
-    """Those, and those beside them."""
+    """Return the books of matches, of clubs' money and of the whole log, to look at their tables."""
     return (*all_books(), Ledger(), LogBook())
 
 
@@ -115,7 +116,7 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books()
+        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books(lambda: referee.secret)
         self.ledger, self.tree = Ledger(), LogBook()
         books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
         self.by_name = {book.name: book for book in books}
@@ -157,6 +158,10 @@ class Books:
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
         """Rows of an aggregate as they are stored, with their positions. Touches the database."""
         return self._log.history(aggregate_id, after, limit)
+
+    def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
+        """Return the rows of what was tried in a match and refused. Touches the database."""
+        return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
         """How far the book that is last stands behind the log."""

@@ -3,12 +3,14 @@
 import asyncio
 
 from api.access.attempts import Tried
+from api.access.caller import Caller
 from api.http.notes import Told
 from api.runtime.metrics import Metrics
 from api.runtime.wakeups import set_within
-from referee.store.attempts import Attempt, Attempts
+from referee.store.attempts import HELD_BACK, OFFICIALS_VIEW, Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.desk import Desk
+from referee.store.match import Match
 
 KEPT = frozenset((403, 409, 412, 422))
 """The statuses of refusals that are recorded. Others are about the service, or a body that cannot be read."""
@@ -30,6 +32,15 @@ class RefusedAttempts:
         """
         if told.status not in KEPT:
             return
+        self._put(tried, told.code, told.rule)
+
+    def record_held_back(self, match: Match, caller: Caller) -> None:
+        """Record that a caller asked for a match in which a member behind their key or token plays. On the loop."""
+        actor = caller.actor if caller.key is None else caller.key.actor
+        if actor is not None and self._desk.place(match.id) is not None:
+            self._put(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
+
+    def _put(self, tried: Tried, code: str, rule: str | None) -> None:
         place = self._desk.place(tried.match)
         if place is None:
             self._metrics.attempts["dropped"] += 1
@@ -39,8 +50,7 @@ class RefusedAttempts:
         except ClockWrong:
             self._metrics.attempts["dropped"] += 1
             return
-        attempt = Attempt(*tried, told.code, told.rule, at, *place)
-        asyncio.get_running_loop().call_soon(self._attempts.put, attempt)
+        asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
     async def settled(self) -> None:
         """Wait until the attempts that this process has recorded are stored, at most :data:`SETTLE_SECONDS`."""

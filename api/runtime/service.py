@@ -56,7 +56,8 @@ class Service:
         self.reader = AggregateReader(referee, desk, hub, metrics, wait_seconds)
         self.member_names = MemberNames(names, self.erasures, self.reader)
         self.commands = Commands(desk, self.reader, names)
-        self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread)
+        held_back = self.refused_attempts.record_held_back
+        self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread, held_back)
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Iterable[Recorded]) -> None:

@@ -292,6 +292,8 @@ class KeyIssued(Event):
     expires_at: Time
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
+    given_by: wire_types.Givers = ()
+    """The members behind the key that issued it."""
 
 
 class KeyInvited(Event):
@@ -312,6 +314,8 @@ class KeyInvited(Event):
     """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     alone: bool = False
     """Whether the key takes two persons, and one person invited alone because the club had no second one."""
+    given_by: wire_types.Givers = ()
+    """The members who invited to it and who confirmed that."""
 
 
 class KeyRedeemed(Event):
@@ -334,6 +338,8 @@ class KeyRotated(Event):
     """Of the new key, as SHA-256: told to nobody."""
     until: Time
     """When the old one ends."""
+    given_by: wire_types.Givers = ()
+    """The members behind the key that rotated it."""
 
 
 class KeyRevoked(Event):

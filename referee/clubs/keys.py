@@ -49,6 +49,7 @@ def _issue(club: Club, request: commands.IssueKey, moment: Moment) -> Events:
             expires_at=request.expires_at,
             member=request.member,
             app=request.app,
+            given_by=_behind(club, moment.actor),
         ),
     )
 
@@ -66,6 +67,7 @@ def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
             expires_at=request.expires_at,
             until=expiry(moment.at),
             by=moment.actor,
+            given_by=givers(club, moment.actor),
         ),
     )
 
@@ -85,6 +87,19 @@ def _must_be_own(club: Club, member: int, actor: Actor) -> None:
     """Raise ``NotGranted`` if the caller would see the secret of another member."""
     if actor != "operator" and member != member_by(club, actor):
         raise NotGranted("others_secret", None)
+
+
+def givers(club: Club, actor: Actor) -> tuple[int, ...]:
+    """Return the members who answer for what this key gives another member: its member, or those behind a program's
+    key. An invitation goes to another person, so those who gave the inviter a key are not among them."""
+    member, key = member_by(club, actor), key_by(club, actor)
+    return (member,) if member is not None else () if key is None else tuple(sorted(key.behind))
+
+
+def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
+    """Return all members behind a key that issues or rotates one: its holder is shown the secret."""
+    key = key_by(club, actor)
+    return () if key is None else tuple(sorted(key.behind))
 
 
 def _next(club: Club) -> str:
@@ -115,7 +130,11 @@ def _rotate(club: Club, request: commands.RotateKey, moment: Moment) -> Events:
         _must_be_own(club, key.member, moment.actor)
     must_have_all(club, moment.actor, key.scopes)
     until = moment.at + timedelta(seconds=request.overlap_seconds)
-    return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
+    return (
+        facts.KeyRotated(
+            key=request.key, hash=request.hash, until=min(until, key.expires_at), given_by=_behind(club, moment.actor)
+        ),
+    )
 
 
 def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
@@ -152,13 +171,27 @@ def _changed(club: Club, name: str, **changes: Any) -> Club:
 
 
 def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
-    key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
+    key = Key(
+        scopes=event.scopes,
+        hash=event.hash,
+        expires_at=event.expires_at,
+        member=event.member,
+        app=event.app,
+        given_by=event.given_by,
+    )
     return replace(club, keys=(*club.keys, key))
 
 
 def _on_invited(club: Club, event: facts.KeyInvited, number: int) -> Club:
     invitation = Invitation(hash=event.hash, by=event.by, expires_at=event.until)
-    key = Key(scopes=event.scopes, hash="", expires_at=event.expires_at, member=event.member, invitation=invitation)
+    key = Key(
+        scopes=event.scopes,
+        hash="",
+        expires_at=event.expires_at,
+        member=event.member,
+        invitation=invitation,
+        given_by=event.given_by,
+    )
     return replace(club, keys=(*club.keys, key))
 
 
@@ -169,8 +202,9 @@ def _on_redeemed(club: Club, event: facts.KeyRedeemed, number: int) -> Club:
 
 
 def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
-    before = club.keys[int(event.key[1:]) - 1].hash
-    return _changed(club, event.key, hash=event.hash, before=before, until=event.until)
+    key = club.keys[int(event.key[1:]) - 1]
+    given_by = tuple(sorted({*key.given_by, *event.given_by}))
+    return _changed(club, event.key, hash=event.hash, before=key.hash, until=event.until, given_by=given_by)
 
 
 def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:

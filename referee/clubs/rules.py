@@ -6,9 +6,11 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
+from referee.actors import Actor
 from referee.clubs import commands, facts, keys, money, proposals
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
+from referee.clubs.keys import givers
 from referee.clubs.lookup import evening_of, is_program, member_here, member_of, not_erased
 from referee.clubs.proposal_events import ProposalConfirmed
 from referee.clubs.state import Club, Evening, Member, Payee
@@ -94,7 +96,14 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
         return (confirmed, *_decided(after, act, moment))
     events = DECIDE[type(act)](club, act, replace(moment, actor=proposal.by))
     numbered = (_numbered(event, request.proposal) for event in events)
-    return (confirmed, *numbered)
+    return (confirmed, *(_confirmed(club, event, moment.actor) for event in numbered))
+
+
+def _confirmed(club: Club, event: Event, actor: Actor) -> Event:
+    """Return the event of a confirmed act. The confirmer of an invitation is shown its code."""
+    if not isinstance(event, facts.KeyInvited):
+        return event
+    return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
 
 
 def _numbered(event: Event, proposal: int) -> Event:

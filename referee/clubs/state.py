@@ -63,6 +63,13 @@ class Key(Value):
     """Until then its member counts among those who hold its scopes, although another member revoked it."""
     invitation: Invitation | None = None
     """The invitation by which its member gets it; ``None``: it was issued."""
+    given_by: tuple[int, ...] = ()
+    """The members who gave it: who invited to it and confirmed that, or who stand behind the key that issued it."""
+
+    @property
+    def behind(self) -> frozenset[int]:
+        """The members who may know its secret, or who gave it: its own member, and those who gave it."""
+        return frozenset(self.given_by if self.member is None else (self.member, *self.given_by))
 
 
 class Evening(Value):

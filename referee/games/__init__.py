@@ -1,13 +1,13 @@
-"""The games. A module here that holds a ``RULESET`` is a game; nothing else has to know of it.
+"""The games: a module here that holds a ``RULESET`` is a game, and no other module lists it.
 
-A game may also be installed beside Knacka, by a distribution that names its package in the entry-point group
+A game may also be installed from another distribution. That distribution names its package in the entry-point group
 ``knacka.games``::
 
     [project.entry-points."knacka.games"]
     high-card = "high_card"
 
-The package holds the ``RULESET`` and, beside its modules, the rulebook as ``<key>.toml``. What is stored, what is
-shown and what the service describes follows from the ``RULESET``: its options, acts, facts and their topics.
+The package holds the ``RULESET`` and, next to its modules, the rulebook as ``<key>.toml``. The ``RULESET`` determines
+the stored, shown and described parts of a game: its options, acts, facts and their topics.
 """
 
 import importlib
@@ -19,28 +19,28 @@ from types import ModuleType
 from referee import rulebook
 from referee.ruleset import Ruleset
 
-GROUP = "knacka.games"
-"""The entry-point group of games that come from elsewhere."""
+ENTRY_POINT_GROUP = "knacka.games"
+"""The entry-point group of games from other distributions."""
 
 
-def _own() -> Iterator[ModuleType]:
+def _own_modules() -> Iterator[ModuleType]:
     for info in pkgutil.iter_modules(__path__):
         yield importlib.import_module(f"{__name__}.{info.name}")
 
 
-def _installed() -> Iterator[ModuleType]:
-    for point in entry_points(group=GROUP):
+def _installed_modules() -> Iterator[ModuleType]:
+    for point in entry_points(group=ENTRY_POINT_GROUP):
         yield importlib.import_module(point.module)
         rulebook.add(point.module)
 
 
-def _found() -> dict[str, Ruleset]:
+def _find_rulesets() -> dict[str, Ruleset]:
     rulesets: dict[str, Ruleset] = {}
-    for module in (*_own(), *_installed()):
+    for module in (*_own_modules(), *_installed_modules()):
         if hasattr(module, "RULESET"):
             ruleset = module.RULESET
-            assert rulesets.setdefault(ruleset.key, ruleset) is ruleset, f"two games go by {ruleset.key}"
+            assert rulesets.setdefault(ruleset.key, ruleset) is ruleset, f"two games have the key {ruleset.key}"
     return dict(sorted(rulesets.items()))
 
 
-RULESETS: dict[str, Ruleset] = _found()
+RULESETS: dict[str, Ruleset] = _find_rulesets()

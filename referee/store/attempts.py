@@ -45,6 +45,12 @@ STREAMS_MAX = 1000
 """Matches of which it is remembered how much was tried."""
 
 
+OFFICIALS_VIEW = "officials_view"
+"""The act of an attempt to see a match as its officials see it."""
+HELD_BACK = "plays_in_match"
+"""Why the officials' view is refused: a member behind the key or token plays in the match."""
+
+
 class AttemptRefused(Event):
     """Somebody tried what was refused. ``count``: how often so far, for this reason; where several processes count,
     at least so often."""

@@ -25,6 +25,7 @@ from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules
+from referee.tokens import in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
@@ -91,8 +92,8 @@ class Match(Aggregate):
         return corrections.ended(event, at, before)
 
     def held(self, actor: Actor, token: str) -> bool:
-        """Whether this is the SHA-256 of the token that the actor has now."""
-        seating = self.seating
+        """Return whether this is the SHA-256 of the token that the actor has now."""
+        seating, token = self.seating, in_match(self.id, token)
         if isinstance(actor, int):
             return compare_digest(seating.seats[actor], token)
         if actor in ("scribe", "watcher"):
@@ -101,9 +102,10 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Whose token this is the SHA-256 of, ``"watcher"`` for one that is only good to look; ``None``: nobody's.
-        All are compared, whoever it is."""
-        seating, found = self.seating, None
+        """Return the actor whose token has this SHA-256: ``"watcher"`` for one that only looks, ``None`` if it is no
+        token of the match. Compares all tokens."""
+        seating, token = self.seating, in_match(self.id, token)
+        found: Actor | None = None
         for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
             if compare_digest(token, known):
                 found = actor

@@ -18,6 +18,7 @@ from referee.events import Adjudication, MatchOpened, Visibility
 from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
+from referee.tokens import in_match, sealed
 from tests.played import opening
 
 YEAR = timedelta(days=365)
@@ -92,12 +93,14 @@ class Placed:
         names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
         whose: list[Any] = [*range(len(opened.players)), *names, "scribe", "watcher"]
         self.tokens = {one: f"token of {one} in {self.id}" for one in whose}
-        hashes = [hashed(self.tokens[name]) for name in names]
-        seats = tuple(hashed(self.tokens[seat]) for seat in range(len(opened.players)))
-        opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]))
+        hashes = [in_match(self.id, hashed(self.tokens[name])) for name in names]
+        seats = tuple(in_match(self.id, hashed(self.tokens[seat])) for seat in range(len(opened.players)))
+        dockets = sealed(desk.referee.secret, self.id, [hashed(self.tokens[name]) for name in names])
+        opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]), dockets=dockets)
         self.do("official", opened)
-        self.do("official", IssueToken(seat=None, hash=hashed(self.tokens["scribe"]), role="scribe"))
-        self.do("official", IssueToken(seat=None, hash=hashed(self.tokens["watcher"]), role="watcher"))
+        for role in ("scribe", "watcher"):
+            kept = in_match(self.id, hashed(self.tokens[role]))
+            self.do("official", IssueToken(seat=None, hash=kept, role=role))
 
     def do(self, actor: Any, request: Any) -> Outcome:
         return self.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)

@@ -42,6 +42,7 @@ bundle    yes  yes   yes      match  match   yes        yes   match match match 
 list      yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
 list_mine yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     who
 anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
+token     yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
 """
 """What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
 
@@ -202,6 +203,7 @@ CALLS = {
     "get_checkpoint": Call("anybody", "/v1/log/checkpoint"),
     "get_consistency": Call("anybody", "/v1/log/consistency?from=1"),
     "open_match": post("anybody", "/v1/matches", OPENING),
+    "make_official_token": post("token", "/v1/official-tokens"),
     "list_rulesets": Call("anybody", "/v1/rulesets"),
     "get_ruleset": Call("anybody", "/v1/rulesets/kalabrias"),
     "list_rules": Call("anybody", "/v1/rulesets/kalabrias/rules"),

@@ -74,7 +74,7 @@ def test_a_cell_that_cannot_be_read_says_what_to_do(sqlite_url: str) -> None:
     some = (
         "protocols_4_sheets.sheet",
         "protocols_4_lines.line",
-        "cases_3_entries.at",
+        "cases_4_entries.at",
         "ledger_3_clubs.keeping",
         "ledger_3_entries.date",
     )

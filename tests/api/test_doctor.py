@@ -162,12 +162,12 @@ class TestBooks:
         assert all(what in line for line in lines)
 
     def test_one_that_is_ahead_of_the_log(self, editor: Editor) -> None:
-        editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_3'", books=True)
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_4'", books=True)
         tells(editor.url, r"book cases has come to position 5000, and the log ends at \d+: .*`knacka rebuild cases`")
 
     def test_one_that_is_behind_while_no_service_runs(self, editor: Editor) -> None:
         """A service that was stopped before it had taken in the last events takes them in when it starts."""
-        for key in ("cases_3", Ledger.key):
+        for key in ("cases_4", Ledger.key):
             editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = '{key}'", books=True)
         assert told(editor.url) == ["nothing wrong"]
 
@@ -183,10 +183,10 @@ class TestBooks:
         assert told(editor.url) == ["nothing wrong"]
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
-        editor.run("DROP TABLE book_cases_3_entries", books=True)
+        editor.run("DROP TABLE book_cases_4_entries", books=True)
         tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
 
-    @pytest.mark.parametrize(("key", "name"), [("cases_3", "cases"), (Ledger.key, Ledger.name)])
+    @pytest.mark.parametrize(("key", "name"), [("cases_4", "cases"), (Ledger.key, Ledger.name)])
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches, key: str, name: str) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
         editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)

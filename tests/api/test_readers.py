@@ -93,7 +93,7 @@ def test_when_all_readers_hang_more_are_refused_and_probes_are_answered(
     async def ask() -> None:
         async with (
             asking(address) as client,
-            hanging(postgres_url, client, f"{table.path}/knocks", "book_cases_3_entries"),
+            hanging(postgres_url, client, f"{table.path}/knocks", "book_cases_4_entries"),
         ):
             await answered(client, "/health/live", "/health/ready", table.path)
             for accept in ("application/json", "application/x-ndjson"):

@@ -478,7 +478,7 @@ def test_what_is_hidden_changes_nothing(sqlite_url: str, ruleset: str) -> None:
             worlds = played.history, permuted(played.history, who)
             assert worlds[0] != worlds[1]
             for match_id, history in zip(ids, worlds, strict=True):
-                begun = replace(history[0], event=with_tokens(history[0].event))
+                begun = replace(history[0], event=with_tokens(match_id, history[0].event))
                 stored(referee, match_id, (begun, *history[1:]))
             pairs.append((ids, who, len(played.history)))
     asyncio.run(compare_all(sqlite_url, pairs))

@@ -425,11 +425,11 @@ class TestBooks:
                 "DELETE FROM book_matches_2_players WHERE match = ?",
                 "book_matches_2_players name [0-9a-f]{64} is missing",
             ),
-            ("DELETE FROM book_cases_3_matches WHERE match = ?", "book cases does not have it"),
+            ("DELETE FROM book_cases_4_matches WHERE match = ?", "book cases does not have it"),
             (
-                'INSERT INTO book_cases_3_entries (match, event, "case", at, topic, fact) '
+                'INSERT INTO book_cases_4_entries (match, event, "case", at, topic, fact) '
                 "VALUES (?, 9999, 1, '2026-01-01 12:00:00', 'case/withdrawn', '{{}}')",
-                "book_cases_3_entries event 9999 is none of its rows",
+                "book_cases_4_entries event 9999 is none of its rows",
             ),
         ],
     )
@@ -446,7 +446,7 @@ class TestBooks:
     def test_one_that_set_a_match_aside(self, editor: Editor, match_id: UUID) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
         editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
-        values = "'cases_3', ?, '2026-01-01 12:00:00', 12, '\"bad row\"'"
+        values = "'cases_4', ?, '2026-01-01 12:00:00', 12, '\"bad row\"'"
         editor.run(
             f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})", match_id, books=True
         )
@@ -455,11 +455,11 @@ class TestBooks:
     def test_one_that_knows_a_match_that_there_is_not(self, editor: Editor) -> None:
         other = uuid4()
         columns = "match, version, public_to, ruleset, officials, members"
-        editor.run(f"INSERT INTO book_cases_3_matches ({columns}) VALUES (?, 7, 0, '', '[]', '')", other, books=True)
+        editor.run(f"INSERT INTO book_cases_4_matches ({columns}) VALUES (?, 7, 0, '', '[]', '')", other, books=True)
         names(editor.url, other, 7, "book cases tells of it, and there is no such event")
 
     def test_one_of_another_log(self, editor: Editor) -> None:
-        editor.run(f"UPDATE {POSITIONS.name} SET position = 1000000 WHERE book = 'cases_3'", books=True)
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 1000000 WHERE book = 'cases_4'", books=True)
         code, lines = said(editor.url)
         assert code == 1
         assert "book cases has come to position 1000000, and the log ends at " in lines[0]

@@ -21,6 +21,7 @@ from referee.requests import request_of
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Referee
+from referee.tokens import in_match
 from referee.visibility import Event, Recorded
 from tests.api.clubs import Club, hashed
 from tests.hearings import AttendedPair
@@ -150,11 +151,11 @@ class Kept:
     def store(self, match_id: UUID, history: list[Recorded], whose: Home | None, visibility: Visibility) -> None:
         """Writes a history as a match of this id, and then gives it tokens for a scribe and a watcher."""
         opened: Any = history[0].event
-        begun = with_tokens(opened)
+        begun = with_tokens(match_id, opened)
         if whose is not None:
             begun = self._in_club(begun, whose.club, visibility)
             history = self._with_refs(match_id, history, whose)
-        made = [TokenMade(hash=hashed(token(role)), role=role) for role in ("scribe", "watcher")]
+        made = [TokenMade(hash=in_match(match_id, hashed(token(role))), role=role) for role in ("scribe", "watcher")]
         last = history[-1]
         more = [
             replace(last, originator_version=len(history) + place, actor="official", event=event, request=None)
@@ -194,9 +195,9 @@ def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> Non
     referee.recorder.insert_events(rows)
 
 
-def with_tokens(opened: Any) -> MatchOpened:
-    """A match as it is opened, with a :func:`token` for each seat and official."""
+def with_tokens(match_id: UUID, opened: Any) -> MatchOpened:
+    """A match as it is opened under this id, with a :func:`token` for each seat and official."""
     names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
-    official, *others = (hashed(token(str(name))) for name in names)
-    tokens = tuple(hashed(token(seat)) for seat, _ in enumerate(opened.players))
+    official, *others = (in_match(match_id, hashed(token(str(name)))) for name in names)
+    tokens = tuple(in_match(match_id, hashed(token(seat))) for seat, _ in enumerate(opened.players))
     return replace(opened, tokens=tokens, official=official, officials=tuple(others))

@@ -18,6 +18,8 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.requests import Appeal, Withdrawal
+from referee.store.store import construct
+from referee.tokens import sealed
 from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
@@ -30,6 +32,8 @@ IN_A_MATCH = 10
 RARE = 1000
 """So many cases to one that is ruled on by another rule."""
 TOKEN = "of the official of all of them"
+DOCKET = "d" * 64
+"""Stands for what each match has of the token."""
 LIMIT = 50
 LEAST = 0.667
 
@@ -40,7 +44,7 @@ def played(rule: str) -> list[Kept]:
     first = hearing.history[0]
     hearing.history[0] = replace(
         first,
-        event=replace(first.event, official=sha256(TOKEN.encode()).hexdigest()),
+        event=replace(first.event, dockets=(DOCKET,)),
     )
     for number in range(1, IN_A_MATCH):
         hearing.knock(number % 4, (number + 1) % 4, "revoke", "It was in the second trick, and all have seen it")
@@ -57,13 +61,14 @@ def played(rule: str) -> list[Kept]:
     return [(UUID(str(row.originator_id)), row.originator_version, row.topic, row.state) for row in rows]
 
 
-def rows_of(cases: int) -> Iterator[Kept]:
+def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
     """The rows of so many cases: those of a match under other ids, in any order of the ids."""
     usual, rare = played("B42"), played("B11")
     for number in range(cases // IN_A_MATCH):
         match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
-        for _, *rest in rare if number % (RARE // IN_A_MATCH) == 0 else usual:
-            yield match_id, *rest
+        (docket,) = sealed(secret, match_id, (sha256(TOKEN.encode()).hexdigest(),))
+        for _, version, topic, state in rare if number % (RARE // IN_A_MATCH) == 0 else usual:
+            yield match_id, version, topic, state.replace(DOCKET.encode(), docket.encode())
 
 
 def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
@@ -113,7 +118,9 @@ def main(cases: int = CASES) -> bool:
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):
-            fill(url, rows_of(cases))
+            with construct(url) as referee:
+                secret = referee.secret
+            fill(url, rows_of(cases, secret))
             built(url)
             rates = measured(url)
             beside = rates["matches"]

@@ -135,6 +135,9 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     client.stand_ins[ticket["expires"]] = moment(TICKET_SECONDS)
     _, issued = client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
     match.stands_for(issued["token"], "issued")
+    _, own = client.ask("POST", "/v1/official-tokens")
+    match.stands_for(own["token"], "an official's own")
+    client.stand_ins[own["token_sha256"]] = sha256(client.stand_ins[own["token"]].encode()).hexdigest()
     _, invited = client.ask("POST", f"{match.path}/invitations", match.tokens["official"], {"seat": 2})
     match.code = invited["code"]
     client.stand_ins[match.code] = CODES.written(match.own_id, "", sha256(b"invited").digest())

@@ -25,6 +25,7 @@ SAID = {
 }
 AS_MANY = {
     "open_match": Problem("quota_reached", what="matches_per_hour", most=60),
+    "make_official_token": Problem("quota_reached", what="matches_per_hour", most=60),
     "found_club": Problem("quota_reached", what="clubs_per_day", most=10),
     "stream_events": Problem("quota_reached", what="streams", most=128),
 }

@@ -14,7 +14,8 @@ from tests.given import P1, P2, P3, P4
 
 
 class Error(NamedTuple):
-    """An error: how it is made by ``seat`` in a deal by P1, and what the ruling on it says and rests on."""
+    """An error: how ``seat`` makes it in a deal by P1, the rule of its ruling, and the events that the ruling rests
+    on."""
 
     offence: str
     seat: int
@@ -67,12 +68,12 @@ ALL_BUT_MISDEAL = [error for error in ERRORS if error.offence != "misdeal"]
 
 
 def fresh(**match: Any) -> Table:
-    """P1 deals; P3 needs two tricks to zero."""
+    """Return a table where P1 deals and P3 needs two tricks to reach zero."""
     return table(points=(12, 12, 2, 12), dealer=P1, enforcement="penalise", **match)
 
 
 def without_p4(**match: Any) -> Table:
-    """P4 is out, and P1 deals."""
+    """Return a table where P4 is out and P1 deals."""
     t = table(points=(12, 12, 2, 12), dealer=P3, enforcement="penalise", **match)
     t.dealt("1 1 1 1 | 1 1").declares(P4, "rodskagg").tricks(1).score()
     assert t.dealer == P1
@@ -80,14 +81,14 @@ def without_p4(**match: Any) -> Table:
 
 
 def after(error: Error, **match: Any) -> Table:
-    """The error has just been made."""
+    """Return a table where the error has just been made."""
     t = fresh(**match)
     error.make(t)
     return t
 
 
 def go_on(t: Table) -> None:
-    """The next act within the rules; forehand declares one trick, and all go along."""
+    """Make the next act within the rules. Forehand declares one trick, and all go along."""
     seat = t.turn
     if t.phase == "undealt" or Deal(seat=t.dealer) in t.legal(t.dealer):
         t.dealt("2 2 1 2 | 2 2", ritual=False)
@@ -100,14 +101,14 @@ def go_on(t: Table) -> None:
 
 
 def to_the_end(t: Table) -> Table:
-    """On within the rules until the deal can be scored."""
+    """Play within the rules until the deal can be scored."""
     while t.phase != "played":
         go_on(t)
     return t
 
 
 def other(*seats: int) -> int:
-    """Somebody else."""
+    """Return a seat that is not listed."""
     return next(seat for seat in (P1, P2, P3) if seat not in seats)
 
 
@@ -116,7 +117,7 @@ def tricks_done(t: Table) -> int:
 
 
 def revokes(t: Table) -> None:
-    """P3 has the suit led, and plays another."""
+    """Let P3 play a card of another suit while holding the suit led."""
     while t.turn != P3 or not t.seen().trick:
         go_on(t)
     follow = {act.card for act in t.legal(P3)}

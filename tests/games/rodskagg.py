@@ -1,4 +1,4 @@
-"""A table of Rödskägg, any of the three: tricks as a test wishes for them, calls in turn, the question, knocks."""
+"""Tables of the three Rödskägg games: deals made for wanted tricks, calls in turn, the question, and knocks."""
 
 from typing import Any, NamedTuple, Self
 
@@ -26,23 +26,23 @@ from tests.played import KORTOXEN, opening
 
 
 class Tricks(NamedTuple):
-    """Hands by seat, and for each of six tricks the card that a seat plays to it."""
+    """Hands by seat, and for each of six tricks the card that each seat plays to it."""
 
     hands: Hands
     cards: tuple[dict[int, str], ...]
 
 
 def bids(text: str) -> tuple[Any, ...]:
-    """Calls in the order they are spoken: ``"2 pass 3 pass"``."""
+    """Return calls in the order in which they are spoken: ``"2 pass 3 pass"``."""
     return tuple(int(word) if word.lstrip("-").isdigit() else word for word in text.split())
 
 
 def tricks(winners: str, seats: tuple[int, ...] = (0, 1, 2, 3), players: int | None = None) -> Tricks:
-    """Hands for ``seats`` by which these players take the six tricks, whoever leads: ``"3 1 3 3 | 2 3"``.
+    """Return hands for ``seats`` with which these players take the six tricks, from any lead: ``"3 1 3 3 | 2 3"``.
 
-    Whoever is named last takes those that nobody is named for. Each trick is played in one suit (spades, hearts,
-    diamonds, clubs, spades, hearts), which all follow; its winner has the highest card of it. At most six players,
-    for a suit has thirteen cards.
+    The last player named takes the tricks that the text leaves out. Each trick is played in one suit (spades, hearts,
+    diamonds, clubs, spades, hearts), which all follow; its winner has the highest card. A suit has thirteen cards, so
+    at most six players take part.
     """
     taken = [int(player) - 1 for player in winners.replace("|", " ").split()]
     taken += taken[-1:] * (6 - len(taken))
@@ -65,7 +65,7 @@ def opened(
     dealer: int | None = P4,
     **match: Any,
 ) -> MatchOpened:
-    """The opening of a match, its options resolved; all else as usual."""
+    """Return the opening of a match with its options resolved and defaults for everything else."""
     match = {"dealing": "table", "enforcement": "refuse", **match}
     players = players or len(points or "1234")
     return opening(ruleset=ruleset, players=players, points=points, first_dealer=dealer, **match)
@@ -81,8 +81,11 @@ class Table(given.Table):
     def dealt(
         self, cards: str | Hands | None = None, *, closed: bool = False, ritual: bool = True, stock: bool = False
     ) -> Self:
-        """Dealt by the dealer so that these tricks can be played, or these hands; then, with ``ritual``, knocked for
-        and picked up. ``closed``: the referee is told no cards; ``stock``: it is told those that are left, too."""
+        """Deal so that these tricks can be played, or these hands. With ``ritual`` the formula is said and cards are
+        picked up.
+
+        ``closed``: the referee receives no cards. ``stock``: it also receives the rest of the pack.
+        """
         dealer = self.dealer
         if self.opening.dealing == "house":
             self.do(Deal(seat=dealer))
@@ -100,43 +103,43 @@ class Table(given.Table):
         return self
 
     def all_pick_up(self) -> Self:
-        """Those whose cards lie face down take them up."""
+        """Let every seat whose cards are face down pick them up."""
         for seat in self.to_act:
             self.do(PickUp(seat=seat))
         return self
 
     def keep(self) -> Self:
-        """Nobody asks for new cards."""
+        """Let every seat keep its hand."""
         while self.phase == "exchanging":
             self.do(KeepCards(seat=self.turn))
         return self
 
     def bid(self, calls: str) -> Self:
-        """These calls, from whoever is to speak; all keep their cards."""
+        """Make these calls for the seats in turn. All keep their cards."""
         self.keep()
         for call in bids(calls):
             self.do(Bid(seat=self.turn, bid=call))
         return self
 
     def declares(self, seat: int, contract: int | str) -> Self:
-        """The others pass; this seat gets the contract."""
+        """Let this seat win the contract; the others pass."""
         while self.phase == "auction":
             self.bid(str(contract) if self.turn == seat else "pass")
         return self
 
     def announce(self) -> Self:
-        """Whoever owes it says that he is near zero."""
+        """Make the announcements near zero that are due."""
         for seat in self.more.get("near_zero", ()):
             self.do(near(seat))
         return self
 
     def card(self) -> tuple[Event, ...]:
-        """The next card as it was dealt for."""
+        """Play the next card of the plan."""
         seat = self.turn_to_play
         return self.do(Play(seat=seat, card=self.plan.cards[len(self.winners)][seat]))
 
     def trick(self, *, announce: bool = True) -> Self:
-        """One trick as it was dealt for; what must be announced first is announced."""
+        """Play one trick of the plan, after the announcements that are due."""
         if announce:
             self.announce()
         while not any(isinstance(event, TrickTaken) for event in self.card()):
@@ -144,13 +147,13 @@ class Table(given.Table):
         return self
 
     def tricks(self, number: int = 1, *, announce: bool = True) -> Self:
-        """So many tricks as they were dealt for."""
+        """Play this many tricks of the plan."""
         for _ in range(number):
             self.trick(announce=announce)
         return self
 
     def asks(self, seat: int, answers: str = "") -> Self:
-        """The question, and these answers in turn."""
+        """Put the question and give these answers in turn."""
         self.do(Ask(seat=seat))
         answer: Any
         for answer in answers.split():
@@ -158,7 +161,7 @@ class Table(given.Table):
         return self
 
     def ask(self, along: str = "") -> Self:
-        """The declarer asks; these go along (``"P2 P3"``), and the others fold."""
+        """Let the declarer ask. These seats go along (``"P2 P3"``), and the others fold."""
         declarer = self.seen().declarer
         assert declarer is not None
         self.asks(declarer)
@@ -167,18 +170,19 @@ class Table(given.Table):
         return self
 
     def knocks_out(self, seat: int) -> Self:
-        """ "Knack för min utgång"."""
+        """Make an exit knock, "knack för min utgång"."""
         self.do(KnockOut(seat=seat))
         return self
 
     def score(self) -> DealScored:
-        """The line of the deal, written now where the referee does not write it by itself."""
+        """Return the line of the deal, scored now unless the referee scores it automatically."""
         if self.opening.enforcement == "penalise":
             self.do(Score(seat=self.in_deal[0]))
         return self.line
 
     def play_deal(self, calls: str, wanted: str, *, join: str = "", ask: bool = True, announce: bool = True) -> Self:
-        """A whole deal; ``join``: who goes along when asked. Under ``penalise`` it is scored at the end."""
+        """Play a whole deal. ``join`` lists the seats that go along. Under ``penalise`` the deal is scored at the
+        end."""
         self.dealt(wanted).bid(calls)
         while self.phase == "playing":
             if ask and len(self.winners) == 4 and not self.seen().trick and self.due("ask"):
@@ -192,7 +196,7 @@ class Table(given.Table):
         return self
 
     def knock(self, seat: int, accused: int, offence: Offence | None = None) -> KnockUpheld | KnockDismissed:
-        """The ruling on a knock."""
+        """Return the ruling on a knock."""
         ruling = self.do(Knock(seat=seat, accused=accused, offence=offence))[0]
         assert isinstance(ruling, KnockUpheld | KnockDismissed)
         return ruling
@@ -202,7 +206,8 @@ class Table(given.Table):
     def upheld(
         self, seat: int, accused: int, offence: Offence | None = None, *, rule: str, payer: int | None = None
     ) -> tuple[Event, ...]:
-        """The events that the ruling rests on: the knock was right, and five points are the payer's."""
+        """Check that the ruling upholds the knock and that five points go to the payer. Return the events it rests
+        on."""
         payer = accused if payer is None else payer
         before = self.penalties
         ruling = self.knock(seat, accused, offence)
@@ -214,29 +219,29 @@ class Table(given.Table):
         return tuple(self.event(number) for number in ruling.rests_on)
 
     def dismissed(self, seat: int, accused: int, offence: Offence | None = None, *, reason: str) -> KnockDismissed:
-        """The ruling: the knock was wrong, and why."""
+        """Check that the ruling dismisses the knock, and its reason. Return the ruling."""
         ruling = self.knock(seat, accused, offence)
         assert isinstance(ruling, KnockDismissed), f"upheld: {ruling}"
         assert ruling.reason == reason
         return ruling
 
     def due(self, act: str) -> bool:
-        """Whether the rules demand this before the play goes on."""
+        """Return whether the rules demand this act before the play continues."""
         return act in self.seen("spectator").due
 
     @property
     def in_deal(self) -> tuple[int, ...]:
-        """The seats that are dealt to."""
+        """Seats that take part in the deal."""
         return tuple(self.more.get("duel") or self.seen().active)
 
     @property
     def penalties(self) -> tuple[int, ...]:
-        """What was knocked up in this deal."""
+        """Penalties imposed in this deal, by seat."""
         return self.seen().penalties
 
 
 def table(ruleset: str = KORTOXEN, *, seed: str = "seed ", **match: Any) -> Table:
-    """A table of a match that has just been opened; see :func:`opened` for what can be said about it."""
+    """Return a table of a match just opened; :func:`opened` explains the arguments."""
     return Table(opened(ruleset, **match), seed)
 
 
@@ -252,27 +257,27 @@ SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
 
 
 def penalising(**match: Any) -> Table:
-    """A table where errors stand until somebody knocks."""
+    """Return a table where errors stand until a player knocks."""
     return table(enforcement="penalise", **match)
 
 
 def misdealt(**match: Any) -> Table:
-    """P3 was dealt seven cards, and nothing has been said or picked up yet."""
+    """Return a table where P3 was dealt seven cards and nothing was said or picked up yet."""
     t = penalising(**match)
     t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
     return t
 
 
 def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: Any) -> Table:
-    """A table of CatsAtCards."""
+    """Return a table of CatsAtCards."""
     return table("rodskagg-catsatcards", points=points, **match)
 
 
 def fem(points: tuple[int, ...] = (12, 12, 12, 12), *, ritual: bool = False, **match: Any) -> Table:
-    """A table of CatsAtCards where five are knocked up."""
+    """Return a table of CatsAtCards where a knock costs five."""
     return cats(points, **{"enforcement": "penalise", "fem_opp": True, "deal_ritual": ritual, **match})
 
 
 def near(seat: int) -> Announce:
-    """What is said near zero."""
+    """Return the announcement near zero."""
     return Announce(seat=seat, what="near_zero")

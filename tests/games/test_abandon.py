@@ -1,4 +1,4 @@
-"""A match that will not be finished is ended by the official, in every game and at any time alike."""
+"""A match that will not be finished is ended by the official, in every game and at any time."""
 
 from collections import Counter
 from random import Random
@@ -52,7 +52,7 @@ def test_at_any_moment_it_is_over_and_nobody_has_won(key: str) -> None:
 @pytest.mark.rule("D-O18", "D-O28")
 @pytest.mark.parametrize("unit", [None, 7])
 def test_rams_shares_the_pot_as_at_the_end_of_a_session(unit: int | None) -> None:
-    """In the middle of a deal as well, whose stake is not paid: as if it were voided and the session closed."""
+    """An unfinished deal pays no stake, as if it were voided and the session closed."""
     between = Table(dealer=P4, points=(-15, 0, 0, 0), pot=15, unit=unit)
     closed = between.close()
     between = Table(dealer=P4, points=(-15, 0, 0, 0), pot=15, unit=unit)

@@ -29,7 +29,7 @@ def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
 
 
 def low(stock: tuple[str, ...] | None = REST, **match: object) -> Table:
-    """Dealt by P4: P1, P2 and P3 have no honour."""
+    """Return a table where P4 dealt and P1, P2 and P3 have no honour."""
     return alga(**match).after(Deal(seat=P4, hands=LOW, stock=stock))
 
 
@@ -188,7 +188,7 @@ class TestNewHands:
 @pytest.mark.rule("A15", "A16", "A-O24")
 class TestStockRunsOut:
     def test_what_was_thrown_in_is_dealt_on_to_all_who_ask_and_nobody_asks_again(self):
-        """At a real table the dealer shuffles, and the referee is told what came (A-O24)."""
+        """The dealer of a real table shuffles, and the referee receives the new cards (A-O24)."""
         match = alga((12,) * 8, dealer=7)
         low_cards = [card for card in PACK if card[1] in "23456789T"]
         hands = tuple(tuple(low_cards[6 * seat : 6 * seat + 6]) for seat in range(6))
@@ -246,7 +246,7 @@ class TestStockRunsOut:
         assert match.happened(NewHands)[0].hands[:2] == (pack[42:48], (*pack[48:], *pack[:2]))
 
     def test_at_a_real_table_thrown_cards_may_come_back(self):
-        """Also cards of another hand thrown in during the same round."""
+        """Cards of a different hand thrown in during the same round may also come back."""
         match = alga((12,) * 7, dealer=6)
         low_cards = [card for card in PACK if card[1] in "23456789"]
         hands = tuple(tuple(low_cards[4 * seat : 4 * seat + 4]) for seat in range(7))

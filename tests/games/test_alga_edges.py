@@ -1,4 +1,4 @@
-"""Älga at its edges: who sees which cards, and what the points of who went along in vain rest on."""
+"""Edge cases of Alga: cards shown to each viewer, and the events that a penalty for going along in vain rests on."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def alga(**match: object) -> Table:
     return table("rodskagg-alga", **match)
 
 
-def test_in_the_play_everybody_sees_his_own_hand_and_officials_all():
+def test_in_the_play_each_seat_sees_its_own_hand_and_officials_all():
     match = alga().dealt("1 2 3 4 | 1 2").bid("2 pass pass pass").trick()
     own = [match.seen(seat).hand for seat in range(4)]
     assert [len(hand) for hand in own] == [5, 5, 5, 5]
@@ -28,7 +28,7 @@ def test_of_closed_hands_nothing_is_shown():
     assert match.seen(P1).hand is None
 
 
-def test_nothing_more_is_told_of_an_ordinary_deal():
+def test_an_ordinary_deal_has_no_further_fields():
     assert alga().dealt().bid("2 pass pass pass").seen(P1).more is None
 
 

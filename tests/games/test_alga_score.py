@@ -19,7 +19,7 @@ def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:
 
 
 def duel(tricks: str, bids: str, before: str = "1 4 2 1 | 4 1", **match: object) -> Table:
-    """A-X9 up to its duel between P1 and P4, and that duel."""
+    """Return the match of A-X9 before its duel between P1 and P4, and the line of that duel."""
     first = alga((3, 9, 11, 2), dealer=P2, **match).play_deal("pass pass 3 pass", before)
     assert first.points == (0, 8, 11, 0)
     return first.play_deal(bids, tricks)

@@ -1,4 +1,5 @@
-"""CatsAtCards at its edges: who is awaited and shown what, when a duty arises and ends, and what points rest on."""
+"""Edge cases of CatsAtCards: seats that act next, fields shown, duties that arise and end, and events behind
+points."""
 
 from typing import Any
 
@@ -28,7 +29,7 @@ SEVEN_FOR_P2 = (6, 7, 6, 6)
 
 
 def rests_on(match: Table, seat: int, rule: str) -> list[Any]:
-    """The events that an entry of the last line names."""
+    """Return the events that an entry of the last line names."""
     (entry,) = (entry for entry in match.line.entries if (entry.seat, entry.rule) == (seat, rule))
     return [match.event(number) for number in entry.events]
 
@@ -63,7 +64,7 @@ def test_the_dealer_is_awaited_until_the_formula_and_then_all_who_have_not_picke
     assert match.seen(P1).to_act == (P4,)
     match.do(PickUp(seat=P2))
     assert match.seen(P1).to_act == (P4,)
-    match.do(PickUp(seat=P4))  # nobody can say the formula any more
+    match.do(PickUp(seat=P4))  # the formula cannot be said any more
     assert match.seen(P1).to_act == (P1, P3)
     assert match.happened(PickedUp)[0].hand == match.seen(P2).hand
     assert set(match.seen(P2).hand) == set(MIXED[P2])
@@ -211,7 +212,7 @@ def test_what_was_said_still_stands_when_the_deal_is_voided():
 
 
 @pytest.mark.rule("C49", "C-O24")
-def test_after_the_last_trick_only_the_announcement_is_listed_and_it_tells_the_total():
+def test_after_the_last_trick_only_the_announcement_is_listed_with_its_total():
     match = cats((3, 12, 12, 12)).dealt("1 2 3 4 | 2 1").bid("2 0 0 0").tricks(6)
     assert match.phase == "played"
     assert (match.legal(P1), match.legal(P2)) == ((near(P1),), ())

@@ -27,7 +27,7 @@ def dismissed(match: Table, seat: int, accused: int, offence: str | None = None)
 
 
 def revoked(**match: object) -> Table:
-    """P2 has just revoked in trick one."""
+    """Return a table where P2 has just revoked in trick one."""
     at = fem(**match).after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
     return at.after(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
 
@@ -145,7 +145,7 @@ class TestKnocks:
 
     @pytest.mark.rule("C-O23")
     def test_and_not_at_all_once_the_next_is_dealt(self):
-        """Else a player could be accused for nothing, deal after deal, of what he paid for once."""
+        """Otherwise a player could be accused again in every deal of an error that they paid for once."""
         match = fem(false_knock_penalty=5).dealt("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
         match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
         upheld(match, P2, P1)
@@ -346,7 +346,7 @@ class TestReports:
 
     @pytest.mark.rule("C61")
     def test_only_while_it_can_be_so_and_once(self):
-        """A report opens no window that has closed, and adds nothing to what is on record."""
+        """A report opens no window that has closed, and does not repeat an error on record."""
         match = self.closed()
         match.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), rule="C60", code="acts_tell")
         match.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
@@ -398,7 +398,7 @@ class TestVoid:
 
 
 class TestAfterTheLastTrick:
-    """P2 revokes in trick five, to P1's ace of spades, and knocks come after trick six."""
+    """P2 revokes in trick five, to P1's ace of spades, and knocks follow trick six."""
 
     HANDS = (
         ("HA", "HK", "DA", "CA", "SA", "DK"),

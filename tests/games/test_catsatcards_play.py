@@ -150,7 +150,7 @@ class TestQuestion:
 
 @pytest.mark.rule("C49", "C-O10", "C-O11", "C-O24")
 class TestNearZero:
-    def test_it_is_due_before_the_next_lead_whoever_leads(self):
+    def test_it_is_due_before_the_next_lead_of_any_seat(self):
         match = playing("2 1 2 3 | 1 1", "2 0 0 0", (12, 3, 12, 12))
         match.trick()
         match.refused(near(P2), rule="C49", code="nothing_to_announce")
@@ -233,7 +233,7 @@ class TestNearZero:
 
 @pytest.mark.rule("C44", "C-O25")
 class TestThanks:
-    def test_from_whoever_will_stand_at_zero_and_once(self):
+    def test_from_every_player_who_will_be_at_zero_and_once(self):
         match = playing("1 1 1 2 | 3 3", "3 0 0 0", (3, 12, 12, 12), enforcement="penalise").tricks(4).ask("P3")
         thanks = Announce(seat=P1, what="thanks")
         match.refused(thanks, rule="C44", code="no_thanks_now")

@@ -165,7 +165,7 @@ class TestZeros:
 
 class TestDuel:
     def zeros(self, **match: object) -> Table:
-        """P2 and P4 at zero, P1 declared; P4 dealt."""
+        """Return a table where P4 dealt, P1 declared, and P2 and P4 are at zero."""
         at = cats((12, 2, 12, 1), **match).play_deal("3 0 0 0", "2 2 4 1 | 1 3", join="P3")
         assert (at.points[P2], at.points[P4]) == (0, 0)
         return at
@@ -247,7 +247,7 @@ class TestExactTricks:
 
     @pytest.mark.rule("C52", "C53", "C56", "C-O16")
     @pytest.mark.parametrize("penalty", [6, 5])
-    def test_whoever_misses_pays_once_the_declarer_too(self, penalty: int):
+    def test_every_player_who_misses_pays_once_the_declarer_too(self, penalty: int):
         match = self.exact(exact_tricks_penalty=penalty).play_deal("3 1 1 0", "1 1 2 3 | 3 2")
         assert match.points == (12 + penalty - 2, 12 + penalty - 2, 12 + penalty - 2, 12)
         assert entries(match.line, P1) == [(penalty, "C52"), (-2, "C53")]

@@ -1,9 +1,8 @@
-"""How many ways a small deal can be played to its end: a change in what may be played changes a number.
+"""Numbers of ways to play a small deal to its end. A change to the legal acts changes a number.
 
-Each deal is played some tricks far, everybody with the first card of the hand, as it is written, that the referee
-accepts. From there the ways are counted twice: by the acts that are listed, which in many of the states are shown to
-be those that are accepted of all acts there are; and, where nothing but cards can follow, by rules for following suit
-that are written here once more.
+Each deal is played some tricks far: every seat plays the first accepted card of its hand as written. Then the ways
+are counted twice. One count follows the listed acts; in many states the test shows that these are all accepted acts.
+If only cards can follow, the other count uses an independent form of the rules for following suit.
 """
 
 import itertools
@@ -23,7 +22,7 @@ from tests.playouts import MATCHES, every_act
 
 
 class Small(NamedTuple):
-    """A deal, how it begins, and how many ways it can end after so many tricks."""
+    """A deal, its beginning, and the number of ways in which it can end after this many tricks."""
 
     name: str
     ruleset: str
@@ -101,7 +100,7 @@ class Position(Table):
             self.one_card()
 
     def one_card(self) -> None:
-        """Whoever is in turn plays the first card that is accepted."""
+        """Play the first card of the seat in turn that is accepted."""
         for card in self.left[self.turn]:
             if self.accepted(play := Play(seat=self.turn, card=card)):
                 self.left[play.seat].remove(card)
@@ -110,14 +109,14 @@ class Position(Table):
         raise AssertionError(f"seat {self.turn} can play none of {self.left[self.turn]}")
 
 
-# Counted by the referee's own list, and by trying everything
+# Counted by the referee's list of acts, and by trying all acts
 
 TRIED_EVERY = -(-480 // MATCHES)
-"""In so manieth state every act is tried; ``make soak`` tries them in all."""
+"""Steps between two states in which every act is tried; ``make soak`` tries them in all."""
 
 
 def ways(position: Position) -> int:
-    """How many ways lead from here to the score of the deal."""
+    """Return the number of ways that lead from here to the score of the deal."""
     rules, seats, states = position.rules, range(len(position.left)), itertools.count()
     everything = [act for seat in seats for act in every_act(rules.key, seat)]
 
@@ -146,14 +145,14 @@ def ways(position: Position) -> int:
     return counted(position.state, position.version)
 
 
-# Counted by rules of our own: cards as texts, nothing from the referee
+# Counted by independent rules: cards as texts, nothing from the referee
 
 RANKS = {"rams-english": "789TJQKA", "kalabrias": "789JQKTA"}
 TRUMPS = {"rams-english": "789TJQKA", "kalabrias": "78QKTA9J"}
 
 
 class Cards(NamedTuple):
-    """How cards are played in a game."""
+    """The rules of a game for playing cards."""
 
     key: str
     trumps: str | None
@@ -164,12 +163,13 @@ class Cards(NamedTuple):
         return order.index(card[1]) + 100 * (card[0] == self.trumps)
 
     def best(self, trick: list[tuple[int, str]]) -> tuple[int, str]:
-        """Who has the trick so far, and with what."""
+        """Return the seat and card that win the trick so far."""
         suits = (trick[0][1][0], self.trumps)
         return max((one for one in trick if one[1][0] in suits), key=lambda one: self.rank(one[1]))
 
     def allowed(self, hand: list[str], trick: list[tuple[int, str]]) -> list[str]:
-        """Follow suit; in the games with trumps, else trump, and beat what is there where that is a duty."""
+        """Return the cards that follow suit, else trump (and beat the best card if the game demands it), else the
+        hand."""
         if not trick:
             return hand
         led, (_, best) = trick[0][1][0], self.best(trick)
@@ -182,7 +182,7 @@ class Cards(NamedTuple):
 
 
 def card_ways(game: Cards, left: list[list[str]], turn: int) -> int:
-    """How many ways the cards can be played, from the lead to a trick on."""
+    """Return the number of ways to play the cards, from the lead to a trick on."""
 
     def count(hands: list[list[str]], turn: int, trick: list[tuple[int, str]]) -> int:
         if len(trick) == len(hands):
@@ -212,7 +212,7 @@ def test_the_ways_to_play_a_small_deal(small: Small) -> None:
 
 
 @pytest.mark.parametrize("small", [small for small in DEALS if small.cards_only], ids=names)
-def test_playing_by_rules_written_anew_finds_the_same_ways(small: Small) -> None:
+def test_independent_rules_find_the_same_ways(small: Small) -> None:
     position = Position(small)
     call = small.calls.split()[-1]
     trumps = None if small.turn_up is None else call if call in "SHDC" else small.turn_up[0]

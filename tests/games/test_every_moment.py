@@ -1,4 +1,4 @@
-"""Wherever a replay may stop, each of the games can be looked at: after every event, also within one act."""
+"""Every game can be viewed after each event, even within one act, because a replay may stop there."""
 
 import random
 from contextlib import suppress
@@ -23,7 +23,7 @@ ACTS = 250
 
 
 def some_options(chance: random.Random, rules: Ruleset) -> dict[str, Any]:
-    """Some of the options that have a few values, at random."""
+    """Return random values of some options that have few values."""
     info = msgspec.inspect.type_info(rules.options)
     assert isinstance(info, msgspec.inspect.StructType)
     options: dict[str, Any] = {}
@@ -40,14 +40,14 @@ def some_options(chance: random.Random, rules: Ruleset) -> dict[str, Any]:
 
 
 def some_points(chance: random.Random, rules: Ruleset, players: int) -> tuple[int, ...]:
-    """Level, or near the end of a match that counts down."""
+    """Return level points, or points near the end of a match that counts down."""
     if rules.start_points and chance.random() < 0.6:
         return tuple(chance.randint(1, 4) for _ in range(players))
     return (rules.start_points,) * players
 
 
 def some_opening(chance: random.Random, rules: Ruleset) -> MatchOpened:
-    """A match that this game can be played as."""
+    """Return a random opening that this game accepts."""
     while True:
         players = chance.randint(rules.players_min, rules.players_max)
         opened = opening(
@@ -66,10 +66,10 @@ def some_opening(chance: random.Random, rules: Ruleset) -> MatchOpened:
 
 
 class Watched(Table):
-    """A match that is looked at by everybody after each of its events."""
+    """A match that every viewer views after each of its events."""
 
     def stand(self, events: tuple[Event, ...], actor: Actor, request: Request | None = None) -> None:
-        if self.version == 1:  # only opened
+        if self.version == 1:  # just opened
             self.watch()
         super().stand(events, actor, request)
 
@@ -85,18 +85,18 @@ class Watched(Table):
             assert shown.to_act == self.to_act
 
     def act(self, chance: random.Random) -> None:
-        """Something that may be done now."""
+        """Make a random legal act."""
         acts: list[Any] = [act for seat in self.seats for act in self.legal(seat)]
         if chance.random() < 0.01:
             acts = [*self.legal("official")] or acts
-        if self.phase == "drawing":  # which card, is the table's to say
+        if self.phase == "drawing":  # the table names the card
             acts = [Draw(seat=self.turn, card=card) for card in self.rules.pack]
         chance.shuffle(acts)
         for act in acts:
             with suppress(Refused):
                 self.do(act)
                 return
-        raise AssertionError(f"nothing can be done in {self.phase}")
+        raise AssertionError(f"no act is possible in {self.phase}")
 
 
 @pytest.mark.parametrize("seed", range(MATCHES // 8))

@@ -1,7 +1,7 @@
-"""What may be reported, by game, dealing, phase and fault: nobody undoes a deal by a report that comes too late, nor
-by one of what the referee can see.
+"""Reports by game, dealing, phase and fault: no player undoes a deal by a late report, or by one of what the referee
+sees.
 
-Played out at random; in the states that are met every fault is reported of each seat by each seat in the deal.
+Matches are played at random. In some of their states every seat in the deal reports every fault of every seat.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ from tests.playouts import Playout
 
 MATCHES, ACTS = 12, 110
 EVERY = 4
-"""So manieth state is looked at."""
+"""Steps between two states that are examined."""
 TABLE = """
 rodskagg-alga         undealt     house wrong_phase       hands wrong_phase       counts wrong_phase
                       exchanging  house house_sees        hands hands_known       counts own other
@@ -60,16 +60,16 @@ rams-english          drawing     house -                 hands wrong_phase     
 
 kalabrias             any         house not_in_this_game  hands not_in_this_game  counts not_in_this_game
 """
-"""What comes of the report of a misdeal in each phase: the deal is undone, by a report of one's ``own`` number or of
-an ``other``'s, or how it is refused. ``found``: that cards lie wrong is known already. In Rams it is the dealer's
-misdeal; the first word, and the first lead, part the phases."""
+"""Outcome of a misdeal report in each phase: the deal is undone by a report of the player's ``own`` number or of an
+``other`` one, or the code of the refusal. ``found``: the misdeal is known already. In Rams the misdeal is always the
+dealer's, and the first word and the first lead divide the phases."""
 MISDEALS = {"rams-english": ("misdeal",)}
-"""The faults that are misdeals; in the other games a wrong number is one, too."""
+"""Faults that are misdeals, if a wrong number of cards is not one of them."""
 LATE = "misdeal_too_late"
 
 
 def expected() -> dict[tuple[str, str, str], set[str]]:
-    """By game, dealing and phase."""
+    """Return the outcomes of ``TABLE`` by game, dealing and phase."""
     table: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     game = ""
     for line in filter(None, TABLE.splitlines()):
@@ -77,16 +77,16 @@ def expected() -> dict[tuple[str, str, str], set[str]]:
         if not line.startswith(" "):
             game, *words = words
         phase, *words = words
-        told = ""
+        dealing = ""
         for word in words:
-            told = word if word in TOLD else told
+            dealing = word if word in TOLD else dealing
             if word not in (*TOLD, "-"):
-                table[game, told, phase].add(LATE if word == "late" else word)
+                table[game, dealing, phase].add(LATE if word == "late" else word)
     return dict(table)
 
 
 def phase_of(match: Playout) -> str:
-    """The phase, by the words of the table."""
+    """Return the name of the phase in ``TABLE``."""
     state, phase = match.state, str(match.state.__struct_config__.tag)
     if match.rules.key == "kalabrias":
         return "any"
@@ -100,7 +100,7 @@ def phase_of(match: Playout) -> str:
 
 
 def outcome(match: Playout, report: Report) -> str:
-    """What a report comes to."""
+    """Return the outcome of a report."""
     try:
         events = match.rules.decide(match.state, report, match.moment())
     except Refused as refused:
@@ -113,7 +113,7 @@ def outcome(match: Playout, report: Report) -> str:
 
 @cache
 def met(key: str, told: CardsTold) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """By phase what came of reports of a misdeal, and of other faults."""
+    """Return by phase the outcomes of misdeal reports, and of reports of other faults."""
     misdeals: dict[str, set[str]] = defaultdict(set)
     others: dict[str, set[str]] = defaultdict(set)
     rules = RULESETS[key]
@@ -137,7 +137,7 @@ def met(key: str, told: CardsTold) -> tuple[dict[str, set[str]], dict[str, set[s
 
 
 def look(match: Playout, misdeals: dict[str, set[str]], others: dict[str, set[str]]) -> None:
-    """Every report of everybody by everybody in the deal."""
+    """Try the reports of every seat about every seat in the deal."""
     rams, table = match.rules.key == "rams-english", match.state.table
     for seat in table.playing:
         for accused in (table.dealer,) if rams else table.playing:
@@ -152,7 +152,7 @@ def look(match: Playout, misdeals: dict[str, set[str]], others: dict[str, set[st
 def test_a_misdeal_is_reported_where_the_table_says(key: str, told: CardsTold):
     misdeals, _ = met(key, told)
     wanted = {phase: codes for (game, how, phase), codes in expected().items() if (game, how) == (key, told)}
-    rare = {"exchanging", "picking_up", "found", "drawing"}  # by option
+    rare = {"exchanging", "picking_up", "found", "drawing"}  # depend on an option
     assert misdeals.keys() <= wanted.keys()
     assert wanted.keys() - rare <= misdeals.keys()
     for phase, codes in misdeals.items():
@@ -173,7 +173,7 @@ SISTERS = ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 
 @pytest.mark.rule("A-O17", "B-O33", "C-O23")
 @pytest.mark.parametrize("key", SISTERS)
-def test_who_has_played_his_last_card_has_the_right_number(key: str):
+def test_a_player_who_has_played_the_last_card_has_the_right_number(key: str):
     t: Table = table(key, enforcement="penalise").dealt("1 1 1 1 | 1 1", closed=True)
     t.bid("1 0 0 0" if key == "rodskagg-catsatcards" else "1 pass pass pass")
     t.tricks(5)
@@ -194,5 +194,5 @@ RULE = {"rodskagg-alga": "A-O17", "rodskagg-catsatcards": "C12", "rodskagg-korto
 
 
 def own(seat: int) -> Report:
-    """A wrong number of one's own."""
+    """Return a report of the player's own wrong number of cards."""
     return Report(seat=seat, accused=seat, fault="wrong_count")

@@ -16,18 +16,18 @@ BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
 
 def bidding(**match: Any) -> Table:
-    """Dealt by P4, so that P1 speaks first."""
+    """Return a table where P4 dealt, so that P1 speaks first."""
     return table(**match).dealt("1 2 3 4 | 1 2")
 
 
 def offered(t: Table) -> tuple[Any, ...]:
-    """The bids that the seat in turn may make."""
+    """Return the bids offered to the seat in turn."""
     return tuple(act.bid for act in t.legal(t.turn))
 
 
 @pytest.mark.rule("B28")
 class TestBids:
-    """One to six, and above them rödskägg."""
+    """Bids are the numbers one to six, and above them rödskägg."""
 
     def test_the_ladder_is_open_to_the_first(self):
         assert offered(bidding()) == ("pass", *LADDER)
@@ -50,7 +50,7 @@ class TestBids:
 
 @pytest.mark.rule("B29")
 class TestOrder:
-    """Forehand speaks first, and so on clockwise."""
+    """Forehand speaks first, then the others clockwise."""
 
     @pytest.mark.parametrize("dealer", [P1, P2, P3, P4])
     def test_the_player_on_the_dealers_left_begins(self, dealer: int):
@@ -70,7 +70,7 @@ class TestOrder:
 
 @pytest.mark.rule("B30")
 class TestMustSpeak:
-    """Who is to speak bids or passes, nothing else; to pass is to sneak (smyga)."""
+    """The seat in turn bids or passes and does nothing else; to pass is to sneak (smyga)."""
 
     def test_a_player_in_turn_has_bids_and_the_pass(self):
         t = bidding().bid("2")
@@ -93,7 +93,7 @@ class TestMustSpeak:
 
 @pytest.mark.rule("B32", "B-O19", "B-O37")
 class TestCap:
-    """With bid_cap_by_score a number above one's own points cannot be bid. Rödskägg always can."""
+    """A player with bid_cap_by_score may not bid a number above their own points. Rödskägg is always allowed."""
 
     @BOTH
     @pytest.mark.rule("B-X17")
@@ -183,7 +183,7 @@ class TestRodskaggEndsIt:
 
 @pytest.mark.rule("B37")
 class TestPassedOut:
-    """If all pass the deal is over, and the next player deals."""
+    """The deal is over if all pass, and the next player deals."""
 
     def test_where_errors_are_refused_the_deal_moves_on_by_itself(self):
         t = bidding().bid("pass pass pass pass")
@@ -201,7 +201,7 @@ class TestPassedOut:
 
 @pytest.mark.rule("B38")
 class TestDeclarer:
-    """Otherwise the last bid is the contract, and who made it is declarer."""
+    """Otherwise the last bid is the contract, and its bidder the declarer."""
 
     @pytest.mark.parametrize(
         ("calls", "declarer", "contract"),
@@ -221,7 +221,7 @@ class TestDeclarer:
 
 @pytest.mark.rule("B-O37", "B23")
 class TestOpening:
-    """With the ritual the bidding opens when all have picked up their cards."""
+    """The bidding opens when all have picked up their cards, if the ritual applies."""
 
     @BOTH
     def test_nobody_bids_before(self, enforcement: str):

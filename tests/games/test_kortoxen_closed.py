@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen) with closed hands: the referee knows only how many cards were dealt, and those played."""
+"""Rödskägg (Kortoxen) with closed hands: the referee knows only the number of cards dealt, and the cards played."""
 
 import pytest
 
@@ -13,17 +13,18 @@ BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
 
 def closed(winners: str = "1 2 1 2 | 1 2", **match: str) -> Table:
-    """P1 declares one trick; the tricks are played in spades, hearts, diamonds, clubs, spades and hearts."""
+    """Return a table where P1 declares one trick. Tricks are played in spades, hearts, diamonds, clubs, spades and
+    hearts."""
     return table(**match).dealt(winners, closed=True).declares(P1, 1)
 
 
 def meant(t: Table, seat: int, trick: int) -> str:
-    """The card that a seat was dealt for this trick, counted from 1."""
+    """Return the card that a seat was dealt for this trick, counted from 1."""
     return t.plan.cards[trick - 1][seat]
 
 
 def disproved(**match: str) -> Table:
-    """P3 throws a heart on P1's spade, and in the second trick a spade on P2's heart."""
+    """Let P3 throw a heart on P1's spade, and in the second trick a spade on P2's heart."""
     t = closed(**match)
     for seat, trick in ((P1, 1), (P2, 1), (P3, 2), (P4, 1), (P1, 2), (P2, 2), (P3, 1)):
         t.do(Play(seat=seat, card=meant(t, seat, trick)))
@@ -32,7 +33,7 @@ def disproved(**match: str) -> Table:
 
 @pytest.mark.rule("B4")
 class TestCardsSeen:
-    """A card is in the pack once: what has been seen cannot be played again, by anybody."""
+    """A card is in the pack once, so no seat can play a card that has been seen."""
 
     @BOTH
     @pytest.mark.parametrize("seat", [P2, P3])
@@ -68,7 +69,7 @@ class TestCardsSeen:
 
 @pytest.mark.rule("B42", "B-O26")
 class TestDisproved:
-    """Who does not follow suit says to have none of it. A later card of that suit shows the revoke."""
+    """A seat that does not follow suit claims to have no card of it. A later card of that suit shows the revoke."""
 
     @BOTH
     def test_a_player_may_say_to_have_none(self, enforcement: str):

@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen): players, pack, draw and deal, and what an official voids (B1-B7, B13-B19)."""
+"""Rödskägg (Kortoxen): players, pack, draw and deal, and deals voided by an official (B1-B7, B13-B19)."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.given import P1, P2, P3, P4, P5, P6, P7, P8, deal
 
 @pytest.mark.rule("B1", "B-O23")
 class TestPlayers:
-    """From three to as many as the pack allows take part."""
+    """Three players or more take part, up to the number that the pack allows."""
 
     def test_a_match_has_three_to_eight_players(self):
         assert (RULESET.players_min, RULESET.players_max) == (3, 8)
@@ -35,7 +35,7 @@ class TestPlayers:
 
 @pytest.mark.rule("B4")
 class TestPack:
-    """One pack of 52 cards: every card is there once."""
+    """The pack has 52 cards, each of them once."""
 
     def test_it_has_thirteen_cards_of_each_suit_and_no_joker(self):
         assert len(RULESET.pack) == len(set(RULESET.pack)) == 52
@@ -61,7 +61,7 @@ class TestPack:
 
 @pytest.mark.rule("B6", "B7")
 class TestProtocol:
-    """All stand at twelve in the protocol at first, and count down."""
+    """All players start at twelve in the protocol and count down."""
 
     def test_all_begin_at_twelve(self):
         assert RULESET.start_points == 12
@@ -136,7 +136,7 @@ class TestDraw:
 
 @pytest.mark.rule("B13")
 class TestClockwise:
-    """The deal goes round clockwise, as everything does."""
+    """The deal passes clockwise, like everything else."""
 
     def test_only_the_dealer_deals(self):
         t = table(dealer=P2)
@@ -170,7 +170,7 @@ class TestClockwise:
 
 @pytest.mark.rule("B18")
 class TestSixEach:
-    """Six cards to each."""
+    """Each seat is dealt six cards."""
 
     @pytest.mark.parametrize(
         "hands", [SEVEN_FOR_P3, (*SIX_EACH[:3], SIX_EACH[3][:5]), (*SIX_EACH[:3], ())], ids=["7", "5", "0"]
@@ -187,7 +187,7 @@ class TestSixEach:
         t = table(enforcement=enforcement)
         t.refused(Deal(seat=P4, hands=SIX_EACH[:3]), rule="B18", kind=AgainstTheRules)
 
-    def test_hands_or_counts_are_told_never_both(self):
+    def test_hands_or_counts_are_entered_never_both(self):
         t = table()
         t.refused(Deal(seat=P4), rule=None)
         t.refused(Deal(seat=P4, hands=SIX_EACH, counts=(6, 6, 6, 6)), rule=None)
@@ -203,7 +203,8 @@ class TestSixEach:
 
 @pytest.mark.rule("B19", "B18")
 class TestPackets:
-    """Three and three, beginning on the dealer's left; what a real table does the referee cannot see."""
+    """Cards are dealt three and three, beginning on the dealer's left. The referee cannot see this at a real
+    table."""
 
     def test_the_house_deals_in_two_packets_of_three(self):
         t = table(dealing="house", dealer=P2, players=3)
@@ -222,7 +223,7 @@ class TestPackets:
 
 @pytest.mark.rule("B-O36")
 class TestDealWithoutThoseWhoAreOut:
-    """Who is out gets no cards, and does not deal."""
+    """An eliminated player gets no cards and does not deal."""
 
     def after_p1_is_out(self, **match: Any) -> Table:
         t = table(**match).dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
@@ -256,7 +257,7 @@ class TestDealWithoutThoseWhoAreOut:
 
 @pytest.mark.rule("B-O38")
 class TestVoid:
-    """The official voids the deal under way: nothing of it counts but what was knocked, and it is dealt again."""
+    """The official voids the deal under way. Only penalties count, and the cards are dealt again."""
 
     def test_the_same_dealer_deals_again_and_penalties_stay(self):
         t = penalising()

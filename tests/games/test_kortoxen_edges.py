@@ -1,4 +1,4 @@
-"""Kortoxen at its edges: between two events, at exactly zero, at the end of a window, and who is awaited."""
+"""Edge cases of Kortoxen: between two events, at exactly zero, at the end of a window, and seats that act next."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ STOCK = tuple(suit + rank for rank in "432A" for suit in "SHDC")
 
 
 def within(t: Table, act: Request) -> Any:
-    """The state after the first event of an act that makes more of them: a replay may stop there."""
+    """Return the state after the first of several events of an act. A replay may stop there."""
     first, *_ = t.rules.decide(t.state, act, t.moment())
     return t.rules.evolve(t.state, first, t.version + 1)
 
@@ -53,10 +53,10 @@ def test_those_who_draw_are_awaited_in_turn_and_nobody_when_all_have_drawn():
 
 
 @pytest.mark.rule("B18")
-@pytest.mark.parametrize("told", [{"hands": SIX_EACH}, {"counts": (6, 6, 6, 6)}, {"stock": ("SA",)}])
-def test_to_the_house_nothing_is_told(told: Any):
+@pytest.mark.parametrize("cards", [{"hands": SIX_EACH}, {"counts": (6, 6, 6, 6)}, {"stock": ("SA",)}])
+def test_the_house_accepts_no_cards(cards: Any):
     t = table(dealing="house")
-    t.refused(Deal(seat=P4, **told), rule=None, kind=AgainstTheRules, code="house_deals")
+    t.refused(Deal(seat=P4, **cards), rule=None, kind=AgainstTheRules, code="house_deals")
 
 
 @pytest.mark.rule("B20", "B23")
@@ -74,7 +74,7 @@ def test_the_dealer_is_awaited_until_the_formula_and_then_all_who_have_not_picke
     assert t.seen().to_act == (P4,)
     t.do(PickUp(seat=P2))
     assert t.seen().to_act == (P4,)
-    t.do(PickUp(seat=P4))  # nobody can say the formula any more
+    t.do(PickUp(seat=P4))  # the formula cannot be said any more
     assert t.seen().to_act == (P1, P3)
     assert PickUp(seat=P1) in t.legal(P1)
     assert t.legal(P2) == ()

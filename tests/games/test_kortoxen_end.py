@@ -25,7 +25,7 @@ def ended(t: Table) -> tuple[int, str, str]:
 
 @pytest.mark.rule("B8", "B70")
 class TestExactlyZero:
-    """Who first stands at exactly zero after a finished deal wins."""
+    """The first player at exactly zero after a finished deal wins."""
 
     @BOTH
     def test_zero_wins(self, enforcement: str):
@@ -54,7 +54,7 @@ class TestExactlyZero:
 
 @pytest.mark.rule("B67", "B-O9")
 class TestExitKnock:
-    """A trick that brings its taker to zero: knock for the exit before the next lead."""
+    """A player brought to zero by a trick must knock for the exit before the next lead."""
 
     def test_the_lead_is_refused_until_it_is_made(self):
         t = playing("2 1 2 1 | 4 3", (9, 1, 8, 8)).tricks(1)
@@ -108,7 +108,7 @@ class TestExitKnock:
 
 @pytest.mark.rule("B68")
 class TestForgottenExitKnock:
-    """Who forgets it goes up five if somebody knocks."""
+    """A player who forgets the exit knock adds five points if another player knocks."""
 
     @pytest.mark.rule("B-X6")
     def test_p2_leads_silently_and_p4_knocks(self):
@@ -141,7 +141,7 @@ class TestForgottenExitKnock:
 
 @pytest.mark.rule("B-O10", "B-O28")
 class TestZeroOnTheSixthTrick:
-    """There is no next lead: the exit knock is in time until the deal is scored."""
+    """The sixth trick has no next lead, so the exit knock is in time until the deal is scored."""
 
     def test_where_errors_are_refused_the_deal_waits_for_it(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12)).tricks(4).asks(P1, "play").tricks(2)
@@ -167,7 +167,7 @@ class TestZeroOnTheSixthTrick:
 
 @pytest.mark.rule("B69")
 class TestPlayedToTheEnd:
-    """A deal begun is played to its end, although somebody has knocked out."""
+    """A deal is played to its end although a player has knocked out."""
 
     def test_play_goes_on_after_an_exit_knock(self):
         t = playing("2 1 3 1 | 4 3", (9, 1, 8, 8)).tricks(1).knocks_out(P2)
@@ -180,7 +180,7 @@ class TestPlayedToTheEnd:
 
 @pytest.mark.rule("B71")
 class TestSeveralAtZero:
-    """If more than one stand at zero, who knocked out first wins."""
+    """The player who knocked out first wins if more than one are at zero."""
 
     @BOTH
     @pytest.mark.parametrize(("winners", "first"), [("2 3 1 1 | 4 4", P2), ("3 2 1 1 | 4 4", P3)])
@@ -214,7 +214,7 @@ class TestSeveralAtZero:
 
 @pytest.mark.rule("B-O11")
 class TestZeroWithoutATrick:
-    """No exit knock is owed by who comes to zero by a penalty; who knocked beats who did not."""
+    """A player brought to zero by a penalty owes no exit knock. A player who knocked beats one who did not."""
 
     def from_below(self, winners: str, points: tuple[int, ...] = (12, 12, -5, 12)) -> Table:
         t = table(points=points, overshoot="negative", enforcement="penalise")
@@ -254,7 +254,7 @@ class TestZeroWithoutATrick:
 
 @pytest.mark.rule("B-O12")
 class TestNobodyKnocked:
-    """Several at zero and no exit knock: the earliest trick that brought one there."""
+    """Several players are at zero without an exit knock: the earliest trick to zero wins."""
 
     @pytest.mark.parametrize(("winners", "first"), [("2 3 1 1 | 4 4", P2), ("3 2 1 1 | 4 4", P3)])
     def test_the_earliest_trick_wins(self, winners: str, first: int):
@@ -265,7 +265,7 @@ class TestNobodyKnocked:
 
 @pytest.mark.rule("B-O13", "B72")
 class TestKnockedOutInVain:
-    """Another trick after the exit knock: the player bounces, and the knock is worth nothing."""
+    """A player who takes a further trick after the exit knock bounces, and the knock loses its effect."""
 
     @BOTH
     def test_the_player_bounces(self, enforcement: str):
@@ -276,7 +276,7 @@ class TestKnockedOutInVain:
 
     @pytest.mark.rule("B71", "B-O11")
     def test_a_knock_in_vain_does_not_count_when_a_penalty_brings_zero_again(self):
-        """P2 knocks out first, takes the other tricks too, and goes up five: 1 - 6 + 5. P3 knocked out later."""
+        """P2 knocks out first, also takes the other tricks, and adds five: 1 - 6 + 5. P3 knocked out later."""
         t = table(points=(12, 1, -5, 12), overshoot="negative", enforcement="penalise")
         for seat in (P2, P3):
             t.do(Cut(seat=seat))
@@ -290,7 +290,7 @@ class TestKnockedOutInVain:
 
 @pytest.mark.rule("B-O27", "B-O31", "B67")
 class TestExitKnockOffZero:
-    """Who is not at zero cannot knock out: refused, or recorded without effect."""
+    """A player who is not at zero cannot knock out: the knock is refused, or recorded without effect."""
 
     def test_refused(self):
         t = playing("2 1 2 1 | 4 3", (9, 2, 8, 8)).tricks(1)
@@ -333,7 +333,8 @@ class TestExitKnockOffZero:
 
 @pytest.mark.rule("B-O35")
 class TestZeroAfterNoPlay:
-    """Zero after a deal without tricks wins as usual; of several, first the knock, the trick, then the seat."""
+    """Zero after a deal without tricks wins as usual. Between several players the knock decides, then the trick, then
+    the seat."""
 
     def test_after_a_passed_out_deal(self):
         t = table(points=(12, -5, 12, 12), overshoot="negative", enforcement="penalise")
@@ -377,7 +378,7 @@ class TestZeroAfterNoPlay:
 
 @pytest.mark.rule("B-O36", "B63")
 class TestLastOneLeft:
-    """The last player left wins at once; who is out stays at their points plus five."""
+    """The last player left wins at once. An eliminated player keeps their points plus five."""
 
     def test_of_three_two_fail(self):
         t = table(players=3, dealer=P3).dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)

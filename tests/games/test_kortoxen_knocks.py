@@ -1,4 +1,5 @@
-"""Rödskägg (Kortoxen): errors, and who knocks for them and at what price (B11-B12, B-O1, B-O3 to B-O5, B-O32)."""
+"""Rödskägg (Kortoxen): errors, the seats that may knock for them, and the price (B11-B12, B-O1, B-O3 to B-O5,
+B-O32)."""
 
 import pytest
 
@@ -27,7 +28,7 @@ from tests.given import P1, P2, P3, P4, P8
 
 @pytest.mark.rule("B11", "B12", "B-O1")
 class TestFiveUp:
-    """A player who makes an error goes up five, once another knocks and points it out."""
+    """A player who makes an error adds five points when a different player knocks and names it."""
 
     @EVERY_ERROR
     def test_a_knock_by_another_is_upheld(self, error: Error):
@@ -76,7 +77,7 @@ class TestFiveUp:
 
 @pytest.mark.rule("B-O3")
 class TestFalseKnock:
-    """A knock for nothing has no effect; with false_knock_penalty it costs the one who knocks."""
+    """A knock for nothing has no effect; with false_knock_penalty it costs the knocker."""
 
     @pytest.mark.parametrize("offence", [None, "revoke", "wrong_cut"])
     def test_it_has_no_effect(self, offence: str | None):
@@ -111,7 +112,7 @@ class TestFalseKnock:
 
 @pytest.mark.rule("B-O4", "B12")
 class TestWhoMayKnock:
-    """Anybody in the match but the one who made the error."""
+    """Every player in the match may knock, except the player who made the error."""
 
     @EVERY_ERROR
     def test_all_others_may(self, error: Error):
@@ -144,7 +145,7 @@ class TestWhoMayKnock:
 
 @pytest.mark.rule("B-O5")
 class TestAgain:
-    """One penalty an offence."""
+    """An offence has one penalty."""
 
     @EVERY_ERROR
     @pytest.mark.parametrize("fine", [0, 5])
@@ -168,7 +169,8 @@ class TestAgain:
 
 @pytest.mark.rule("B-O32")
 class TestKnocksFurther:
-    """Too late or for nothing costs the fine, again does not; of several errors the one named, or the oldest."""
+    """A late or wrong knock costs the fine, a repeated one does not. Of several errors the one named counts, or the
+    oldest."""
 
     def test_too_late_is_fined(self):
         t = to_the_end(after(ERRORS[0], false_knock_penalty=5))
@@ -283,7 +285,7 @@ class TestKnocksFurther:
 
 @pytest.mark.rule("B-O28")
 class TestScoring:
-    """By itself where errors are refused; where they stand, when a seat in the deal writes it down."""
+    """The deal is scored automatically if errors are refused, otherwise on the act of a seat in the deal."""
 
     def test_any_seat_in_the_deal_may_write_it(self):
         for seat in range(4):

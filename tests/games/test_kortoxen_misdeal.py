@@ -15,7 +15,7 @@ from tests.given import P1, P2, P3, P4
 
 @pytest.mark.rule("B-O8")
 class TestMisdealFoundByAnEarlyPlayer:
-    """While the dealer has not picked up, the formula still saves."""
+    """The formula is still in time while the dealer has not picked up."""
 
     def test_the_dealer_is_safe_and_the_early_player_pays(self):
         t = misdealt()
@@ -30,7 +30,7 @@ class TestMisdealFoundByAnEarlyPlayer:
 
 @pytest.mark.rule("B27", "B-O33")
 class TestMisdeal:
-    """A wrong number of cards: the same dealer deals again, and nobody has won by it."""
+    """After a wrong number of cards the same dealer deals again, and no player has won by the deal."""
 
     @pytest.mark.parametrize("formula", [True, False])
     def test_the_same_dealer_deals_again_knocked_for_or_not(self, formula: bool):
@@ -43,7 +43,7 @@ class TestMisdeal:
         t.do(Deal(seat=P4, hands=SIX_EACH))
         assert (t.dealer, t.seen().deal) == (P4, 1)
 
-    def test_who_finds_it_tells_the_table(self):
+    def test_the_player_who_finds_it_informs_the_table(self):
         t = misdealt()
         t.do(KnockForCards(seat=P4))
         t.do(PickUp(seat=P1))
@@ -73,7 +73,7 @@ class TestMisdeal:
         assert t.phase == "picking_up"
 
     def test_nobody_sees_it_before_the_cards_are_up(self):
-        """A wrong number lies face down: only who takes the cards up can find it."""
+        """A wrong number is hidden face down: only the player who takes up the cards can find it."""
         t = penalising()
         t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
         for viewer in (P1, P2, P4, "spectator"):
@@ -85,7 +85,7 @@ class TestMisdeal:
 
     @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
     def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
-        """A report that was accepted only after a misdeal would tell what lies face down."""
+        """A report accepted only after a misdeal would reveal the cards that lie face down."""
         t = penalising()
         t.do(Deal(seat=P4, hands=hands))
         t.refused(Report(seat=P1, accused=P3, fault="misdeal"), rule="B18", kind=AgainstTheRules)
@@ -136,10 +136,11 @@ class TestMisdeal:
 
 @pytest.mark.rule("B-O2", "B-O41")
 class TestABreachBeforeAMisdeal:
-    """It stays punishable in the deal that is dealt again."""
+    """The breach stays punishable in the deal that is dealt again."""
 
     def dealt_again(self, tricks: int, **match: Any) -> Table:
-        """P3 exposes a card after the first trick; so many tricks later P2 finds a wrong number of cards."""
+        """Return a table where P3 exposes a card after the first trick, and P2 finds a misdeal this many tricks
+        later."""
         t = penalising(deal_ritual=False, **match).dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(1)
         t.do(Report(seat=P1, accused=P3, fault="exposed_card"))
         t.tricks(tricks).do(Report(seat=P2, accused=P2, fault="wrong_count"))

@@ -10,7 +10,7 @@ from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4
 
 ORE = Stakes(currency="SEK", unit=2)
-"""Two öre a point."""
+"""Stakes of two öre a point."""
 
 
 def won(t: Table) -> MatchWon:
@@ -19,7 +19,7 @@ def won(t: Table) -> MatchWon:
 
 
 def p2_goes_home(points: tuple[int, ...], **match: Any) -> Table:
-    """P2 takes trick 2 and goes home with it; P1 declares 1 and takes one trick, P3 two, and P4 two."""
+    """Let P2 win with trick 2. P1 declares 1 and takes one trick, P3 two, and P4 two."""
     t = table(points=points, **match).dealt("1 2 3 4 | 3 4").declares(P1, 1).tricks(2).knocks_out(P2)
     if t.phase == "playing":
         t.tricks(4)
@@ -28,7 +28,7 @@ def p2_goes_home(points: tuple[int, ...], **match: Any) -> Table:
 
 @pytest.mark.rule("B9", "B10", "B-O39")
 class TestStakes:
-    """Money is agreed beforehand: what a point is worth. Without stakes nobody pays."""
+    """The players agree in advance how much a point is worth. Without stakes no player pays."""
 
     def test_without_stakes_nobody_pays(self):
         assert won(p2_goes_home((9, 1, 8, 8))).settlement is None
@@ -55,7 +55,7 @@ class TestLosersPay:
 
 @pytest.mark.rule("B66", "B-O22", "B63")
 class TestWhoIsOut:
-    """Who is out pays at the end, for the points held then and five more."""
+    """An eliminated player pays at the end, for the points held then and five more."""
 
     @pytest.mark.rule("B-X9")
     def test_rodskagg_lost_and_the_game_won_by_p2(self):
@@ -73,7 +73,7 @@ class TestWhoIsOut:
 
 @pytest.mark.rule("B80", "B-O34")
 class TestBrokenOffForMoney:
-    """With exact_zero false the losers get nothing for tricks in the last deal: they pay what they had before."""
+    """Losers get nothing for tricks in the last deal if exact_zero is false: they pay what they had before."""
 
     def test_the_losers_pay_on_their_points_before_the_deal(self):
         t = p2_goes_home((9, 1, 8, 8), stakes=ORE, exact_zero=False)
@@ -89,7 +89,8 @@ class TestBrokenOffForMoney:
 
 @pytest.mark.rule("B-O21", "B-O39", "B75")
 class TestBelowZero:
-    """money_negative: a loser below zero pays nothing; or as for plus points; or is paid by the winner."""
+    """A loser below zero pays by money_negative: nothing, as for plus points, or a negative amount from the
+    winner."""
 
     @pytest.mark.parametrize(
         ("value", "settlement"),

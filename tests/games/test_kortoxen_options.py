@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen): what each option changes, and that it changes nothing else."""
+"""Rödskägg (Kortoxen): each option changes one thing and nothing else."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def ordinary_deal(**options: Any) -> Table:
 
 
 class TestAllOptions:
-    """They are what the rulebook says, and an ordinary deal is the same with and without them."""
+    """The options are those of the rulebook, and an ordinary deal is the same with and without them."""
 
     def test_the_defaults_are_those_of_the_rulebook(self):
         assert msgspec.to_builtins(RULESET.options()) == DEFAULTS
@@ -83,7 +83,7 @@ class TestAllOptions:
 
 @pytest.mark.rule("B65")
 class TestDefendersScore:
-    """rodskagg_defenders_score: nobody takes off a point after rödskägg; or the others do for theirs."""
+    """rodskagg_defenders_score: no player takes off a point after rödskägg, or the opponents do for their tricks."""
 
     @pytest.mark.parametrize(("value", "p2"), [("none", 12), ("one_per_trick", 11)])
     def test_the_trick_that_breaks_it(self, value: str, p2: int):
@@ -100,7 +100,7 @@ class TestDefendersScore:
 
 @pytest.mark.rule("B64")
 class TestStopAtFirstLoss:
-    """rodskagg_stop_at_first_loss: play stops when another takes a trick; or all six are played."""
+    """rodskagg_stop_at_first_loss: play stops at the first trick of an opponent, or all six are played."""
 
     def test_it_stops(self):
         t = table().dealt("1 2 1 3 | 1 1").declares(P1, "rodskagg").tricks(2)
@@ -142,7 +142,7 @@ class TestOthersFree:
 
 @pytest.mark.rule("B-O25")
 class TestUncontestedTricks:
-    """uncontested_tricks: when all have folded the rest is the declarer's; or nobody's."""
+    """uncontested_tricks: when all have folded the remaining tricks are the declarer's, or do not count."""
 
     @pytest.mark.parametrize(("value", "p1", "taken"), [("to_declarer", 6, 6), ("void", 8, 4)])
     def test_what_is_left_when_all_fold(self, value: str, p1: int, taken: int):
@@ -231,7 +231,8 @@ class TestHonourRedeal:
         assert t.phase == "auction"
 
     def test_until_the_stock_has_run_out_once(self):
-        """28 cards in the stock: after four exchanges the thrown-in cards are shuffled, and nobody asks again."""
+        """The stock has 28 cards: after four exchanges the thrown-in cards are shuffled, and no player may ask
+        again."""
         t = self.exchanging(stock=tuple(sorted(STOCK, key=lambda card: card[1] in "JQKA")))
         low = [card for card in STOCK if card[1] not in "JQKA"]
         assert len(low) >= 12
@@ -274,7 +275,7 @@ class TestHonourRedeal:
         held = [card for hand in t.seen().hands or () for card in hand]
         assert len(held) == len(set(held)) == 6 * len(t.seen().active)
 
-    def test_the_cards_received_can_be_told_with_the_request(self):
+    def test_the_cards_received_can_be_named_with_the_request(self):
         t = self.exchanging(stock=None)
         t.refused(RequestCards(seat=P1), rule="B-O20", kind=AgainstTheRules)
         t.refused(RequestCards(seat=P1, cards=STOCK[:5]), rule="B-O20", kind=AgainstTheRules)
@@ -325,7 +326,7 @@ class TestHonourRedeal:
 
 @pytest.mark.rule("B17", "B-O6")
 class TestWrongCutPenaltyTo:
-    """wrong_cut_penalty_to: it is the offence of the one who cut; or of the dealer, who let it happen."""
+    """wrong_cut_penalty_to: the offender is the player who cut, or the dealer who allowed it."""
 
     @pytest.mark.parametrize(("value", "offender", "other"), [("cutter", P3, P4), ("dealer", P4, P3)])
     def test_who_is_accused_and_pays(self, value: str, offender: int, other: int):

@@ -20,7 +20,7 @@ def playing(winners: str, declarer: int = P1, contract: Any = 1, **match: Any) -
 
 
 def mixed(**match: Any) -> Table:
-    """Hands in which all have a spade: P1 one high and one low."""
+    """Return a table where all hands have a spade: P1 one high and one low."""
     return table(**match).dealt(MIXED).declares(P1, 2)
 
 
@@ -29,7 +29,7 @@ def after_four(winners: str, declarer: int = P1, contract: Any = 1, **match: Any
 
 
 def plays(t: Table, seat: int) -> set[str]:
-    """The cards that a seat may play."""
+    """Return the cards that a seat may play."""
     return {act.card for act in t.legal(seat) if isinstance(act, Play)}
 
 
@@ -38,7 +38,7 @@ class TestFirstLead:
     """The declarer leads to the first trick."""
 
     @pytest.mark.parametrize("declarer", [P1, P2, P3, P4])
-    def test_it_is_the_declarer_whoever_dealt(self, declarer: int):
+    def test_it_is_the_declarer_with_any_dealer(self, declarer: int):
         t = playing("1 2 3 4 | 1 2", declarer)
         assert t.turn == declarer
         t.card()
@@ -61,7 +61,7 @@ class TestFirstLead:
 
 @pytest.mark.rule("B42", "B43")
 class TestFollowSuit:
-    """Who can follow suit must; who cannot may play any card."""
+    """A player who can follow suit must do so; the others may play any card."""
 
     def test_a_player_with_the_suit_has_no_other_choice(self):
         t = mixed()
@@ -173,7 +173,7 @@ class TestNextLead:
 
 @pytest.mark.rule("B46")
 class TestQuestion:
-    """In a number contract the declarer asks the others after the fourth trick whether they go along."""
+    """The declarer of a number contract asks the others after the fourth trick whether they go along."""
 
     def test_the_declarer_asks_after_the_fourth_trick(self):
         t = after_four("1 1 2 1 | 1 1")
@@ -208,7 +208,7 @@ class TestQuestion:
 
 @pytest.mark.rule("B47")
 class TestAnswers:
-    """They answer in turn, beginning on the declarer's left."""
+    """The others answer in turn, beginning on the declarer's left."""
 
     @pytest.mark.parametrize(("declarer", "order"), [(P1, (P2, P3, P4)), (P2, (P3, P4, P1)), (P3, (P4, P1, P2))])
     def test_the_order_begins_on_the_declarers_left(self, declarer: int, order: tuple[int, ...]):
@@ -247,7 +247,7 @@ class TestAnswers:
 
 @pytest.mark.rule("B48", "B54")
 class TestQuestionInTime:
-    """The question comes before the lead to trick five; the declarer who forgets it goes up five on a knock."""
+    """The question comes before the lead to trick five. A declarer who forgets it adds five points on a knock."""
 
     def test_the_lead_is_refused_until_it_is_asked(self):
         t = after_four("1 1 2 1 | 1 1")
@@ -284,7 +284,7 @@ class TestQuestionInTime:
 
 @pytest.mark.rule("B49", "B50", "B51", "B52")
 class TestGoingAlong:
-    """Who has a trick is in. The others go along, and owe a trick, or lay down their cards and sit out."""
+    """A player with a trick is in. The others go along and owe a trick, or lay down their cards and sit out."""
 
     def test_who_has_a_trick_is_not_asked(self):
         t = after_four("1 2 2 1 | 3 4").asks(P1)
@@ -324,7 +324,7 @@ class TestGoingAlong:
 
 @pytest.mark.rule("B53")
 class TestNoQuestionInRodskagg:
-    """In rödskägg nobody is asked, and nobody need take a trick."""
+    """Rödskägg has no question, and no player need take a trick."""
 
     @BOTH
     def test_there_is_no_question(self, enforcement: str):
@@ -344,7 +344,7 @@ class TestNoQuestionInRodskagg:
 
 @pytest.mark.rule("B54", "B55", "B-O16")
 class TestForgottenQuestion:
-    """The declarer pays only if somebody knocks; the others go along free either way."""
+    """The declarer pays only on a knock; the others go along free either way."""
 
     @pytest.mark.rule("B-X5")
     @pytest.mark.parametrize(("knocks", "declarer_points"), [(True, 10), (False, 5)])
@@ -372,7 +372,7 @@ def test_once_trick_five_is_led_nobody_can_fold():
 
 @pytest.mark.rule("B56", "B57", "B-O18")
 class TestFourthTrickWinnerAsks:
-    """With fold_question_by: fourth_trick_winner the taker of trick four asks, and answers begin on their left."""
+    """The winner of trick four asks by fold_question_by: fourth_trick_winner, and answers begin on their left."""
 
     def asked(self, winners: str, declarer: int = P1, **match: Any) -> Table:
         return after_four(winners, declarer, 2, fold_question_by="fourth_trick_winner", **match)
@@ -406,7 +406,7 @@ class TestFourthTrickWinnerAsks:
 
 @pytest.mark.rule("B-O25")
 class TestEverybodyFolds:
-    """If all others have folded, the tricks that remain are the declarer's."""
+    """The remaining tricks are the declarer's if all others have folded."""
 
     def test_the_declarer_is_credited_with_tricks_five_and_six(self):
         t = after_four("1 1 1 1 | 1 1", P1, 6).asks(P1, "fold fold fold")
@@ -429,7 +429,7 @@ class TestEverybodyFolds:
 
 @pytest.mark.rule("B-O29")
 class TestGrace:
-    """With question_grace_seconds nobody but the asker leads to trick five for so long."""
+    """Only the asker may lead to trick five during question_grace_seconds."""
 
     def waiting(self, winners: str = "1 1 1 2 | 1 1", seconds: int = 30) -> Table:
         return after_four(winners, enforcement="penalise", question_grace_seconds=seconds)
@@ -467,7 +467,7 @@ class TestGrace:
 
 @pytest.mark.rule("B-O30")
 class TestQuestionNotNeeded:
-    """If all others have a trick the question is not due; it may be put, and nobody answers."""
+    """The question is not due if all others have a trick. It may be put, and no seat answers."""
 
     @BOTH
     def test_the_lead_needs_no_question(self, enforcement: str):

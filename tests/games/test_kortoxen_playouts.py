@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen): what holds in every deal, shown on random matches of all kinds."""
+"""Rödskägg (Kortoxen): properties of every deal, shown on random matches of all kinds."""
 
 from collections import Counter
 from random import Random
@@ -35,7 +35,7 @@ from tests.given import NOON
 from tests.playouts import MATCHES
 
 DEALS = 4
-"""In each match, unless it is won before."""
+"""Number of deals in each match, unless it is won before."""
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "rodskagg_defenders_score": ("none", "one_per_trick"),
@@ -59,7 +59,7 @@ OFFENCES = (None, *RULESET.offences)
 
 
 def random_table(luck: Random) -> tuple[Table, str]:
-    """A match with everything about it drawn by lot, and what the referee knows of the hands."""
+    """Return a match with random properties, and how much the referee knows of its hands."""
     options = {name: luck.choice(values) for name, values in CHOICES.items()}
     players = luck.randint(3, 8)
     low = -3 if options["overshoot"] == "negative" else 1
@@ -76,7 +76,7 @@ def random_table(luck: Random) -> tuple[Table, str]:
 
 
 def candidates(t: Table) -> list[Any]:
-    """Every act of the kinds that can be listed, by every seat, with a content that could be listed."""
+    """Return the acts of every seat that could be listed, with every content that could be listed."""
     acts: list[Any] = []
     for seat in range(len(t.points)):
         acts += (Bid(seat=seat, bid=bid) for bid in (*BIDS, "pass", 0, 7))
@@ -87,14 +87,14 @@ def candidates(t: Table) -> list[Any]:
 
 
 def accepted(t: Table, act: Any) -> bool:
-    """Whether the match takes an act now; a refusal cites a rule that there is."""
+    """Return whether the match accepts an act now. A refusal must cite an existing rule."""
     try:
         t.decide(act)
     except Refused as refusal:
         rule = refusal.rule
     else:
         return True
-    assert rule is None or BOOK.rule(rule), "what a refusal cites"
+    assert rule is None or BOOK.rule(rule), f"a refusal cites {rule}, which does not exist"
     return False
 
 
@@ -109,7 +109,7 @@ class Playout:
         self.left: list[str] = []
 
     def deal(self) -> Deal:
-        """The next deal, at a real table sometimes with a card too many."""
+        """Return the next deal. At a real table it sometimes has a card too many."""
         t = self.t
         if self.dealing == "house":
             return Deal(seat=t.dealer)
@@ -125,7 +125,7 @@ class Playout:
         return Deal(seat=t.dealer, hands=hands, stock=tuple(cards) if t.opening.options["honour_redeal"] else None)
 
     def step(self) -> None:
-        """One act: mostly within the rules, sometimes one that only stands where errors stand, sometimes a knock."""
+        """Make one act: mostly a listed one, sometimes an error that stands, sometimes a knock."""
         t, luck = self.t, self.luck
         t.wait(luck.choice([0, 1, 10]))
         if luck.random() < (0.3 if t.seen().breaches else 0.05):
@@ -134,7 +134,7 @@ class Playout:
         if self.penalises and luck.random() < 0.1 and self.err():
             return
         waiting = [(seat, t.legal(seat)) for seat in range(len(t.points)) if t.legal(seat)]
-        if not waiting:  # the dealer forgot the formula: all that is left is to pick up too early (B-O7)
+        if not waiting:  # without the formula the only act is to pick up too early (B-O7)
             assert t.phase == "picking_up"
             assert self.err()
             return
@@ -152,7 +152,7 @@ class Playout:
         t.do(act)
 
     def real_card(self, acts: tuple[Any, ...]) -> Play:
-        """With closed hands the table knows what is held, and follows suit, most of the time."""
+        """Return a card that the table knows the seat holds, which mostly follows suit."""
         seat = acts[0].seat
         held = sorted(self.hands[seat])
         led = self.t.seen().trick
@@ -163,7 +163,7 @@ class Playout:
         return Play(seat=seat, card=card)
 
     def err(self) -> bool:
-        """Something that the rules forbid and punish, if there is anything now."""
+        """Make a punishable error if one is possible now. Return whether it was made."""
         t = self.t
         acts = [*(Cut(seat=seat) for seat in t.seen().active), *(PickUp(seat=seat) for seat in t.seen().active)]
         if self.dealing != "closed":
@@ -176,7 +176,7 @@ class Playout:
         return act is not None
 
     def knock(self) -> None:
-        """For an error that stands open, or for anything."""
+        """Knock for an open error, or at random."""
         t = self.t
         seat, accused = self.luck.sample(range(len(t.points)), 2)
         standing = t.seen().breaches
@@ -190,7 +190,7 @@ class Playout:
         t.do(act)
 
     def check(self, *, all_acts: bool) -> None:
-        """What holds after every act."""
+        """Check the properties that hold after every act."""
         t = self.t
         seats = range(len(t.points))
         listed = {act for seat in seats for act in t.legal(seat) if not isinstance(act, Deal | RequestCards)}
@@ -206,24 +206,24 @@ class Playout:
         self.check_sight()
 
     def check_sight(self) -> None:
-        """No seat sees a card that lies in another hand and has not been played; the official sees all."""
+        """Check that no seat sees an unplayed card of a different hand, and that the official sees every card."""
         t = self.t
         official = t.seen()
         dealt = [number for number, recorded in enumerate(t.history) if isinstance(recorded.event, Dealt)]
         events = [recorded.event for recorded in t.history[dealt[-1] if dealt else 0 :]]
         assert all(seen(event, "official", False) is event for event in events[1:])
         if official.hands is None or any(getattr(event, "seed", None) for event in events[1:]):
-            return  # closed, or thrown-in cards were shuffled in: they have been seen by others
+            return  # closed, or other seats have seen cards that were shuffled in
         for viewer in (*range(len(t.points)), "spectator"):
-            told = [seen(event, viewer, False) for event in events]
-            text = msgspec.json.encode([t.seen(viewer), told]).decode()
+            visible = [seen(event, viewer, False) for event in events]
+            text = msgspec.json.encode([t.seen(viewer), visible]).decode()
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
             own |= {card for _, card in official.trick or ()}
             hidden = {card for hand in official.hands for card in hand} - own
             assert not {card for card in hidden if f'"{card}"' in text}
 
     def check_deal(self, line: DealScored, first: int) -> None:
-        """What holds when a deal has been scored; its events begin with number ``first``."""
+        """Check the properties of a scored deal. Its events begin with number ``first``."""
         t = self.t
         events = [recorded.event for recorded in t.history[first:]]
         for seat, before in enumerate(line.before):
@@ -248,7 +248,7 @@ class Playout:
                 assert all(first < number <= t.version for number in event.rests_on)
 
     def check_history(self) -> None:
-        """Folded whole, in two parts, or over a stored state: the match is the same."""
+        """Check that the match is the same when folded whole, in two parts, or over a stored state."""
         t = self.t
         whole = fold(None, t.history)
         assert whole.state == t.state
@@ -264,7 +264,7 @@ class Playout:
 @pytest.mark.rule("B4", "B18", "B42", "B58", "B-O28", "B-O32")
 @pytest.mark.parametrize("seed", range(MATCHES))
 def test_a_random_match(seed: int):
-    """Deals played at random, with errors where errors can stand, and knocks for anything."""
+    """Deals are played at random, with errors if they can stand, and with random knocks."""
     p = Playout(seed)
     t, begun, lines, steps = p.t, p.t.version, 0, 0
     while t.phase != "over" and lines < DEALS:
@@ -276,7 +276,7 @@ def test_a_random_match(seed: int):
             lines = len(done)
             p.check_deal(done[-1], begun)
             begun = t.version
-        assert steps < 2000, "a match goes on"
+        assert steps < 2000, "the match does not end"
     p.check_history()
     assert t.at >= NOON
     if t.won is not None:

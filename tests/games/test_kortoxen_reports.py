@@ -12,7 +12,7 @@ from tests.given import P1, P2, P3, P4
 
 @pytest.mark.rule("B11", "B-O26", "B-O33")
 class TestReports:
-    """What only the table sees is reported: it stands as seen, and a knock makes it count."""
+    """A report of what only the table sees stands as seen, and a knock makes it count."""
 
     def test_an_early_player(self):
         t = fresh()
@@ -105,7 +105,7 @@ class TestReports:
         assert t.penalties == (0, 10, 0, 0), "at most one for each trick"
 
     def test_no_report_says_otherwise_than_the_acts(self):
-        """The formula is said, so who takes up his cards now is not early, whoever may say so."""
+        """The formula is said, so picking up now is not early, whatever a player reports."""
         t = fresh()
         t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
         t.do(KnockForCards(seat=P1))

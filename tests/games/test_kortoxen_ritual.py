@@ -12,7 +12,7 @@ from tests.given import P1, P2, P3, P4
 
 @pytest.mark.rule("B16")
 class TestCut:
-    """The pack need not be cut; if it is, then by the dealer."""
+    """The pack need not be cut; if it is, the dealer cuts."""
 
     def test_the_dealer_may_cut(self):
         t = table()
@@ -53,7 +53,7 @@ class TestCut:
 
 @pytest.mark.rule("B17", "B-O6")
 class TestWrongCut:
-    """Another player who cuts goes up five if somebody knocks."""
+    """A player other than the dealer who cuts adds five points on a knock."""
 
     def test_the_player_who_cut_goes_up_five(self):
         t = penalising()
@@ -92,7 +92,7 @@ class TestWrongCut:
 
 @pytest.mark.rule("B20")
 class TestFormula:
-    """When all cards are out the dealer knocks for cards and misdeal."""
+    """The dealer knocks for cards and misdeal when all cards are dealt."""
 
     def test_the_dealer_says_it(self):
         t = table().dealt(SIX_EACH, ritual=False)
@@ -167,7 +167,7 @@ class TestFormulaInTime:
 
 @pytest.mark.rule("B23", "B24")
 class TestPickingUp:
-    """Nobody takes up cards before the formula; who does goes up five if another knocks."""
+    """A player who takes up cards before the formula adds five points on a knock."""
 
     def test_too_early_is_refused(self):
         t = table().dealt(SIX_EACH, ritual=False)
@@ -207,7 +207,7 @@ class TestPickingUp:
 
 @pytest.mark.rule("B25", "B26")
 class TestForgottenFormula:
-    """Without the formula the dealer pays for a misdeal, and once more for having picked up."""
+    """The dealer who forgot the formula pays for a misdeal, and again for having picked up."""
 
     def test_the_dealer_pays_twice(self):
         t = misdealt()

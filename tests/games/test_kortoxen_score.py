@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen): what a deal brings (B39-B40, B58-B66, B72-B73, B75-B76, B79)."""
+"""Rödskägg (Kortoxen): the score of a deal (B39-B40, B58-B66, B72-B73, B75-B76, B79)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.given import P1, P2, P3, P4
 
 
 def played(winners: str, declarer: int, contract: Any, answers: str, **match: Any) -> DealScored:
-    """The line of a whole deal; exit knocks are made when they are owed."""
+    """Return the line of a whole deal. Exit knocks are made when they are owed."""
     t = table(enforcement="penalise", **match).dealt(winners).declares(declarer, contract)
     for _ in range(4):
         with_exit_knock(t.tricks(1))
@@ -27,13 +27,13 @@ def with_exit_knock(t: Table) -> None:
 
 
 def rules_of(line: DealScored, seat: int) -> list[tuple[int, str]]:
-    """The numbers on a player's line, and why they stand there."""
+    """Return the numbers on a player's line with the rules they cite."""
     return [(entry.points, entry.rule) for entry in line.entries if entry.seat == seat]
 
 
 @pytest.mark.rule("B58")
 class TestTricks:
-    """One point off for each trick taken."""
+    """Each trick taken takes off one point."""
 
     @pytest.mark.rule("B-X1")
     def test_an_ordinary_deal(self):
@@ -95,7 +95,7 @@ class TestRodskaggIsMoreThanSix:
 
 @pytest.mark.rule("B59", "B60", "B79", "B-O1")
 class TestContractFailed:
-    """The declarer goes up five, and takes off a point for each trick all the same. It needs no knock."""
+    """The declarer adds five points, and still takes off a point for each trick. This needs no knock."""
 
     def test_five_up_and_tricks_off(self):
         line = played("1 2 1 2 | 1 3", P1, 4, "play fold")
@@ -122,7 +122,7 @@ class TestContractFailed:
 
 @pytest.mark.rule("B61", "B49", "B-O1")
 class TestWentAlongInVain:
-    """Another who goes along in a number contract and takes no trick goes up five, knocked for or not."""
+    """A player who goes along in a number contract and takes no trick adds five points, knocked for or not."""
 
     def test_five_up(self):
         line = played("1 1 1 1 | 2 2", P1, 4, "play play fold")
@@ -156,7 +156,8 @@ class TestRodskaggMade:
 
 @pytest.mark.rule("B63", "B64", "B65", "B66")
 class TestRodskaggFailed:
-    """At the first trick of another the play stops. Declarer is out and five up; nobody takes off a point."""
+    """Play stops at the first trick of an opponent. The declarer is out with five more points; no player takes off a
+    point."""
 
     @pytest.mark.parametrize("lost", [1, 2, 6])
     def test_play_stops_at_the_first_trick_lost(self, lost: int):
@@ -184,7 +185,7 @@ class TestRodskaggFailed:
 
 @pytest.mark.rule("B72", "B73", "B-O14")
 class TestBounce:
-    """More tricks than points: as many plus points as tricks too many."""
+    """A player who takes more tricks than points gets the surplus as plus points."""
 
     @pytest.mark.rule("B73")
     def test_from_two_points_three_tricks_make_one(self):
@@ -195,7 +196,7 @@ class TestBounce:
     @pytest.mark.parametrize(
         ("points", "taken", "after"), [(2, 2, 0), (2, 3, 1), (2, 4, 2), (1, 4, 3), (1, 6, 5), (3, 6, 3)]
     )
-    def test_it_is_reckoned_once_at_the_end(self, points: int, taken: int, after: int):
+    def test_it_is_calculated_once_at_the_end(self, points: int, taken: int, after: int):
         winners = " ".join(("1" * taken + "2" * 6)[:6])
         answers = " ".join(["play"] * (3 if taken >= 4 else 2))
         line = played(winners, P1, 1, answers, points=(points, 12, 12, 12))
@@ -239,7 +240,7 @@ class TestPlusPointsFirst:
 
 @pytest.mark.rule("B75", "B76")
 class TestNegative:
-    """With overshoot: negative a player goes below zero, and needs five up to get another chance."""
+    """A player with overshoot: negative goes below zero, and needs five plus points for a new chance."""
 
     @pytest.mark.rule("B-X15")
     def test_from_one_with_three_tricks_to_minus_two_and_then_to_three(self):

@@ -1,4 +1,4 @@
-"""Rödskägg (Kortoxen): until when an error can be knocked for (B-O2)."""
+"""Rödskägg (Kortoxen): the time limit of a knock for an error (B-O2)."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from tests.given import P1, P2, P3, P4
 
 @pytest.mark.rule("B-O2")
 class TestWindow:
-    """Until the deal is scored; with knock_window next_trick, until the next trick is complete."""
+    """A knock is in time until the deal is scored; with knock_window next_trick, until the next trick is complete."""
 
     @EVERY_ERROR
     def test_before_the_score_it_is_in_time(self, error: Error):
@@ -51,7 +51,7 @@ class TestWindow:
         "error", [error for error in ERRORS if error.offence != "misdeal"], ids=lambda e: e.offence
     )
     def test_a_window_of_one_trick(self, error: Error):
-        """Of one trick after that of the error, or after the pause in which it was made."""
+        """The window is the trick after that of the error, or after the pause in which it was made."""
         closes = {"fold_question": 5, "exit_knock": 3, "revoke": 2}.get(error.offence, 1)
         t = after(error, knock_window="next_trick")
         t.upheld(other(error.seat), error.seat, error.offence, rule=error.rule)

@@ -12,7 +12,7 @@ from tests.given import P1, P2, P3
 
 @pytest.mark.rule("B77", "B78")
 class TestWithoutExactZero:
-    """With exact_zero false, who takes a trick to zero and knocks out wins, and the deal is broken off."""
+    """A player who takes a trick to zero and knocks out wins if exact_zero is false, and the deal is broken off."""
 
     def test_the_deal_is_broken_off(self):
         t = playing("2 1 3 1 | 4 3", (9, 1, 8, 8), exact_zero=False).tricks(1)
@@ -27,7 +27,7 @@ class TestWithoutExactZero:
         assert ended(t) == (P2, "exit_knock", "B77")
 
     def test_also_on_a_trick_that_nobody_contests(self):
-        """All the others fold; trick five brings the declarer to zero, and he need not take the sixth."""
+        """All the others fold. Trick five brings the declarer to zero, who need not take the sixth."""
         t = playing("1 1 1 1 | 1 1", (5, 12, 12, 12), contract=4, exact_zero=False).tricks(4)
         t.asks(P1, "fold fold fold")
         assert t.seen().to_act == (P1,)
@@ -38,7 +38,7 @@ class TestWithoutExactZero:
     @pytest.mark.rule("B-O30", "B67")
     @BOTH
     def test_or_on_the_fourth_before_or_after_the_question(self, enforcement: str):
-        """Exit knock and question come in either order: what is folded afterwards takes nothing away."""
+        """Exit knock and question come in either order: a later fold does not undo the exit."""
         first = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
         first.tricks(4).knocks_out(P1)
         then = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
@@ -58,7 +58,7 @@ class TestWithoutExactZero:
 
     @pytest.mark.rule("B68", "B-O2")
     def test_its_window_is_counted_in_tricks_that_were_played(self):
-        """The fifth was only credited: the sixth is the next that is played, and closes it."""
+        """The fifth trick was only credited. The sixth is the next one played, and closes the window."""
         t = table(points=(5, 12, 12, 12), exact_zero=False, enforcement="penalise", knock_window="next_trick")
         t.dealt("1 1 1 1 | 1 1").declares(P1, 4).tricks(4).asks(P1, "fold fold fold").tricks(1)
         assert t.phase == "played"

@@ -1,7 +1,7 @@
-"""Which refusal comes first: the same in every game, phase by phase, whatever is sent by whom.
+"""The order of refusals is the same in every game and phase, for every act and seat.
 
-Played out at random; in the states that are met every act of the vocabulary, and a knock, is tried by every seat, and
-by some that do not exist. What is asked of a decision itself is for the tests of its game.
+Matches are played at random. In some of their states every act of the vocabulary, and a knock, is tried by every
+seat, and by seats that do not exist. The tests of each game cover the refusals of its own decisions.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ from tests.playouts import MATCHES, Playout
 KEYS = sorted(RULESETS)
 ACTS = 250
 EVERY = 12
-"""So manieth state is looked at."""
+"""Steps between two states that are examined."""
 SAID: dict[str, Any] = {
     "bid": "pass",
     "card": "S9",
@@ -49,7 +49,7 @@ SAID: dict[str, Any] = {
     "accused": 0,
     "hex": "0" * 32,
 }
-"""Something for each field that an act must have."""
+"""A value for each field that an act requires."""
 KNOCKED_IN = {"kalabrias", "rodskagg-catsatcards", "rodskagg-kortoxen"}
 BESIDE_THE_DUEL = {"rodskagg-catsatcards": {Deal, Report, Cut}}
 MET: dict[str, set[str]] = {
@@ -59,12 +59,12 @@ MET: dict[str, set[str]] = {
     "rodskagg-catsatcards": {"eliminated", "not_in_duel"},
     "rodskagg-kortoxen": {"eliminated"},
 }
-"""What the play-outs must come by, or they show little."""
+"""Refusals that the play-outs must meet, so that the test is not empty."""
 
 
 @cache
 def of(kind: Any, seat: int) -> Request:
-    """An act of this kind; what it says hardly matters."""
+    """Return an act of this kind with arbitrary content."""
     needed = [name for name in kind.__struct_fields__ if name in SAID and (kind.__name__, name) not in OPTIONAL]
     said = {name: SAID[name] for name in needed}
     if kind.__name__ == "Answer":
@@ -79,16 +79,16 @@ KINDS = (*get_args(AnyAct), Knock)
 
 @cache
 def decisions_of(rules: str) -> Mapping[type, Any]:
-    """By phase, what is decided in it."""
+    """Return the decisions of a game by phase."""
     decisions: Mapping[type, Any] = import_module(f"referee.games.{rules.replace('-', '_')}").DECIDE
     return decisions
 
 
 def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | None:
-    """The refusal that comes before the decision's own, if one does."""
+    """Return the refusal that comes before the decision's own; ``None`` if none does."""
     kind, phase, table = type(act), type(state), state.table
     decisions = decisions_of(rules.key)
-    if kind is AgreeStakes:  # no part of the play
+    if kind is AgreeStakes:  # not part of the play
         return (NotInPlay, "no_such_seat") if act.seat >= table.seats else (WrongPhase, "no_stakes_to_agree")
     if phase not in decisions:
         return MatchOver, "match_over"
@@ -104,7 +104,7 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:
         return NotInPlay, "eliminated"
-    if kind is TakeBack:  # who sits out a duel agrees as well
+    if kind is TakeBack:  # seats outside a duel agree as well
         return WrongPhase, "no_taking_back"
     if kind is Knock and rules.key in KNOCKED_IN:
         return None
@@ -120,7 +120,7 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
 
 
 def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:
-    """How the match refuses an act, or what it makes of it."""
+    """Return the refusal of an act, or the events that follow from it."""
     try:
         return match.rules.decide(match.state, act, Moment(match.version, match.at, "any"))
     except Refused as refused:
@@ -128,7 +128,7 @@ def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:
 
 
 def look(match: Playout, met: set[str]) -> None:
-    """Every act by everybody, in this state."""
+    """Try every act by every seat in this state."""
     for kind in KINDS:
         for seat in (*match.seats, len(match.seats), 7):
             act = of(kind, seat)

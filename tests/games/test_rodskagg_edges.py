@@ -1,4 +1,4 @@
-"""What the sisters share, at its edges: level draws, new hands, closed hands, and what others are told."""
+"""Edge cases of the shared parts: level draws, new hands, closed hands, and fields that other seats see."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a match comes to in money, line by line: by the sources of two games, by house rules in three."""
+"""The settlement of a match in money, line by line: by the sources of two games, by house rules in three."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ ORE = Stakes(currency="SEK", unit=2)
 
 
 def of(t: given.Table) -> Settlement:
-    """The settlement, which adds up."""
+    """Return the settlement of a match, whose amounts must add up."""
     return check(t.history)
 
 
@@ -37,12 +37,12 @@ def amounts(found: Settlement) -> tuple[int, ...]:
 
 
 def lines(found: Settlement, seat: int) -> list[tuple[Any, ...]]:
-    """Deal, rule, points and amount of each line of a seat."""
+    """Return deal, rule, points and amount of each line of a seat."""
     return [(line.deal, line.rule, line.points, line.amount) for line in found.seats[seat].lines]
 
 
 def paid(found: Settlement) -> list[tuple[Any, ...]]:
-    """Who pays whom, for how many points, how much, by which rule."""
+    """Return payer, payee, points, amount and rule of each payment."""
     return [(one.payer, one.payee, one.points, one.amount, one.rule) for one in found.payments]
 
 
@@ -163,7 +163,7 @@ def test_after_a_deal_broken_off_the_losers_pay_for_what_they_had_before():
     ],
 )
 def test_a_loser_at_minus_two(value: str, pays: int, line: list[Any], payment: list[Any]):
-    """P1 came with -1 and takes one trick more: what is paid for that is another number than stands there."""
+    """P1 came with -1 and takes one more trick. The points paid for differ from those in the protocol."""
     t = table(points=(-1, 1, 8, 9), stakes=ORE, overshoot="negative", money_negative=value)
     t.dealt("1 2 3 4 | 3 3").declares(P1, 1).tricks(2).knocks_out(P2).tricks(4)
     found = of(t)
@@ -178,7 +178,7 @@ def test_a_loser_at_minus_two(value: str, pays: int, line: list[Any], payment: l
 
 
 class TestThePot:
-    """Rams: what is won and put in is money, and what nobody has lies in the pot."""
+    """Rams: points won and put in are money, and the rest is in the pot."""
 
     @pytest.mark.rule("D9", "D10", "D15", "D59", "D60", "D61", "D-X1")
     def test_x1_while_the_match_goes_on(self):
@@ -220,7 +220,7 @@ class TestThePot:
         assert (amounts(found), found.pot) == ((0, 5, -25, 0), 20)
 
     @pytest.mark.rule("D31", "D32")
-    def test_who_buys_himself_off_pays_the_dealer_and_the_stake_stays(self):
+    def test_a_player_who_buys_out_pays_the_dealer_and_the_stake_stays(self):
         t = Rams(points=(-5, 0, 0, 0), pot=5, unit=1)
         t.deal()
         t.say("lie_down lie_down pay")
@@ -249,7 +249,7 @@ class TestThePot:
     )
     @pytest.mark.parametrize("act", ["close", "abandon"])
     def test_the_pot_at_the_end(self, final_pot: str, shares: tuple[int, ...], left: int, act: str):
-        """Abandoned or closed, it is shared as was agreed; what is kept stays in the pot."""
+        """An abandoned or closed match shares the pot as agreed; what no player gets stays in the pot."""
         t = Rams(dealer=P4, points=(-15, 0, 0, 0), pot=15, unit=1, final_pot=final_pot)
         t.close() if act == "close" else t.do(Abandon())
         found = of(t)
@@ -262,13 +262,13 @@ class TestThePot:
         assert set(drew) <= {(t.version,)}
 
     def test_points_at_the_start_that_do_not_balance_are_in_the_pot(self):
-        """So that nothing is lost: who played before is owed 12 more than the others and the pot hold."""
+        """No amount is lost: a player from an earlier session is owed 12 more than the others and the pot hold."""
         t = Rams(points=(20, 0, -8, 0), unit=1)
         assert (amounts(of(t)), of(t).pot) == ((20, 0, -8, 0), -12)
 
 
 class TestHouseRules:
-    """Where the source knows no money the table says by what a loser pays."""
+    """The table says how a loser pays if the source has no rule for money."""
 
     @pytest.mark.rule("A-O32")
     def test_alga_for_the_points_left(self):
@@ -354,7 +354,7 @@ class TestHouseRules:
             (3, {"bete_odd_point": "exact_half"}, 50, False),
             (3, {"bete_odd_point": "drop"}, 25, False),
             (2, {"bete_odd_point": "exact_half"}, 25, False),  # nothing is halved between two
-            (3, {"bete_odd_point": "exact_half", "money": "none"}, 25, False),  # nobody pays
+            (3, {"bete_odd_point": "exact_half", "money": "none"}, 25, False),  # no player pays
         ],
     )
     def test_an_odd_unit_is_refused_where_halves_are_counted(
@@ -383,7 +383,7 @@ class TestHouseRules:
 
 
 class TestWhatIsStored:
-    """A match stays as it was stored."""
+    """A stored match stays unchanged."""
 
     def test_stakes_without_a_rule_came_to_nothing_and_still_do(self):
         alga = table("rodskagg-alga", points=(1, 12, 12, 9), stakes=KRONA)
@@ -396,7 +396,7 @@ class TestWhatIsStored:
 
     @pytest.mark.rule("B74", "B-O21")
     @pytest.mark.parametrize("unit", [1, 2])
-    def test_a_row_that_tells_no_payments_comes_to_what_it_says(self, unit: int):
+    def test_a_row_without_payments_amounts_to_its_settlement(self, unit: int):
         t = table(points=(-1, 1, 8, 9), stakes=Stakes(currency="SEK", unit=unit), overshoot="negative")
         t.dealt("1 2 3 4 | 3 3").declares(P1, 1).tricks(2).knocks_out(P2).tricks(4)
         last = t.history[-1]
@@ -410,10 +410,10 @@ class TestWhatIsStored:
 
 @pytest.mark.rule("J9")
 class TestCorrections:
-    """What counts is paid: after a correction the lines as they are now, and whoever has won by them."""
+    """Payments follow the corrected lines, and the player who has won by them."""
 
     def won_by_p2(self) -> Any:
-        """P2 goes home in the second deal."""
+        """Return a match that P2 wins in the second deal."""
         t = quiet(points=(9, 3, 8, 8), stakes=ORE)
         t.play_deal("2 pass pass pass", "1 1 2 3 | 2 4", join="P4")
         assert t.points == (7, 1, 7, 7)

@@ -1,4 +1,4 @@
-"""Matches for money played at random under options drawn at random: every one is settled, to the last öre."""
+"""Random matches for money with random options: every one is settled, to the last öre."""
 
 from collections import Counter
 from itertools import count
@@ -22,7 +22,7 @@ UNITS = (1, 7, 50, 100)
 
 
 def for_money(chance: Random, key: str) -> MatchOpened:
-    """A match that the game accepts, with stakes."""
+    """Return a match with stakes that the game accepts."""
     rules = RULESETS[key]
     tempting = {"money": MONEY[key]} if key in MONEY else {}
     while True:
@@ -36,14 +36,14 @@ def for_money(chance: Random, key: str) -> MatchOpened:
 
 
 CORRECTED = RETOLD // 20
-"""Matches of each ruleset with corrections."""
+"""Number of matches of each ruleset with corrections."""
 
 
 @pytest.mark.rule("B74", "D-O18", "A-O32", "C-O37", "E-O42")
 @pytest.mark.parametrize("part", range(RETOLD_PARTS))
 @pytest.mark.parametrize("key", RULESETS)
 def test_every_match_is_settled(key: str, part: int) -> None:
-    """In the middle of it, at its end, and where it was abandoned."""
+    """The match is settled in the middle of it, at its end, and after it was abandoned."""
     met, done = Counter[str](), 0
     for number in count():
         chance = Random(f"money {key} {part} {number}")
@@ -75,7 +75,7 @@ def test_every_match_is_settled(key: str, part: int) -> None:
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("key", RULESETS)
 def test_what_was_corrected_is_settled_as_it_counts(key: str) -> None:
-    """Lines scored anew, deals struck, matches that are open again or won by another."""
+    """Corrections rescore lines, strike deals, reopen matches, or change the winner."""
     met = Counter[str]()
     for number in range(CORRECTED):
         chance = Random(f"money corrected {key} {number}")
@@ -102,5 +102,5 @@ def test_what_was_corrected_is_settled_as_it_counts(key: str) -> None:
             met["changed"] += found != was
             met["open again"] += (was.status, found.status) == ("final", "open")
             met["struck"] += bool(event.struck)
-    never = {"open again", "struck"} if key == "rams-english" else set()  # nobody wins a session
+    never = {"open again", "struck"} if key == "rams-english" else set()  # a session has no winner
     assert {what for what in ("changed", "open again", "struck") if not met[what]} == never

@@ -1,4 +1,4 @@
-"""Matches of alga and catsatcards played at random, with every option, and what must always hold."""
+"""Random matches of alga and catsatcards with every option, and the properties that always hold."""
 
 import random
 import re
@@ -36,13 +36,13 @@ from tests.games.rodskagg import Table, table
 from tests.playouts import MATCHES
 
 CARDS = re.compile(rb'(?<!"rule":)"([SHDC][2-9TJQKA])"')
-"""Cards in JSON; C2 to C9 may also be the name of a rule."""
+"""Pattern of cards in JSON; C2 to C9 may also be the name of a rule."""
 EXACT = (Announce, Answer, Ask, Bid, Cut, KeepCards, KnockForCards, PickUp, Play, Remind, Score)
-"""Acts whose whole content is listed: what is not listed of them is refused where nothing can be punished."""
+"""Acts that are listed with all their content: an unlisted one is refused if errors are refused."""
 
 
 def some_option(chance: random.Random, field: Any) -> Any:
-    """A value of an option."""
+    """Return a random value of an option."""
     kind = field.type.type if isinstance(field.type, msgspec.inspect.Metadata) else field.type
     if isinstance(kind, msgspec.inspect.BoolType):
         return chance.random() < 0.5
@@ -55,7 +55,7 @@ def some_option(chance: random.Random, field: Any) -> Any:
 
 
 def some_options(chance: random.Random, ruleset: str) -> dict[str, Any]:
-    """Some of the options, at random; who may take part stays as it is."""
+    """Return random values of some options, except the largest number of players."""
     info = msgspec.inspect.type_info(RULESETS[ruleset].options)
     assert isinstance(info, msgspec.inspect.StructType)
     fields = [field for field in info.fields if field.encode_name != "max_players" and chance.random() < 0.4]
@@ -63,7 +63,7 @@ def some_options(chance: random.Random, ruleset: str) -> dict[str, Any]:
 
 
 def some_match(chance: random.Random, ruleset: str) -> tuple[Table, bool]:
-    """A match with random options, players and points; whether its hands are closed."""
+    """Return a match with random options, players and points, and whether its hands are closed."""
     rules = RULESETS[ruleset]
     players = chance.randint(rules.players_min, rules.players_max)
     near = chance.random() < 0.6
@@ -81,7 +81,7 @@ def some_match(chance: random.Random, ruleset: str) -> tuple[Table, bool]:
 
 
 def filled_in(chance: random.Random, match: Table, act: Act, closed: bool) -> Act:
-    """The act with what only a real table can say."""
+    """Return the act with the content that only a real table knows."""
     if match.opening.dealing == "house":
         return act
     if isinstance(act, Deal):
@@ -97,8 +97,8 @@ def filled_in(chance: random.Random, match: Table, act: Act, closed: bool) -> Ac
         if match.rules.key == "rodskagg-catsatcards":
             free = [card for card in PACK if card in texts_of(((1 << 52) - 1) & ~gone)]
             return RequestCards(seat=act.seat, cards=(chance.choice(free),))
-        for _, got in state.asked:
-            gone |= sum(1 << PACK.index(card) for card in got)
+        for _, received in state.asked:
+            gone |= sum(1 << PACK.index(card) for card in received)
         free = list(texts_of(((1 << 52) - 1) & ~gone))
         if len(free) >= 6:
             return RequestCards(seat=act.seat, cards=tuple(chance.sample(free, 6)))
@@ -112,7 +112,7 @@ def draws(chance: random.Random, match: Table) -> Act:
 
 
 def every(match: Table, seat: int) -> list[Act]:
-    """All acts of a seat whose content is its own to choose."""
+    """Return all acts of a seat with every content that the seat may choose."""
     acts: list[Act] = [Ask(seat=seat), Cut(seat=seat), KeepCards(seat=seat), KnockForCards(seat=seat)]
     acts += [PickUp(seat=seat), Remind(seat=seat), Score(seat=seat)]
     acts += [Play(seat=seat, card=card) for card in CARD.values()]
@@ -124,7 +124,7 @@ def every(match: Table, seat: int) -> list[Act]:
 
 
 def check_legal(match: Table, closed: bool) -> None:
-    """What is listed is accepted; under ``refuse`` nothing else of its kind is."""
+    """Check that every listed act is accepted, and under ``refuse`` that no other act of these kinds is."""
     for seat in match.seats:
         listed = match.legal(seat)
         assert len(set(map(repr, listed))) == len(listed)
@@ -137,7 +137,7 @@ def check_legal(match: Table, closed: bool) -> None:
 
 
 def check_sight(match: Table) -> None:
-    """A seat's view holds no card that it has not seen; nor do the events of the deal under way."""
+    """Check that the view of a seat holds only cards that the seat has seen."""
     state = match.state
     inner = match.playing
     open_cards = {card for _, card in getattr(inner, "trick", ())} | {card for _, card in getattr(state, "drawn", ())}
@@ -152,7 +152,7 @@ def check_sight(match: Table) -> None:
 
 
 def check_secrets(match: Table, events: tuple[Event, ...]) -> None:
-    """What others may see of an event has no hidden card in it."""
+    """Check that the public form of an event has no hidden card."""
     for event in events:
         if type(event).__name__ in ("CardPlayed", "CardDrawn"):
             continue
@@ -160,7 +160,7 @@ def check_secrets(match: Table, events: tuple[Event, ...]) -> None:
 
 
 def check_line(line: DealScored, before: tuple[int, ...]) -> None:
-    """A line goes on from the one before, and its numbers add up."""
+    """Check that a line starts with the points of the line before, and that its numbers add up."""
     assert line.before == before
     for seat, points in enumerate(line.points):
         entries = [entry for entry in line.entries if entry.seat == seat]
@@ -170,12 +170,12 @@ def check_line(line: DealScored, before: tuple[int, ...]) -> None:
 
 
 def options_of(match: Table) -> Any:
-    """The options of the match, each with its value."""
+    """Return the options of the match with their values."""
     return msgspec.convert(match.opening.options, match.rules.options)
 
 
 def early_tricks(match: Table) -> set[int]:
-    """Who took one of the first four tricks of the deal just scored."""
+    """Return the seats that took one of the first four tricks of the deal just scored."""
     taken: list[TrickTaken] = []
     for event in match.events:
         if isinstance(event, TrickTaken):
@@ -184,7 +184,7 @@ def early_tricks(match: Table) -> set[int]:
 
 
 def check_alga(match: Table, line: DealScored) -> None:
-    """The score formulas of the number contracts, written down once more."""
+    """Check a number contract against an independent form of its score formulas."""
     options, early = options_of(match), early_tricks(match)
     if line.kind != "number" or line.detail["duel"]:
         return
@@ -203,7 +203,7 @@ def check_alga(match: Table, line: DealScored) -> None:
 
 
 def check_cats(match: Table, line: DealScored) -> None:
-    """The score formulas of an ordinary hand without further options, written down once more."""
+    """Check an ordinary hand without further options against an independent form of its score formulas."""
     options, early = options_of(match), early_tricks(match)
     if line.kind != "ordinary" or options.play_on_double_for_all or options.play_on_applies_to_declarer:
         return
@@ -220,7 +220,7 @@ def check_cats(match: Table, line: DealScored) -> None:
 
 
 def next_act(chance: random.Random, match: Table, closed: bool) -> Act | Knock | None:
-    """Something to do: mostly what is awaited, sometimes a knock, a void, or what is not listed."""
+    """Return an act: mostly a listed one, sometimes a knock, a void, or an unlisted act."""
     seats = len(match.seats)
     if match.phase == "drawing":
         return draws(chance, match)
@@ -266,7 +266,7 @@ def test_a_match_at_random(ruleset: str, seed: int) -> None:
 
 
 def check_fold(match: Table, chance: random.Random) -> None:
-    """The state is the fold of the events, wherever it is interrupted and written down in between."""
+    """Check that the state is the fold of the events, even if it is encoded and decoded in between."""
     state: Any = match.rules.start(match.opening)
     stops = {chance.randrange(len(match.events)) for _ in range(25)}
     for number, event in enumerate(match.events[1:], 2):

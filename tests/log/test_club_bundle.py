@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import msgspec
@@ -11,9 +13,14 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.access.keys import written
+from api.access.tokens import hash_of
 from api.log import club_bundle
 from api.runtime.service import Service
+from referee.clubs.commands import IssueKey
 from referee.log.notes import checkpoint_in
+from referee.store.clock import utc_now
+from referee.store.command import Command
 from tests.api.conftest import client_of
 from tests.api.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
@@ -170,13 +177,25 @@ def test_a_party_gets_no_entries_of_the_club(client: Client) -> None:
 def test_a_correction_is_for_auditors_and_the_parties_learn_that_there_is_a_later_row(
     client: Client, books: Audited, tmp_path: Path
 ) -> None:
-    match = books.matches[0]
-    party, auditor = (match.get(client, "/bundle", one) for one in (match.tokens[0], books.club.keys["audit"]))
+    """The correction lets the match go on, so the auditor's key is one that no player gave: the operator did."""
+    match, key = books.matches[0], auditors_key(client, books)
+    party, auditor = (match.get(client, "/bundle", one) for one in (match.tokens[0], key))
     assert topics_in(auditor)[-1] == "protocol/corrected"
     assert (len(party.json()["settlements"]), auditor.json()["settlements"]) == (1, [])
     assert checked(tmp_path, auditor.content).code == 0
     code, lines = checked(tmp_path, party.content)
     assert (code, lines[-1].endswith("; 1 later rows are in the log")) == (3, True), lines
+
+
+def auditors_key(client: Client, books: Audited) -> str:
+    """Return a new key of the club with `audit`, which the operator issues for a program."""
+    app: Any = client.app
+    desk, club = app.state.service.desk, UUID(books.club.id)
+    key = written(club, f"k{len(desk.get(club).standing.keys) + 1}")
+    until = utc_now() + timedelta(days=30)
+    issue = IssueKey(scopes=("audit",), expires_at=until, hash=hash_of(key), app="Auditor")
+    desk.submit(Command(id=club, actor="operator", request=issue)).result(30)
+    return key
 
 
 def changed(answer: httpx.Response, edit: Any) -> bytes:

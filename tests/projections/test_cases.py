@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 from eventsourcing.persistence import StoredEvent
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
 from projections.cases import Case, Cases
@@ -127,6 +128,8 @@ class TestOfficials:
     @pytest.fixture
     def heard(self) -> Hearing:
         hearing = Hearing().deal()
+        first = hearing.history[0]
+        hearing.history[0] = replace(first, event=replace(first.event, dockets=("d" * 64,)))
         hearing.knock(0, 1, "revoke", "in trick two")
         hearing.says(1, False, text="not so")
         hearing.rule("upheld", reason="seen by two")
@@ -141,7 +144,7 @@ class TestOfficials:
         self, referee: Referee, engine: Engine, heard: Hearing, page: int
     ) -> None:
         append(referee, [row_of(one) for one in heard.history])
-        book = Cases()
+        book = Cases(secret=lambda: referee.secret)
         prepare(engine, [book])
         with engine.begin() as connection:
             fill(connection, book, referee, page)

@@ -191,7 +191,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             assert content(engine, books) == whole
             with engine.begin() as connection:
-                connection.execute(text("DROP TABLE book_cases_3_entries"))
+                connection.execute(text("DROP TABLE book_cases_4_entries"))
 
     def test_books_that_are_ahead_of_a_restored_log_begin_anew(
         self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture

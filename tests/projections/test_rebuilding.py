@@ -176,4 +176,4 @@ def spoil(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_4_lines"))
         connection.execute(text("UPDATE book_matches_2 SET status = 'over'"))
-        connection.execute(text("UPDATE book_cases_3_entries SET topic = 'nothing'"))
+        connection.execute(text("UPDATE book_cases_4_entries SET topic = 'nothing'"))

@@ -140,13 +140,13 @@ def test_a_database_that_fails_is_no_bad_row(referee: Referee, engine: Engine, r
     books = all_books()
     with following(referee, engine, books) as follower:
         with engine.begin() as connection:
-            connection.execute(text("ALTER TABLE book_cases_3_entries RENAME TO entries_lost"))
+            connection.execute(text("ALTER TABLE book_cases_4_entries RENAME TO entries_lost"))
         append(referee, rows)
         follower.wake()
         until(lambda: "cases" in follower.faults())
         assert follower.set_aside() == ()
         with engine.begin() as connection:
-            connection.execute(text("ALTER TABLE entries_lost RENAME TO book_cases_3_entries"))
+            connection.execute(text("ALTER TABLE entries_lost RENAME TO book_cases_4_entries"))
         at_the_head(follower, referee)
         until(lambda: follower.faults() == {})
 

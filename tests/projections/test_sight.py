@@ -18,12 +18,17 @@ from projections.visibility import NOBODY, Sight
 from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.officials.events.corrections import Ended, ProtocolCorrected
+from referee.tokens import in_match, sealed
 from referee.visibility import Event, Recorded
 from tests.played import opening
 from tests.projections.filled import page_of
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ONE, OTHER = uuid4(), uuid4()
+
+
+SECRET = bytes(range(32))
+"""The secret of the store."""
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ class Log:
     """Histories of matches, one event after the other."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection, self.matches, self.cases = connection, Matches(), Cases()
+        self.connection, self.matches, self.cases = connection, Matches(), Cases(secret=lambda: SECRET)
         self.versions: dict[UUID, int] = {}
         self.at = NOON
 
@@ -153,6 +158,11 @@ def knocked(seat: int, case: int, upheld: bool) -> Event:
     return KnockDismissed(case=case, seat=seat, accused=1, reason="nothing", rule="B40")
 
 
+def with_official(match: UUID, token: str) -> MatchOpened:
+    """Return how a match is opened whose official's token has this SHA-256."""
+    return replace(opening(players=3), official=in_match(match, token), dockets=sealed(SECRET, match, (token,)))
+
+
 def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log):
     mine = log.add(uuid4(), of_club(members=(5, 1, 12)), knocked(0, 1, True))
     others = log.add(uuid4(), of_club(members=(2, 15, 3)), knocked(0, 1, False))
@@ -165,7 +175,7 @@ def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log)
     assert found(Sight(club=ONE, officiates=True, sits=5)) == [others]
     assert found(Sight(club=ONE, officiates=True, sits=2)) == [mine]
     assert found(Sight(club=ONE, whole_club=True)) == found(NOBODY) == []
-    named = log.add(uuid4(), replace(opening(players=3), official="c" * 64), knocked(0, 1, True))
+    named = log.add(match := uuid4(), with_official(match, "c" * 64), knocked(0, 1, True))
     assert found(Sight(held="c" * 64)) == [named]
 
 
@@ -181,10 +191,10 @@ JUDGES = (
 )
 
 
-def officiates(sight: Sight, opened: MatchOpened) -> bool:
+def officiates(sight: Sight, match: UUID, opened: MatchOpened) -> bool:
     """As the rule says it, match by match."""
     if sight.club is None:
-        return opened.official == sight.held
+        return sight.held is not None and opened.official == in_match(match, sight.held)
     return sight.officiates and opened.club == sight.club and sight.sits not in opened.members
 
 
@@ -213,7 +223,7 @@ def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: 
     for _ in range(30):
         match = uuid4()
         official, ruleset = chance.choice(OFFICIALS), chance.choice(RULESETS)
-        first = replace(opening(players=3), official=official)
+        first = with_official(match, official)
         if chance.random() < 0.6:
             first = of_club(club=chance.choice((ONE, OTHER)), members=tuple(chance.sample(range(1, 13), 3)))
         opened[match] = replace(first, ruleset=ruleset)
@@ -247,7 +257,7 @@ def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: 
             wanted = [
                 place
                 for place, last in cases.items()
-                if officiates(sight, opened[place[0]])
+                if officiates(sight, place[0], opened[place[0]])
                 and filters.get("status") in (None, stands(last, at))
                 and filters.get("ruleset") in (None, opened[place[0]].ruleset)
                 and filters.get("rule") in (None, rules.get(place))

@@ -1,7 +1,7 @@
-"""What the sister games of Rödskägg do alike: facts, phases, and plain functions over the fields that they need.
+"""The parts that the three games of Rödskägg share: facts, phases, and functions over the fields that they need.
 
-Not a game and no base class. A sister's own package says what it decides in which phase, what only it has, and in one
-table (``CITES``) the rule to cite for each thing that is done here.
+This package is neither a game nor a base class. Each game's own package says which decisions a phase has. Its table
+``CITES`` names the rule that the functions here cite.
 """
 
 from referee.games._rodskagg.bids import BIDS, PASS, RODSKAGG, BidValue

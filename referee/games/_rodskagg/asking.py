@@ -1,25 +1,30 @@
-"""The question after trick four, put and answered, the same in every sister (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four, asked and answered (A33-A37, B46-B52, C30-C32)."""
+
+from typing import Any
+
+from msgspec.structs import replace
 
 from referee.acts import Answer
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
-from referee.games._rodskagg.in_play import InPlay, P, Taken
-from referee.games._rodskagg.question import ASKED_AFTER, by_seat
+from referee.games._rodskagg.in_play import DealSoFar, InPlay, P
+from referee.games._rodskagg.question import ASKED_AFTER
 from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
-from referee.value import AnswerSeen, changed
+from referee.value import AnswerSeen
 from referee.visibility import Event
 
 
-def is_time(state: InPlay) -> bool:
-    """After the fourth trick, before the lead to the fifth, once (A33, B46, B48, C30)."""
+def is_time(state: InPlay[Any]) -> bool:
+    """Return whether the fourth trick is taken and the fifth is not led to, and the question not put (A33, B46, B48,
+    C30)."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
-def not_now(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPhase:
-    """What to say to a question that comes too early, too late or again."""
+def wrong_time(state: InPlay[Any], cites: Cites, rule: str | None = None) -> WrongPhase:
+    """Return the refusal of a question that comes too early, too late or for the second time."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -27,17 +32,16 @@ def not_now(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPhase:
 
 
 def question_asked(state: P, event: QuestionAsked, number: int) -> P:
-    """The state while answers are awaited."""
-    return changed(state, question=changed(state.question, event=number, pending=event.of))
+    return replace(state, question=replace(state.question, event=number, pending=event.of))
 
 
-def forgotten(state: P, number: int) -> P:
-    """The state when a lead has made the question too late."""
-    return changed(state, question=changed(state.question, forgotten=number))
+def question_forgotten(state: P, number: int) -> P:
+    """Return the state after the lead that makes the question too late."""
+    return replace(state, question=replace(state.question, forgotten=number))
 
 
-def answer(state: InPlay, act: Answer, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """In turn; who has a trick is in already (A34-A37, B47-B52, C30-C32, C36)."""
+def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: Cites) -> tuple[Event, ...]:
+    """A34-A37, B47-B52, C30-C32, C36: Record the answer of the seat whose turn it is. Refuses other seats."""
     pending = state.question.pending
     if act.seat not in pending:
         raise _not_asked(state, act.seat, cites)
@@ -46,7 +50,7 @@ def answer(state: InPlay, act: Answer, moment: Moment, cites: Cites) -> tuple[Ev
     return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
-def _not_asked(state: InPlay, seat: int, cites: Cites) -> OutOfTurn:
+def _not_asked(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn:
     pending = state.question.pending
     if cites.declarer_in and state.contract is not None and seat == state.contract.declarer:
         return OutOfTurn("declarer_not_asked", cites.declarer_in, pending=pending)
@@ -56,18 +60,26 @@ def _not_asked(state: InPlay, seat: int, cites: Cites) -> OutOfTurn:
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """The state after an answer; who folds sits out (A37, B52, C32)."""
+    """Return the state after an answer. A seat that folds takes no part in the last two tricks (A37, B52, C32)."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
-    question = changed(question, pending=question.pending[1:], answers=answers)
+    question = replace(question, pending=question.pending[1:], answers=answers)
     if event.answer == "play":
-        return changed(state, question=question)
+        return replace(state, question=question)
     order = tuple(seat for seat in state.order if seat != event.seat)
-    return changed(state, question=question, order=order, after=following(order, state.table.seats))
+    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
-def answers(table: Table, deal: Taken) -> tuple[AnswerSeen | None, ...]:
-    """By seat what was answered, if the question was put."""
-    if deal.contract is None or not deal.question.event:
+def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
+    """Return by seat ``play``, ``fold`` or, for a seat with a trick when the question was put, ``in``.
+
+    ``None`` for the declarer, for a seat that is not in the deal, and for every seat if the question was not put.
+    """
+    contract, question = deal.contract, deal.question
+    if contract is None or not question.event:
         return (None,) * table.seats
-    return by_seat(deal.question.answers, table.seats, table.playing, deal.contract.declarer)
+    given = {seat: answer for seat, answer, _ in question.answers}
+    return tuple(
+        None if seat == contract.declarer or seat not in table.playing else given.get(seat, "in")
+        for seat in range(table.seats)
+    )

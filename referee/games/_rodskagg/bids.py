@@ -1,4 +1,4 @@
-"""Bids that must rise, and the contract that comes of them (A17-A28, B28-B40)."""
+"""Bids that must rise, and the contract that the last of them makes (A17-A28, B28-B40)."""
 
 from typing import Literal
 
@@ -8,17 +8,15 @@ from referee.value import BidNumber, Value
 
 BidValue = BidNumber | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
-"""Seat and call, as they were spoken."""
+"""Seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
-"""Low to high (A17, B28)."""
+"""Bids from low to high (A17, B28)."""
 _HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
 
 
 class Contract(Value):
-    """What is played, by whom (A26, B38-B40, C21)."""
-
     event: int
     declarer: int
     bid: BidValue
@@ -26,26 +24,26 @@ class Contract(Value):
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """The first bid is free, each later one must be higher than the one before (A20-A21, B33-B34)."""
+    """A20-A21, B33-B34: Return the bids above the last one; all bids if none was made."""
     return BIDS if last is None else _HIGHER[last]
 
 
-def capped(points: int | None) -> tuple[BidValue, ...]:
-    """The bids that so many points allow, where points cap them (A-O20, B32); rödskägg is never capped."""
+def bids_within(points: int | None) -> tuple[BidValue, ...]:
+    """A-O20, B32: Return the bids that these points allow: rödskägg always, and all if ``None``."""
     return BIDS if points is None else tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
 
 
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
-    """Pass, and every higher bid (A19, B30)."""
+    """A19, B30: Return pass and every higher bid within the points."""
     higher = higher_bids(last)
     if points is None:
         return (PASS, *higher)
-    cap = capped(points)
+    cap = bids_within(points)
     return (PASS, *(bid for bid in higher if bid in cap))
 
 
 def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
-    """The bid, if it may be made; refuses what is no bid, too low, or above the cap."""
+    """Return the bid as a value. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
     if bid == PASS:
         return PASS
     if bid not in _HIGHER:
@@ -53,16 +51,16 @@ def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: 
     value: BidValue = bid
     if value not in higher_bids(last):
         raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
-    if value not in capped(points):
+    if value not in bids_within(points):
         raise AgainstTheRules("bid_above_points", cites.capped, allowed=allowed_bids(last, points))
     return value
 
 
 def spoken(calls: Calls, seat: int) -> bool:
-    """The seat has had its turn to speak (A22, B35, C17)."""
+    """A22, B35, C17: Return whether the seat has spoken."""
     return any(seat == other for other, _ in calls)
 
 
-def won_by(calls: Calls, contract: BidValue) -> int:
-    """Who made the bid that became the contract (A26, B38)."""
+def bidder_of(calls: Calls, contract: BidValue) -> int:
+    """A26, B38: Return the seat that made this bid."""
     return next(seat for seat, bid in calls if bid == contract)

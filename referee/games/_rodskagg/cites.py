@@ -1,22 +1,22 @@
-"""Which rule each sister cites for what they have alike."""
+"""The rule ids that each game cites for what the games share."""
 
 from referee.value import Value
 
 
 class Cites(Value):
-    """Rules of one game, by what they are about; ``None``: it has none, or cites none."""
+    """Rule ids of one game by subject; ``None`` if the game has no such rule or cites none."""
 
     pack: str
-    """Which cards there are."""
+    """The rule about the cards of the pack."""
     dealer: str
     six_cards: str
     misdeal: str
     accused: str
-    """Who may be reported."""
+    """The rule about the seats that may be reported."""
     bids: str
     bid_turn: str
     spoken: str
-    """Each speaks once."""
+    """The rule that each seat speaks once."""
     first_lead: str
     lead: str
     turn: str
@@ -29,7 +29,7 @@ class Cites(Value):
     folded: str
     lead_in_duel: str | None = None
     declarer_in: str | None = None
-    """The declarer is in, too, and need not be asked."""
+    """The rule that the declarer need not answer the question."""
     higher: str | None = None
     capped: str | None = None
     new_hands: str | None = None
@@ -41,4 +41,4 @@ class Cites(Value):
     picking_up: str | None = None
     early_pick_up: str | None = None
     own_pick_up: str | None = None
-    """By the dealer who has dealt wrongly, besides."""
+    """The rule that a dealer who misdealt pays for picking up early as well."""

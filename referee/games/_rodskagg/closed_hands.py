@@ -1,11 +1,11 @@
-"""Closed hands: what is known of them from the cards that were played (A-O26, B-O26)."""
+"""Closed hands: conclusions that the referee can draw from the cards played (A-O26, B-O26)."""
 
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.value import Value
 
 
 class Denial(Value):
-    """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
+    """A claim made with closed hands: the seat did not follow suit, so it has no card of the suit led."""
 
     seat: int
     suit: int
@@ -15,14 +15,14 @@ class Denial(Value):
 
 
 def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
-    """The claims of a seat that this card of its own shows to be false."""
+    """Return the claims of this seat that the card it plays shows to be false."""
     return tuple(void for void in voids if void.seat == seat and void.suit & bit)
 
 
-def claims(
+def claims_after(
     voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
 ) -> tuple[Denial, ...]:
-    """The claims that stand after a card to a trick in which ``led`` was led (0: it leads)."""
+    """Return the claims that remain after a card. ``led`` is the suit led as a mask, 0 if the card leads."""
     voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
     if led and not bit & led:
         voids += (Denial(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
@@ -30,10 +30,14 @@ def claims(
 
 
 def cards_left(
-    counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, here: set[int], folded: set[int]
+    counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """How many cards each seat holds; ``here`` played to the trick on the table, who folded keeps two."""
+    """Return how many cards each seat still holds.
+
+    Seats ``in_trick`` have played to the unfinished trick. ``folded`` seats keep the two cards that they did not
+    play.
+    """
     left = list(counts)
     for seat in active:
-        left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in here)
+        left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)
     return tuple(max(0, count) for count in left)

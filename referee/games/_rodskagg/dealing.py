@@ -1,4 +1,4 @@
-"""Dealing six cards each, three and three, by the house or at a real table (A8-A10, B13-B19, C10-C12)."""
+"""Dealing six cards each, in two packets of three, by the house or at a real table (A8-A10, B13-B19, C10-C12)."""
 
 from typing import Any, Generic, TypeVar
 
@@ -16,11 +16,11 @@ from referee.visibility import Event
 T = TypeVar("T", bound=Table)
 
 HAND = 6
-"""DealtCards to each (A9, B18, C12)."""
+"""Number of cards that each seat is dealt (A9, B18, C12)."""
 
 
 class DealtCards(Value):
-    """The cards of a deal as they were dealt, and the number of the event that says so."""
+    """The cards of a deal. Hands are bit masks by seat; a closed hand has the bits of all cards."""
 
     event: int
     hands: tuple[int, ...]
@@ -28,11 +28,11 @@ class DealtCards(Value):
     known: bool
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """The event in which the dealer said "knack för kort och felgiv", or 0; where that is a rule."""
+    """Event in which the dealer said "knack för kort och felgiv"; 0 if not said or no rule."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Six cards each in two packets of three, in the order of ``seats`` (A10, A13, B18-B19, C12)."""
+    """Return six cards for each seat, dealt in two packets of three in this order (A10, A13, B18-B19, C12)."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -40,12 +40,16 @@ def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tu
 
 
 def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """The seats that play, clockwise, beginning on the dealer's left; the dealer last."""
+    """Return the active seats clockwise from the dealer's left, the dealer last."""
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
-def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
-    """How many cards each seat got at a real table; refuses a deal that says too much, too little or a card twice."""
+def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
+    """Return how many cards each seat got at a real table.
+
+    Raises AgainstTheRules if hands and counts are both given or both missing, if a seat is missing, or if a stock is
+    given without hands. Raises NoSuchCard if there are more cards than the pack has, or a card is given twice.
+    """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -62,7 +66,7 @@ def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
 
 
 def six_each(table: Table) -> tuple[int, ...]:
-    """The right counts by seat."""
+    """Return the right number of cards by seat; 0 for a seat outside the deal."""
     return tuple([HAND if seat in table.playing else 0 for seat in range(table.seats)])
 
 
@@ -77,12 +81,13 @@ def dealt(
     may_be_wrong: bool = False,
     breaches: tuple[Breach, ...] = (),
 ) -> tuple[Event, ...]:
-    """Six cards each: the house's from the shuffled pack, in packets of three, or those of the table.
+    """Return the event that deals six cards each: from the shuffled pack of the house, or as entered by the table.
 
-    ``keeps_stock``: what is left is needed. ``may_be_wrong``: a wrong number stands, and is found on picking up.
+    ``keeps_stock`` says whether the rest of the pack is recorded. With ``may_be_wrong`` a wrong count is accepted, to
+    be found on picking up. Raises AgainstTheRules for cards entered in house dealing, or for a wrong count.
     """
     if table.tally:
-        return (_tallied(table, act, cites),)
+        return (_dealt_unseen(table, act, cites),)
     if table.house:
         if act.hands is not None or act.counts is not None or act.stock is not None:
             raise AgainstTheRules("house_deals", None)
@@ -100,8 +105,8 @@ def dealt(
                 breaches=breaches,
             ),
         )
-    counts, right = _laid_out(act, table.seats, cites), six_each(table)
-    if counts != right and not (may_be_wrong and _to_nobody_else(counts, right)):
+    counts, right = _check_layout(act, table.seats, cites), six_each(table)
+    if counts != right and not (may_be_wrong and _only_to_players(counts, right)):
         raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
     return (
         Dealt(
@@ -117,8 +122,8 @@ def dealt(
     )
 
 
-def _tallied(table: Table, act: Deal, cites: Cites) -> Dealt:
-    """Where only the tally is kept, all hands are closed, and nobody need say that they have six cards each."""
+def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
+    """Return the event that deals closed hands in a tally. Refuses cards, and counts other than six each."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_told", None)
     right = six_each(table)
@@ -127,13 +132,13 @@ def _tallied(table: Table, act: Deal, cites: Cites) -> Dealt:
     return Dealt(deal=table.deal, dealer=table.dealer, counts=right)
 
 
-def _to_nobody_else(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """B-O36: nobody else gets any."""
+def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """B-O36: Return whether only seats that take part were dealt cards."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
 def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
-    """The cards of a deal, hands as masks; closed ones may hold every card, and are never played from a tally."""
+    """Return the dealt cards. In a tally no card is ever played, so closed hands are empty."""
     closed = 0 if table.tally else ALL
     hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
@@ -144,13 +149,13 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """The seats whose card has the highest rank (B5, C3)."""
+    """Return the seats whose card has the highest rank (B5, C3)."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """DealtCards are drawn, for the first deal or for a lead; ``contenders`` still draw."""
+    """The phase of drawing cards for the first deal or the lead in a duel; ``contenders`` still draw."""
 
     table: T
     contenders: tuple[int, ...]
@@ -158,7 +163,8 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tuple[CardDrawn, ...]:
-    """The contenders draw clockwise; among those level for the highest card again (B14-B15, C7-C8, C48)."""
+    """B14-B15, C7-C8, C48: Record the card that the next contender drew. Refuses a missing card and one already
+    drawn."""
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", rule, turn=turn)
     if act.card is None:
@@ -169,7 +175,7 @@ def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tupl
 
 
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
-    """The state after a card was drawn."""
+    """Return the state after a card was drawn. If the highest cards are level, those seats draw again."""
     drawn = (*state.drawn, (event.seat, event.card))
     if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
         return replace(state, contenders=highest(drawn), drawn=())
@@ -177,7 +183,10 @@ def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
 
 
 def drawn_highest(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
-    """What the house draws for everybody, if it deals, and who has drawn highest when all have (B-O24, C-O9)."""
+    """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
+
+    At a real table the house draws nothing, and the seat is ``None`` until all contenders have drawn without a tie.
+    """
     contenders = state.contenders
     if not state.table.house:
         return (), highest(state.drawn)[0] if len(state.drawn) == len(contenders) else None

@@ -1,4 +1,4 @@
-"""The facts that the sister games of Rödskägg share."""
+"""The facts that the games of Rödskägg share."""
 
 from typing import ClassVar, Literal
 
@@ -26,7 +26,7 @@ class KnockedForCards(Event):
 
 
 class PickedUp(Event):
-    """A seat took up its cards; ``hand`` when the referee knows them."""
+    """A seat took up its cards; ``hand`` is given if the referee knows them."""
 
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
@@ -36,7 +36,7 @@ class PickedUp(Event):
 
 
 class MisdealFound(Event):
-    """A wrong number of cards was found: the same dealer deals again (B27)."""
+    """A wrong number of cards was found, and the same dealer deals again (B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -46,7 +46,7 @@ class MisdealFound(Event):
 
 
 class HandRequested(Event):
-    """A seat without an honour asked for six new cards; ``cards`` as received at a real table."""
+    """A seat without an honour asked for six new cards; ``cards`` are those received at a real table."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -55,16 +55,17 @@ class HandRequested(Event):
 
 
 class HandKept(Event):
-    """A seat was content with its hand."""
+    """A seat kept its hand."""
 
     TOPIC: ClassVar[str] = "deal/hand-kept"
     seat: Seat
 
 
 class NewHands(Event):
-    """New hands were dealt to those who asked, by seat (empty: unchanged); ``stock`` is what is left.
+    """New hands were dealt to the seats that asked, listed by seat (empty: unchanged).
 
-    ``last``: the thrown-in cards had to be shuffled in, so that nobody may ask again (A15-A16).
+    ``stock`` is the rest of the pack. ``last``: the thrown-in cards had to be shuffled in, so no seat may ask again
+    (A15-A16).
     """
 
     TOPIC: ClassVar[str] = "deal/new-hands"
@@ -85,7 +86,7 @@ class BidMade(Event):
 
 
 class AuctionWon(Event):
-    """The last bid became the contract, its bidder declarer."""
+    """The last bid became the contract, and its bidder the declarer."""
 
     TOPIC: ClassVar[str] = "auction/won"
     seat: Seat
@@ -93,7 +94,7 @@ class AuctionWon(Event):
 
 
 class QuestionAsked(Event):
-    """The others were asked whether they go along; ``of``: who must answer, in turn."""
+    """The other players were asked whether they go along; ``of`` lists the seats that must answer, in turn."""
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat
@@ -109,7 +110,7 @@ class QuestionAnswered(Event):
 
 
 class KnockedOut(Event):
-    """A seat said "knack för min utgång". ``valid``: it stood at zero then."""
+    """A seat said "knack för min utgång"; ``valid`` if its running total was zero."""
 
     TOPIC: ClassVar[str] = "exit/knocked"
     seat: Seat
@@ -117,7 +118,7 @@ class KnockedOut(Event):
 
 
 class CardGiven(Event):
-    """A seat without a card above ten was given one more (C13-C14); ``card`` when the referee knows it."""
+    """A seat without a card above ten was given one more (C13-C14); ``card`` is given if the referee knows it."""
 
     TOPIC: ClassVar[str] = "deal/card-given"
     HIDDEN: ClassVar[Hidden] = {"card": "own"}
@@ -126,7 +127,7 @@ class CardGiven(Event):
 
 
 class CardsThrown(Event):
-    """A seat threw away, face down, what it held above six cards (C15)."""
+    """A seat discarded, face down, its cards above six (C15)."""
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -136,14 +137,14 @@ class CardsThrown(Event):
 
 
 class Reminded(Event):
-    """Somebody reminded the declarer of the question, which is put thereby (C37)."""
+    """A player reminded the declarer of the question, and the reminder put it (C37)."""
 
     TOPIC: ClassVar[str] = "question/reminded"
     seat: Seat
 
 
 class Announced(Event):
-    """A seat said that it is near zero, at this running total (C49), or gave thanks for the help (C44)."""
+    """A seat said that it is near zero at this running total (C49), or gave thanks for the help (C44)."""
 
     TOPIC: ClassVar[str] = "announcement/made"
     seat: Seat
@@ -152,14 +153,14 @@ class Announced(Event):
 
 
 class LeadDrawn(Event):
-    """The highest card drawn gave the lead to the first trick of a duel (C48)."""
+    """The seat drew the highest card and leads to the first trick of a duel (C48)."""
 
     TOPIC: ClassVar[str] = "duel/lead-drawn"
     seat: Seat
 
 
 class DuelCalled(Event):
-    """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
+    """Several players are level at zero, and the next deal is a duel between these seats (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
     OF_THE_LINE: ClassVar[bool] = True

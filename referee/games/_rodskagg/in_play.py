@@ -1,52 +1,68 @@
-"""What the sisters keep alike of the play of a deal, for functions that all of them use."""
+"""The state of a deal in play and after it, as far as the games share it."""
 
-from typing import Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from referee import phases
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.question import Question
+from referee.tricks import following
+from referee.value import Value
+
+T = TypeVar("T", bound=phases.Table)
 
 
-class Taken(Protocol):
-    """What a deal is reckoned from: its play, or what came of it."""
+class DealSoFar(Value):
+    """The contract, tricks and question of a deal, while it is played or after it."""
+
+    tricks: tuple[int, ...]
+    contract: Contract | None = None
+    """The contract; ``None`` if all passed, and in a duel without bidding."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Pairs of seat and event number for each trick taken."""
+    credited: int = 0
+    """Number of tricks credited without play because no other seat contested them."""
+    question: Question = Question()
 
     @property
-    def contract(self) -> Contract | None: ...
-    @property
-    def tricks(self) -> tuple[int, ...]: ...
-    @property
-    def won(self) -> tuple[tuple[int, int], ...]: ...
-    @property
-    def question(self) -> Question: ...
+    def played(self) -> int:
+        """Number of tricks played; windows for knocks count them."""
+        return len(self.won) - self.credited
 
 
-class InPlay(Taken, Protocol):
-    """The play of the cards."""
+class InPlay(DealSoFar, Generic[T], kw_only=True):
+    """The phase in which cards are played. Tuples of numbers go by seat, except ``order``."""
 
-    @property
-    def table(self) -> phases.Table: ...
-    @property
-    def cards(self) -> DealtCards: ...
-    @property
-    def order(self) -> tuple[int, ...]: ...
-    @property
-    def after(self) -> tuple[int, ...]: ...
-    @property
-    def turn(self) -> int: ...
-    @property
-    def gone(self) -> int: ...
-    @property
-    def led(self) -> int: ...
-    @property
-    def best(self) -> int: ...
-    @property
-    def trick(self) -> tuple[tuple[int, str], ...]: ...
-    @property
-    def lead(self) -> int: ...
-    @property
-    def voids(self) -> tuple[Denial, ...]: ...
+    table: T
+    cards: DealtCards
+    order: tuple[int, ...]
+    """Seats that still play, clockwise."""
+    after: tuple[int, ...]
+    """Next seat to play, by seat."""
+    turn: int
+    gone: int = 0
+    """Cards played so far, as a mask."""
+    led: int = 0
+    best: int = 0
+    winner: int = 0
+    trick: tuple[tuple[int, str], ...] = ()
+    lead: int = 0
+    """Event number of the lead."""
+    voids: tuple[Denial, ...] = ()
 
 
-P = TypeVar("P", bound=InPlay)
+P = TypeVar("P", bound=InPlay[Any])
+
+
+def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
+    """Return the phase of play at its start; ``turn`` leads, and ``own`` are fields that only one game has."""
+    return kind(
+        table=table,
+        cards=cards,
+        order=table.playing,
+        after=following(table.playing, table.seats),
+        turn=turn,
+        tricks=(0,) * table.seats,
+        **own,
+    )

@@ -1,4 +1,4 @@
-"""Bids that are offered again and again, made once."""
+"""Bids as acts, made once because they are offered often."""
 
 from collections.abc import Iterable
 
@@ -9,6 +9,6 @@ _BIDS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, 0, *BIDS)} for sea
 
 
 def bids(seat: int, values: Iterable[BidValue]) -> tuple[Act, ...]:
-    """A seat's calls of these bids."""
+    """Return the acts with which a seat makes these bids."""
     mine = _BIDS[seat]
     return tuple([mine[bid] for bid in values])

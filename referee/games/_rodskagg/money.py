@@ -1,20 +1,21 @@
-"""Who pays whom when a match is won: what the sisters pay alike."""
+"""The payments to the winner that the games share."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from referee.events import Payment
+from referee.events import DealScored, MatchWon, Payment
+from referee.phases import ended_by
 
 Negative = Literal["zero", "absolute", "signed"]
-"""What a score below zero pays (B-O21): nothing, as above zero, or what the winner pays for it."""
+"""Payment for a score below zero (B-O21): nothing, its absolute value, or an amount from the winner."""
 
 
 def points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """B74, B-O22, A-O32, C-O37: each loser, those who are out as well, pays the winner for the points left.
+    """B74, B-O22, A-O32, C-O37: Return what each loser pays the winner: the points that the loser has left.
 
-    ``rule``: by which; ``below_zero``: by which where the points are below zero.
+    Eliminated players pay as well. A payment cites ``rule``, or ``below_zero`` if the points are below zero.
     """
     return tuple(
         [
@@ -28,3 +29,14 @@ def points_left(
             if seat != winner
         ]
     )
+
+
+def won_by_house_rule(
+    table: Any, line: DealScored, seat: int | None, by: str, rule: str, *, house_rule: str
+) -> MatchWon:
+    """Return the win of ``seat``, with the losers' payments by ``house_rule`` if the option ``money`` says so."""
+    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+    if table.options.money == "none":
+        return won
+    payments = () if seat is None else points_left(line.points, seat, rule=house_rule, below_zero=house_rule)
+    return ended_by(table, won, payments)

@@ -1,21 +1,25 @@
-"""Playing a card and taking a trick, the same in every sister (A29-A32, B41-B45, C23-C29).
+"""Playing a card and taking a trick, for all three games (A29-A32, B41-B45, C23-C29).
 
-Each sister makes its own decision and change of these once, so that nothing is looked up while cards are played.
+Each game makes its decision and its fold once, so that nothing is looked up while cards are played.
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from referee import offences, phases
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
-from referee.events import Breach, CardPlayed
+from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
+from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial, claims, disproved
+from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.value import changed
 from referee.visibility import Event
 
 Breaches = tuple[Breach, ...]
@@ -28,14 +32,14 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Playing a card: in turn, once the question is answered, one that the seat holds, following suit if possible.
+    """Return the decision on a card: refused out of turn, before the question is answered, and if not held.
 
-    ``before_the_lead``: what must be done first is refused, or passed over by it. ``revoked``: it is refused to hold
-    back these cards of the suit led, or that is an offence. ``revoke_shown``: with closed hands a card disproves what
-    its holder claimed by not following suit earlier.
+    ``before_the_lead`` refuses a lead, or returns its breaches. ``revoked`` does so for a revoke, given the cards of
+    the suit led that the seat holds. ``revoke_shown`` returns the breach if a card disproves an earlier claim of a
+    closed hand.
     """
 
-    def played(state: InPlay, act: Play, moment: Moment) -> tuple[Event, ...]:
+    def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
         seat = act.seat
         if seat != state.turn and not state.table.tally:
             raise _not_your_turn(state, seat, cites)
@@ -61,8 +65,7 @@ def play(
     return played
 
 
-def _not_your_turn(state: InPlay, seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
-    """What to say to a seat that may not play now."""
+def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:
@@ -72,34 +75,70 @@ def _not_your_turn(state: InPlay, seat: int, cites: Cites) -> OutOfTurn | NotInP
 
 
 def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
-    """What to say to who holds these cards of the suit led, and plays another."""
+    """Return the refusal of a card of another suit while the seat holds these cards of the suit led."""
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
-def card_played(passed_over: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """The state after a card; ``passed_over``: what a lead makes too late."""
+def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
+    """Return the fold of a played card. ``after_lead`` folds what a lead makes too late."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
         trick = (*state.trick, (seat, event.card))
         gone, turn = state.gone | bit, state.after[seat]
         if not state.cards.known:
-            voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-            state = changed(state, voids=voids)
+            voids = claims_after(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
+            state = replace(state, voids=voids)
         if event.breaches:
             state = offences.noted(state, event.breaches, number)
         if not state.led:
-            state, led = passed_over(state, number), SUIT_OF[bit]
-            return changed(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
+            state, led = after_lead(state, number), SUIT_OF[bit]
+            return replace(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
         if bit & state.led and bit > state.best:
-            return changed(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
-        return changed(state, gone=gone, turn=turn, trick=trick)
+            return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+        return replace(state, gone=gone, turn=turn, trick=trick)
 
     return evolved
 
 
-def trick_taken(state: P, seat: int, number: int, **then: Any) -> P:
-    """The state after a trick that event ``number`` gave to this seat; ``then``: whose ``turn`` it is, and what only
-    this sister has."""
-    tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
-    return changed(state, tricks=tricks, won=(*state.won, (seat, number)), trick=(), led=0, best=0, **then)
+def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
+    """Return the complete trick with its winner; empty while a card is missing.
+
+    After the fourth trick the grace period begins, if a ``question`` follows and the option sets one (B-O29, C-O23).
+    """
+    if len(state.trick) < len(state.order):
+        return ()
+    done, until = len(state.won) + 1, None
+    if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
+        until = moment.at + timedelta(seconds=grace)
+    return (TrickTaken(seat=state.winner, trick=done, grace_until=until),)
+
+
+def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
+    """Return the end of a rödskägg: after six tricks or, by the option, after the first trick of an opponent."""
+    done = len(state.won)
+    if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
+        return ()
+    lost = any(seat != contract.declarer for seat, _ in state.won)
+    if done < TRICKS and not lost:
+        return ()
+    return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+
+
+def trick_taken(state: P, event: TrickTaken, number: int, *, turn: int, **own: Any) -> P:
+    """Return the state after a trick. ``turn`` leads next, and ``own`` are fields that only one game has."""
+    seat, question = event.seat, state.question
+    if event.grace_until is not None:
+        question = replace(question, grace_until=event.grace_until)
+    return replace(
+        state,
+        tricks=(*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :]),
+        won=(*state.won, (seat, number)),
+        credited=state.credited + event.uncontested,
+        question=question,
+        trick=(),
+        led=0,
+        best=0,
+        turn=turn,
+        **own,
+    )

@@ -1,42 +1,37 @@
-"""The question after trick four: who must answer it, and what was said (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four and its answers (A33-A37, B46-B52, C30-C32)."""
 
 from datetime import datetime
 from typing import Literal
 
-from referee.value import AnswerSeen, Value
+from referee.value import Value
 
 ASKED_AFTER = 4
-"""The question comes after this trick."""
+"""Number of tricks before the question."""
 TRICKS = 6
 
 Answers = tuple[tuple[int, Literal["play", "fold"], int], ...]
-"""Seat, answer and event."""
+"""Triples of seat, answer and event number."""
 
 
 class Question(Value):
-    """The question after trick four (A33-A37, B46-B52, C30-C32)."""
+    """The state of the question."""
 
     event: int = 0
-    """When it was asked, or 0."""
+    """Event that put the question; 0 if not put."""
     pending: tuple[int, ...] = ()
     answers: Answers = ()
     forgotten: int = 0
-    """The event of the lead that made it too late, or 0."""
+    """Event of the lead that made the question too late, or 0."""
     grace_until: datetime | None = None
 
 
 def trickless(order: tuple[int, ...], first: int, declarer: int, tricks: tuple[int, ...]) -> tuple[int, ...]:
-    """Who must answer, clockwise after ``first``: all without a trick but the declarer (A34-A37, B47-B51, C31)."""
+    """A34-A37, B47-B51, C31: Return the seats that must answer, clockwise after ``first``: those without a trick,
+    except the declarer."""
     after = order.index(first) + 1
     return tuple(seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer)
 
 
-def by_seat(answers: Answers, seats: int, active: tuple[int, ...], declarer: int) -> tuple[AnswerSeen | None, ...]:
-    """``in`` with a trick when the question was put, ``play``, ``fold``, or ``None`` if not asked."""
-    said = {seat: answer for seat, answer, _ in answers}
-    return tuple(None if seat == declarer or seat not in active else said.get(seat, "in") for seat in range(seats))
-
-
-def said(answers: Answers, answer: str) -> tuple[int, ...]:
-    """Who gave this answer, in the order in which they spoke."""
+def seats_that_answered(answers: Answers, answer: str) -> tuple[int, ...]:
+    """Return the seats that gave this answer, in the order in which they spoke."""
     return tuple([seat for seat, given, _ in answers if given == answer])

@@ -1,4 +1,6 @@
-"""Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and which reports are of one error (B-O5)."""
+"""Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
+
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -7,16 +9,17 @@ from referee.events import Breach
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.in_play import InPlay
-from referee.games._rodskagg.question import said
+from referee.games._rodskagg.question import seats_that_answered
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Report, cites: Cites) -> None:
-    """Refuses what the referee can see by itself, and what comes too late: before the first lead anybody may report a
-    wrong number, after it only who holds it, until he has played his last card or folded and the number is settled.
+def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act: Report, cites: Cites) -> None:
+    """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
-    Otherwise anybody could undo a deal that goes against him; an official may void it.
+    A report is refused if the referee knows the hands, or the accused is not in the deal. After the first lead only
+    the holder may report, until they have played their last card or folded. Otherwise a player could undo a deal that
+    goes badly; an official may void it.
     """
     if cards.known:
         raise AgainstTheRules("hands_known", cites.six_cards)
@@ -27,16 +30,16 @@ def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Rep
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
     played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
-    if played == HAND or act.accused in said(play.question.answers, "fold"):
+    if played == HAND or act.accused in seats_that_answered(play.question.answers, "fold"):
         raise too_late(cites)
 
 
-def counted(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
-    """Return the reported error, with the number of tricks that had been led to.
+def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
+    """B-O5: Return the reported error with the number of tricks that had been led to.
 
-    Reports of one error of a player within one trick are of the same incident (B-O5), unless the report says
-    ``another``. A player has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0
-    before them. Raises ``AgainstTheRules`` if the incident is on record.
+    Reports of one error of a player within one trick are one incident, unless the report says ``another``. A player
+    has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0 before them. Raises
+    AgainstTheRules if the incident is on record.
     """
     known = table.ledger.of(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)
@@ -46,5 +49,5 @@ def counted(table: Table, act: Report, error: Breach, dealt: int, tricks: int, r
 
 
 def too_late(cites: Cites) -> WrongPhase:
-    """What to say when nobody can report a misdeal any more."""
+    """Return the refusal of a misdeal report after the play."""
     return WrongPhase("misdeal_too_late", cites.misdeal)

@@ -1,6 +1,6 @@
 """The ritual of the deal: the cut, the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C10, C60).
 
-What a sister holds of it are its :class:`Customs`, which every function here is told.
+Every function takes the :class:`RitualRules` of its game.
 """
 
 from collections.abc import Callable
@@ -26,192 +26,200 @@ T = TypeVar("T", bound=Table)
 
 
 class Undealt(Value, Generic[T], tag="undealt"):
-    """The dealer is to deal."""
-
     table: T
     cut: bool = False
 
 
 class PickingUp(Value, Generic[T], tag="picking_up"):
-    """The cards lie before the seats."""
+    """The phase in which the dealt cards lie face down in front of the seats."""
 
     table: T
     cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
-    """Somebody has a wrong number of cards, as the referee knows."""
+    """The referee knows that a seat has a wrong number of cards."""
     found: bool = False
-    """And everybody knows it."""
+    """All players know that a seat has a wrong number of cards."""
     cut: bool = False
-    """For the deal that comes after the misdeal."""
+    """The pack has been cut for the deal that follows the misdeal."""
 
 
-Before = Undealt[Any] | PickingUp[Any]
+BeforeBidding = Undealt[Any] | PickingUp[Any]
 
 
-class Customs(Value):
-    """What a sister holds of the ritual."""
-
+class RitualRules(Value):
     cites: Cites
-    held: Callable[[Any], bool]
-    """Whether it is held at this table; where only the tally is kept no acts tell of it."""
+    applies: Callable[[Any], bool]
+    """Returns whether the ritual is played at this table, in a tally without acts."""
     price: Callable[[Any, str], int]
-    """What an offence costs at this table; 0: it is refused."""
+    """Returns the points that an offence costs at this table; 0 if it is refused instead."""
     breach: Callable[..., Breach]
-    """Table, offence, seat, tricks until it is too late, events that show it, and the ``rule`` if it has several."""
+    """Makes a breach of table, offence, seat, tricks until it lapses, events that show it, and ``rule`` if there are
+    several."""
     may_misdeal: Callable[[Any], bool]
-    """Whether a wrong number of cards may be dealt, to be found on picking up."""
+    """Returns whether a wrong number of cards may be dealt, to be found on picking up."""
     keeps_stock: Callable[[Any], bool]
-    """Whether the stock is needed."""
-    hands_up: Callable[[Any, DealtCards], Any]
-    """The phase when all have taken up their cards."""
+    after_pick_up: Callable[[Any, DealtCards], Any]
+    """Returns the phase that follows when all have taken up their cards."""
 
 
-def told(table: Any, customs: Customs) -> bool:
-    """Whether there are acts of the ritual."""
-    return customs.held(table) and not table.tally
+def has_acts(table: Any, rules: RitualRules) -> bool:
+    """Return whether acts record the ritual at this table."""
+    return rules.applies(table) and not table.tally
 
 
-def already_dealt(state: Before) -> bool:
-    """B27: no second deal, unless everybody knows that the cards are wrong."""
+def already_dealt(state: BeforeBidding) -> bool:
+    """B27: Return whether a new deal is refused: the cards are dealt, and no misdeal is known to all."""
     return isinstance(state, PickingUp) and not state.found
 
 
-def cut(state: Before, act: Cut, moment: Moment, customs: Customs) -> tuple[Event, ...]:
-    """B16-B17, B-O6, C10: only the dealer may cut; anybody else who does can be knocked for it."""
-    table, rule = state.table, customs.cites.cut
+def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
+    """B16-B17, B-O6, C10: Record a cut. A cut by a player other than the dealer is a breach.
+
+    Refuses it after the deal, without the ritual, for the second time, or by another player if a wrong cut has no
+    price.
+    """
+    table, rule = state.table, rules.cites.cut
     if already_dealt(state):
         raise WrongPhase("already_dealt", rule)
-    if not told(table, customs):
+    if not has_acts(table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat == table.dealer:
         if state.cut:
             raise WrongPhase("already_cut", rule)
         return (CardsCut(seat=act.seat),)
-    if not customs.price(table, "wrong_cut"):
+    if not rules.price(table, "wrong_cut"):
         raise AgainstTheRules("only_dealer_cuts", rule, dealer=table.dealer)
-    return (CardsCut(seat=act.seat, breaches=(wrong_cut(table, act.seat, customs),)),)
+    return (CardsCut(seat=act.seat, breaches=(wrong_cut(table, act.seat, rules),)),)
 
 
-def wrong_cut(table: Any, seat: int, customs: Customs) -> Breach:
-    """B-O6, C60: whose offence a wrong cut is: of who cut, or of the dealer, who let it happen."""
+def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
+    """B-O6, C60: Return the breach of a wrong cut. By the option the offender is the player who cut, or the dealer
+    who allowed it."""
     if table.options.wrong_cut_penalty_to == "cutter":
-        return customs.breach(table, "wrong_cut", seat, 1)
-    return replace(customs.breach(table, "wrong_cut", table.dealer, 1), by=seat)
+        return rules.breach(table, "wrong_cut", seat, 1)
+    return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
 
 
-def cards_cut(state: Before, event: CardsCut, number: int) -> Any:
-    """The state after a cut."""
+def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
     return noted(replace(state, cut=state.cut or event.seat == state.table.dealer), event.breaches, number)
 
 
-def deal(state: Before, act: Deal, moment: Moment, customs: Customs) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: the dealer gives six cards each; after a misdeal the same dealer again."""
-    table, cites = state.table, customs.cites
+def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
+    """B13, B18-B19, B27, C9-C12: Deal six cards each. After a misdeal the same dealer deals again.
+
+    Refuses players other than the dealer, and a second deal unless a misdeal was found.
+    """
+    table, cites = state.table, rules.cites
     if already_dealt(state):
         raise WrongPhase("already_dealt", cites.dealer)
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", cites.dealer, dealer=table.dealer)
     breaches: tuple[Breach, ...] = ()
     if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:  # B25
-        breaches = misdeal_breach(state, customs)
+        breaches = misdeal_breach(state, rules)
     return dealing.dealt(
         table,
         act,
         moment.seed,
         cites,
-        keeps_stock=customs.keeps_stock(table),
-        face_up=not told(table, customs),
-        may_be_wrong=customs.may_misdeal(table),
+        keeps_stock=rules.keeps_stock(table),
+        face_up=not has_acts(table, rules),
+        may_be_wrong=rules.may_misdeal(table),
         breaches=breaches,
     )
 
 
-def dealt(state: Before, event: Dealt, number: int, customs: Customs) -> Any:
-    """The state when the cards are out."""
+def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
+    """Return the phase after the deal: picking up, or the next one if there is no ritual and no misdeal."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
-    if told(table, customs) or misdealt:
+    if has_acts(table, rules) or misdealt:
         return PickingUp(table=table, cards=cards, misdealt=misdealt)
-    return customs.hands_up(table, cards)
+    return rules.after_pick_up(table, cards)
 
 
-def knock_for_cards(state: PickingUp[Any], act: KnockForCards, moment: Moment, customs: Customs) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: the dealer says it, once, and before he takes up his own cards."""
-    dealer, rule = state.table.dealer, customs.cites.formula
-    if not told(state.table, customs):
+def knock_for_cards(
+    state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
+) -> tuple[Event, ...]:
+    """B20-B22, B-O7, C60: Record the formula of the dealer.
+
+    Refuses it from other players, for the second time, and after the dealer has taken up cards.
+    """
+    dealer, rule = state.table.dealer, rules.cites.formula
+    if not has_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat != dealer:
         raise AgainstTheRules("only_dealer_says_it", rule, dealer=dealer)
     if state.cards.formula:
         raise WrongPhase("already_said", rule)
     if dealer in state.picked:
-        raise AgainstTheRules("formula_too_late", customs.cites.formula_late)
+        raise AgainstTheRules("formula_too_late", rules.cites.formula_late)
     return (KnockedForCards(seat=act.seat),)
 
 
 def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) -> PickingUp[T]:
-    """The state after the formula."""
     return replace(state, cards=replace(state.cards, formula=number))
 
 
-def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, customs: Customs) -> tuple[Event, ...]:
-    """B22-B27, C60: nobody takes up cards before the formula; who does can be knocked for it.
+def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
+    """B22-B27, C60: Record that a seat takes up its cards. Before the formula this is a breach.
 
-    The dealer also owns up to a misdeal.
+    A dealer who picks up a misdeal without the formula commits a breach for the misdeal as well. Refuses a second
+    pick-up, one without the ritual, and an early one if it has no price.
     """
-    table, cards, seat, cites = state.table, state.cards, act.seat, customs.cites
-    if not told(table, customs):
+    table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
+    if not has_acts(table, rules):
         raise WrongPhase("no_ritual", cites.picking_up)
     if seat in state.picked:
         raise WrongPhase("already_picked_up", cites.picking_up)
     breaches: tuple[Breach, ...] = ()
     if not cards.formula:
-        if not customs.price(table, "early_pick_up"):
+        if not rules.price(table, "early_pick_up"):
             raise AgainstTheRules(
                 "before_the_formula", cites.formula_late if seat == table.dealer else cites.picking_up
             )
         own_up = state.misdealt and seat == table.dealer
         if own_up and not table.ledger.has("misdeal", seat, cards.event):  # reported already (B-O5)
-            breaches += misdeal_breach(state, customs)
+            breaches += misdeal_breach(state, rules)
         if not table.ledger.has("early_pick_up", seat, cards.event):
             rule = cites.own_pick_up if own_up else cites.early_pick_up
-            breaches += (customs.breach(table, "early_pick_up", seat, 1, cards.event, rule=rule),)
+            breaches += (rules.breach(table, "early_pick_up", seat, 1, cards.event, rule=rule),)
     hand = texts_of(cards.hands[seat]) if cards.known else None
     return (PickedUp(seat=seat, hand=hand, breaches=breaches),)
 
 
-def misdeal_breach(state: Any, customs: Customs) -> tuple[Breach, ...]:
-    """B25, C60: the dealer who forgot the formula pays for the misdeal."""
+def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
+    """B25, C60: Return the breach of a dealer who misdealt without the formula; empty if it has no price."""
     table = state.table
-    if not customs.held(table) or not customs.price(table, "misdeal"):
+    if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
-    return (customs.breach(table, "misdeal", table.dealer, 1, state.cards.event),)
+    return (rules.breach(table, "misdeal", table.dealer, 1, state.cards.event),)
 
 
-def misdeal_seen(state: PickingUp[Any], moment: Moment, customs: Customs) -> tuple[Event, ...]:
-    """B27, B-O33: whoever takes up a wrong number of cards sees it; hands that are up at once all see."""
+def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
+    """B27, B-O33: Find the misdeal when a player takes up a wrong number of cards; at once if hands are face up."""
     if not state.misdealt or state.found:
         return ()
-    looking = state.picked[-1:] if told(state.table, customs) else state.table.playing
+    looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
     wrong = [seat for seat in looking if state.cards.counts[seat] != HAND]
-    return (MisdealFound(seat=wrong[0], rule=customs.cites.misdeal),) if wrong else ()
+    return (MisdealFound(seat=wrong[0], rule=rules.cites.misdeal),) if wrong else ()
 
 
-def picked_up(state: PickingUp[Any], event: PickedUp, number: int, customs: Customs) -> Any:
-    """The state after a seat took up its cards; when all have, the bidding opens (B-O37)."""
+def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
+    """Return the state after a pick-up. When all have picked up, the next phase opens (B-O37)."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
         return state
-    return customs.hands_up(state.table, state.cards)
+    return rules.after_pick_up(state.table, state.cards)
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """The state when everybody knows that the cards are wrong: the same dealer deals again (B27).
+    """B27: Return the state when all players know of the misdeal and the same dealer deals again.
 
-    A breach before the misdeal stays punishable in the deal that is dealt again (B-O41, C-O38).
+    A breach before the misdeal stays punishable in the new deal (B-O41, C-O38).
     """
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
@@ -224,7 +232,7 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
 
 
 def reported(state: Any, act: Report, cites: Cites) -> Reported:
-    """A report that may be made: at a real table, of somebody who is there."""
+    """Return the fact of a report. Refuses it in house dealing, and of a seat that is not in the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -232,39 +240,44 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
     return Reported(seat=act.seat, accused=act.accused, fault=act.fault)
 
 
-def misdeal_reported(state: Any, act: Report, customs: Customs) -> MisdealFound:
-    """B27, B-O33: a wrong number that the referee cannot see; the dealer pays who forgot the formula."""
+def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
+    """B27, B-O33: Return the fact of a misdeal that only the table sees. A dealer who forgot the formula commits a
+    breach."""
     table = state.table
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
-    breaches = misdeal_breach(state, customs) if by_dealer and not state.cards.formula else ()
-    return MisdealFound(seat=act.accused, rule=customs.cites.misdeal, breaches=breaches)
+    breaches = misdeal_breach(state, rules) if by_dealer and not state.cards.formula else ()
+    return MisdealFound(seat=act.accused, rule=rules.cites.misdeal, breaches=breaches)
 
 
-def neglected(state: Any, act: Report, customs: Customs) -> Breach:
-    """A wrong cut or an early pick-up that was seen, in its window, as long as the acts themselves do not tell."""
-    table, accused, cites = state.table, act.accused, customs.cites
+def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
+    """Return the breach of a reported wrong cut or early pick-up.
+
+    Refuses a report while acts record the ritual, and a wrong cut of the dealer.
+    """
+    table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
-        return _neglect_told(table, act, customs)
+        return _tally_breach(table, act, rules)
     if act.fault == "wrong_cut":
         if accused == table.dealer:
             raise AgainstTheRules("dealer_may_cut", cites.cut)
         if not isinstance(state, Undealt | PickingUp) or already_dealt(state):
             raise AgainstTheRules("acts_tell", cites.wrong_cut)
-        return wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, rules)
     if not isinstance(state, PickingUp) or state.cards.formula or accused in state.picked:
         raise AgainstTheRules("acts_tell", cites.early_pick_up)
-    return customs.breach(table, "early_pick_up", accused, 1)
+    return rules.breach(table, "early_pick_up", accused, 1)
 
 
-def _neglect_told(table: Any, act: Report, customs: Customs) -> Breach:
-    """B24, B26, B-O6: where no acts tell of the ritual; who cut need not be said where the dealer pays for it."""
-    accused, dealer, cites = act.accused, table.dealer, customs.cites
+def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
+    """B24, B26, B-O6: Return the breach reported in a tally, which has no acts of the ritual. If the dealer pays for
+    a wrong cut, the dealer may be named."""
+    accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)
         rule = cites.own_pick_up if own_up else cites.early_pick_up
-        return customs.breach(table, "early_pick_up", accused, 1, rule=rule)
+        return rules.breach(table, "early_pick_up", accused, 1, rule=rule)
     if accused != dealer:
-        return wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, rules)
     if table.options.wrong_cut_penalty_to == "cutter":
         raise AgainstTheRules("dealer_may_cut", cites.cut)
-    return customs.breach(table, "wrong_cut", dealer, 1)
+    return rules.breach(table, "wrong_cut", dealer, 1)

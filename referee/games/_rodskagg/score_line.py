@@ -1,4 +1,4 @@
-"""A deal's line in the protocol: what the sisters write alike."""
+"""A deal's line in the protocol, as far as the games share it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple, TypedDict
 from referee.events import DealScored, Entry
 from referee.games._rodskagg import asking
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.in_play import Taken
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, said
+from referee.games._rodskagg.in_play import DealSoFar
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_that_answered
 from referee.offences import Ledger
 from referee.phases import Table
 from referee.value import EventNumber, OffenceText, Seat
@@ -15,47 +15,44 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 
 def contracted(contract: Contract) -> int:
-    """The tricks that the contract promises (A27-A28, B39-B40)."""
+    """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
     return contract.bid if isinstance(contract.bid, int) else TRICKS
 
 
 ALL = slice(None)
-PLACES = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
-"""The tricks of a deal, those before the question, and those after it."""
+TRICK_SPANS = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
+"""Slices of the tricks of a deal: all, those before the question, and those after it."""
 
 
-def taken_by(deal: Taken, seat: int, place: slice = ALL) -> tuple[int, ...]:
-    """The events of the tricks that a seat took."""
-    return tuple([event for who, event in deal.won[place] if who == seat])
+def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
+    """Return the events of the tricks that a seat took."""
+    return tuple([event for who, event in deal.won[span] if who == seat])
 
 
-class Writes(NamedTuple):
-    """A number that a kind of seat writes, by what, and by which rule."""
-
+class ScoreRule(NamedTuple):
     points: int
-    by: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """For each trick that it took, or each before the question, or after it; else once: for its contract, for that
-    and the tricks of the others in it, for its answer to the question, or for the lead that made the question too
-    late."""
+    per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
+    """Unit: each trick taken, or each before or after the question; otherwise once, for the contract, the contract
+    with the tricks of others, the answer, or the lead that made the question too late."""
     rule: str
 
 
-def entries(rows: Iterable[Writes], deal: Taken, contract: Contract, seat: int) -> list[Entry]:
-    """What a seat writes, with the events that show it."""
-    if not rows:
+def entries(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
+    """Return the entries of a seat by these rules, each with the events that show it."""
+    if not rules:
         return []
     written = []
-    for points, by, rule in rows:
-        if (place := PLACES.get(by)) is None:
-            shown = _shown(by, deal, contract, seat) or (deal.question.forgotten,)
+    for points, per, rule in rules:
+        if (span := TRICK_SPANS.get(per)) is None:
+            shown = _evidence(per, deal, contract, seat) or (deal.question.forgotten,)
             written.append(Entry(seat=seat, points=points, rule=rule, events=shown))
-        elif taken := taken_by(deal, seat, place):
+        elif taken := taken_by(deal, seat, span):
             written.append(Entry(seat=seat, points=points * len(taken), rule=rule, events=taken))
     return written
 
 
-def _shown(by: str, deal: Taken, contract: Contract, seat: int) -> tuple[int, ...]:
-    match by:
+def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple[int, ...]:
+    match per:
         case "contract":
             return (contract.event, *taken_by(deal, seat))
         case "lost_tricks":
@@ -66,17 +63,21 @@ def _shown(by: str, deal: Taken, contract: Contract, seat: int) -> tuple[int, ..
 
 
 def penalties(ledger: Ledger) -> tuple[Entry, ...]:
-    """What has been knocked for."""
     return tuple(
         Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
         for penalty in ledger.penalties
     )
 
 
-def written(
-    table: Table, deal: Taken, kind: str, entries: tuple[Entry, ...], out: tuple[int, ...], detail: Mapping[str, Any]
+def line_of_deal(
+    table: Table,
+    deal: DealSoFar,
+    kind: str,
+    entries: tuple[Entry, ...],
+    out: tuple[int, ...],
+    detail: Mapping[str, Any],
 ) -> DealScored:
-    """The line; ``out``: who is out of the match by this deal."""
+    """Return the line of the deal. ``out`` lists the seats that the deal eliminates."""
     contract, points = deal.contract, list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -87,8 +88,8 @@ def written(
         declarer=contract.declarer if contract else None,
         contract=contract.bid if contract else None,
         tricks=deal.tricks,
-        answers=asking.answers(table, deal),
-        penalties=_knocked_up(table),
+        answers=asking.answers_by_seat(table, deal),
+        penalties=_penalty_points(table),
         before=table.points,
         points=tuple(points),
         entries=entries,
@@ -97,53 +98,51 @@ def written(
     )
 
 
-def _knocked_up(table: Table) -> tuple[int, ...]:
+def _penalty_points(table: Table) -> tuple[int, ...]:
     if not table.ledger.penalties:
         return (0,) * table.seats
     return tuple([table.ledger.points(seat) for seat in range(table.seats)])
 
 
-class Told(TypedDict):
-    """What is told of a deal beside its numbers."""
+class SharedDetail(TypedDict):
+    """Details of a scored deal apart from its numbers."""
 
     duel: ListBySeat[Seat] | None
-    """Who played it, in a duel; null: it was none."""
+    """Seats that played the duel; null if the deal was not a duel."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
     joined: ListBySeat[Seat]
-    """Who answered that they go along, in the order in which they spoke."""
+    """Seats that answered that they go along, in the order in which they spoke."""
     folded: ListBySeat[Seat]
-    """Who threw in their cards, in the order in which they spoke."""
+    """Seats that threw in their cards, in the order in which they spoke."""
 
 
 class Noted(TypedDict):
-    """A breach that costs nothing and is only noted: a revoke that closed hands showed."""
+    """A breach without a price that is only noted: a revoke shown by closed hands."""
 
     offence: OffenceText
     seat: Seat
-    """Whose breach it is."""
+    """Seat that committed the breach."""
     events: ListOfMany[EventNumber]
-    """The events that show it."""
+    """Events that show the breach."""
 
 
-def told(table: Table, deal: Taken, duel: bool) -> Told:
-    """What is told of a deal beside its numbers."""
+def shared_detail(table: Table, deal: DealSoFar, duel: bool) -> SharedDetail:
     return {
         "duel": list(table.playing) if duel else None,
         "forgotten": bool(deal.question.forgotten),
-        "joined": list(said(deal.question.answers, "play")),
-        "folded": list(said(deal.question.answers, "fold")),
+        "joined": list(seats_that_answered(deal.question.answers, "play")),
+        "folded": list(seats_that_answered(deal.question.answers, "fold")),
     }
 
 
-def noted(ledger: Ledger) -> list[Noted]:
-    """Breaches that cost nothing, and are only noted: revokes that closed hands showed."""
+def noted_breaches(ledger: Ledger) -> list[Noted]:
     return [
         {
-            "offence": noted.breach.offence,
-            "seat": noted.breach.seat,
-            "events": [*noted.breach.shown_by, noted.event],
+            "offence": note.breach.offence,
+            "seat": note.breach.seat,
+            "events": [*note.breach.shown_by, note.event],
         }
-        for noted in ledger.standings
-        if not noted.breach.points
+        for note in ledger.standings
+        if not note.breach.points
     ]

@@ -1,7 +1,7 @@
-"""A deal of which only the tally is known: who took each trick, act by act or as the score sheet has it.
+"""Deals in a tally: the tricks entered act by act, or a whole deal entered as the score sheet has it.
 
-What only the cards could show is believed (A-O31, B-O40, C-O36). What a sister's sheet is read by is its
-:class:`Sheet`, which the script is told.
+The table is believed about what only cards could show (A-O31, B-O40, C-O36). Each game describes its sheet by a
+:class:`Sheet`.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -45,57 +45,59 @@ Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]
 Exits = Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)]
 
 
-class Told(Value, forbid_unknown_fields=True, omit_defaults=True):
-    """What a result tells in every sister."""
+class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
+    """The fields of a result that all three games have."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] = ()
-    """Seat and bid, as they were spoken."""
+    """Pairs of seat and bid, in the order in which they were spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Who took each trick, in order; or `taken` instead."""
+    """Seat that took each trick, in order; give either this or `taken`."""
     taken: Annotated[tuple[EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """By seat, how many of the first four tricks it took, and of the last two."""
+    """Numbers of tricks by seat: how many of the first four it took, and how many of the last two."""
     answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] = ()
-    """Seat and answer to the question, as they were spoken."""
+    """Pairs of seat and answer to the question, in the order in which they were spoken."""
     asked: bool = True
-    """Whether the question was put in time."""
+    """True if the question was put in time."""
 
 
 class Sheet(Value):
-    """What a sister's sheet is read by."""
+    """The rules by which a game's score sheet is read."""
 
     cites: Cites
     six_tricks: str
-    """The rule by which a deal is played to its end."""
+    """The rule that all six tricks of a deal are played."""
     question_time: Callable[[Any], bool]
     question_due: Callable[[Any], bool]
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
-    """When the play begins and when it is over: the rule by which it matters who took which trick when, if it
-    does."""
-    owed_total: Callable[[Any, int], int] | None = None
-    """What keeps a seat from zero, where exit knocks are told."""
-    exits_end: Callable[[Any], bool] = lambda table: False
-    """Whether an exit knock breaks off the deal."""
-    windowed: Callable[[Any], bool] = lambda table: False
-    """Whether a knock can come too late while the deal goes on, which only the table knows."""
+    """Returns the rule that makes the order of the tricks matter, or ``None``. Called before the play and after it.
+    """
+    points_to_zero: Callable[[Any, int], int] | None = None
+    """Returns the running total of a seat; ``None`` for a game without exit knocks."""
+    exit_ends_deal: Callable[[Any], bool] = lambda table: False
+    """Returns whether an exit knock breaks off the deal."""
+    knocks_can_be_late: Callable[[Any], bool] = lambda table: False
+    """Returns whether a knock can come too late during the deal, which only the table knows."""
     offences: Mapping[str, str] = {}
-    """What can be knocked for, and the rules that it breaks."""
+    """Rule ids by offence that can be knocked for."""
 
 
-SHOWN = frozenset(("fold_question", "exit_knock"))
-"""Offences that the tally itself shows."""
-OF_THE_DEAL = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
-"""Offences before the bidding."""
-MISDEAL = frozenset(("misdeal", "wrong_count"))
+SHOWN_BY_TALLY = frozenset(("fold_question", "exit_knock"))
+"""Offences that the entered tricks and answers show."""
+BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
+MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
 
 # Act by act
 
 
 def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]) -> phases.Decision:
-    """Who took a trick: anybody who plays on, once the question is answered (A37, B52, C32)."""
+    """A37, B52, C32: Return the decision on a trick that the tally gives to a seat.
 
-    def taken(state: InPlay, act: Trick, moment: Moment) -> tuple[Event, ...]:
+    The decision refuses the trick outside a tally, for a seat that has folded, and before the question is answered.
+    """
+
+    def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
         if not state.table.tally:
             raise WrongPhase("not_tallied", None)
         if act.second is not None:
@@ -110,38 +112,39 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
     return taken
 
 
-def led(state: P, event: TrickTaken, number: int, passed_over: Callable[[P, int], P]) -> P:
-    """The state when the lead to a trick has been made that nobody saw."""
+def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
+    """Return the state after the lead that opened this trick; unchanged outside a tally."""
     if not state.table.tally:
         return state
-    return passed_over(offences.noted(state, event.breaches, number), number)
+    return after_lead(offences.noted(state, event.breaches, number), number)
 
 
 # A whole deal
 
 
 class _Placed(NamedTuple):
-    """Something told, and where: after how many tricks, and at which place of the result."""
+    """An exit or a knock of the sheet: the number of tricks before it, its JSON pointer, and its content."""
 
     after: int
     at: str
-    told: Any
+    content: Any
     another: bool = False
-    """Whether it is one more error of a kind, and the sheet does not say in which trick."""
+    """True for one more error of the same kind when the sheet does not name the trick."""
 
 
 State = Any
 Steps = Generator[tuple[str, Request], State, State]
-"""A part of a script, and the state after it."""
+"""Part of a script: yields pairs of JSON pointer and request, receives the new state, and returns the last state."""
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """The acts of a deal in their order: what came before it, bids, tricks with all that came between, its score."""
-    table, dealer, early = state.table, state.table.dealer, OF_THE_DEAL
-    knocks = _placed_knocks(_of(result, "knocks"))
+    """Yield the acts of a deal in order: those before it, the bids, the tricks with everything between them, and the
+    score."""
+    table, dealer, early = state.table, state.table.dealer, BEFORE_BIDDING
+    knocks = _placed_knocks(_optional(result, "knocks"))
     for placed in knocks:
-        if placed.told.offence in early and placed.told.after is None:
-            if placed.told.offence in MISDEAL and placed.told.upheld:  # B27: it is dealt again
+        if placed.content.offence in early and placed.content.after is None:
+            if placed.content.offence in MISDEAL_OFFENCES and placed.content.upheld:  # B27: it is dealt again
                 state = yield placed.at, Deal(seat=dealer)
             state = yield from _knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
@@ -151,11 +154,13 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
         raise AgainstTheRules("bids_missing", sheet.cites.bid_turn, at="/bids", turn=to_speak[0])
     tricks = _tricks(state, result, sheet)
     _check_order(state, result, sheet)
-    during = [one for one in knocks if one.told.after is not None]
-    last = [one for one in knocks if one.told.after is None and one.told.offence not in early]
+    during = [one for one in knocks if one.content.after is not None]
+    last = [one for one in knocks if one.content.after is None and one.content.offence not in early]
     alone: int | None = None
-    exits = [_Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_of(result, "exits"))]
-    state = yield from _between(state, 0, exits, during, last, sheet)
+    exits = [
+        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
+    ]
+    state = yield from _exits_and_knocks(state, 0, exits, during, last, sheet)
     for place, (at, seat) in enumerate(tricks):
         if phase_of(state) == "playing" and place == len(state.won):
             state = yield at, Trick(seat=seat)
@@ -163,17 +168,17 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
             _check_uncontested(state, place, seat, at, alone, sheet)
         first = place + 1 == ASKED_AFTER and _asked_before_exits(state, result, sheet)
         if place + 1 == ASKED_AFTER and phase_of(state) == "playing":
-            alone = _alone(state, result)
+            alone = _only_seat_left(state, result)
         if first:
             state = yield from _question(state, result, sheet)
-        state = yield from _between(state, place + 1, exits, during, last, sheet)
+        state = yield from _exits_and_knocks(state, place + 1, exits, during, last, sheet)
         if place + 1 == ASKED_AFTER and not first:
             state = yield from _question(state, result, sheet)
     if phase_of(state) == "playing":
-        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_where(result), done=len(state.won))
+        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_tricks_pointer(result), done=len(state.won))
     if result.answers and len(tricks) < ASKED_AFTER:
         raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
-    state = yield from _between(state, TRICKS, exits, during, last, sheet)
+    state = yield from _exits_and_knocks(state, TRICKS, exits, during, last, sheet)
     for placed in (*exits, *during):
         raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
     for placed in last:
@@ -184,7 +189,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
 
 
 def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
-    """Return the knocks of a sheet with their places. Equal errors without ``after`` are several."""
+    """Return the knocks of a sheet with their places. Equal upheld knocks without ``after`` are separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -195,18 +200,21 @@ def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
     return placed
 
 
-def _of(result: Any, name: str) -> tuple[Any, ...]:
-    """What a result tells by a name that not every sister has."""
-    told: tuple[Any, ...] = getattr(result, name, None) or ()
-    return told
+def _optional(result: Any, name: str) -> tuple[Any, ...]:
+    content: tuple[Any, ...] = getattr(result, name, None) or ()
+    return content
 
 
-def _where(result: Any) -> str:
+def _tricks_pointer(result: Any) -> str:
     return "/taken" if result.tricks is None and result.taken is not None else "/tricks"
 
 
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Who took each trick, and where that is told; of counts one order that they allow."""
+    """Return the taker of each trick with the JSON pointer that names it. Counts give one of the orders that they
+    allow.
+
+    Raises AgainstTheRules if tricks and counts are both given, a seat has no count, or the counts do not add up.
+    """
     if result.tricks is not None and result.taken is not None:
         raise AgainstTheRules("tricks_or_taken", None, at="/taken")
     if result.taken is None:
@@ -222,28 +230,32 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """Whose tricks came first where the play stops with the first that one of them loses (A-O2, B64, C42)."""
+    """Return the seats that bid rödskägg. If their first lost trick ends the play, their own tricks came first (A-O2,
+    B64, C42)."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
 
 def _check_order(state: State, result: Any, sheet: Sheet) -> None:
-    """Counts do not tell who came first."""
+    """Raise AgainstTheRules if only counts were entered and the order of the tricks matters."""
     if result.tricks is None and result.taken is not None and (rule := sheet.order_decides(state, result)):
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
-def _alone(state: State, result: Any) -> int | None:
-    """Who is left when all others have folded."""
+def _only_seat_left(state: State, result: Any) -> int | None:
+    """Return the seat that remains when all others have folded."""
     folded = {seat for seat, answer in result.answers if answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Tricks for which nobody was left may be told, too; more there are not."""
+    """Check a trick entered after all other seats had folded.
+
+    Raises AgainstTheRules for a trick too many, NotInPlay for a trick of a seat that folded.
+    """
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
-    many = len(won) or (TRICKS if alone is not None else 0)  # where the deal has been written down by itself
+    many = len(won) or (TRICKS if alone is not None else 0)  # the deal has been scored without an act
     if place >= many:
         raise AgainstTheRules("too_many_tricks", sheet.six_tricks, at=at, done=place)
     if seat != (won[place][0] if won else alone):
@@ -251,14 +263,17 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """B78: where an exit breaks off the deal, a question that was put came before it, as far as can be told."""
-    if not (result.asked and sheet.exits_end(state.table)) or phase_of(state) != "playing":
+    """B78: Return whether the question came before an exit that ends the deal, as far as the result shows."""
+    if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
 def _question(state: State, result: Any, sheet: Sheet) -> Steps:
-    """After the fourth trick: it was put, and all answered who had to; or it was not."""
+    """Yield the question after the fourth trick and its answers, if it was put.
+
+    Raises AgainstTheRules for answers without a question, or if answers are missing.
+    """
     if phase_of(state) != "playing":
         return state
     if not result.asked:
@@ -277,66 +292,70 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
     return state
 
 
-def _between(
+def _exits_and_knocks(
     state: State, done: int, exits: list[_Placed], knocks: list[_Placed], last: list[_Placed], sheet: Sheet
 ) -> Steps:
-    """What came after so many tricks: exits of who stands at zero, knocks, and exits that became due by them.
+    """Yield the exits and knocks after ``done`` tricks: exits of seats at zero, knocks, then exits that the knocks
+    made due.
 
-    Where an exit breaks off the deal (B78), all knocks came before it.
+    If an exit breaks off the deal (B78), all knocks come before it.
     """
-    waiting = _due(exits, done)
-    ending = bool(waiting) and sheet.exits_end(state.table)
-    for placed in [one for one in waiting if not (ending or _kept_from_zero(state, one.told, sheet))]:
+    waiting = _take_due(exits, done)
+    ending = bool(waiting) and sheet.exit_ends_deal(state.table)
+    for placed in [one for one in waiting if not (ending or _distance_to_zero(state, one.content, sheet))]:
         waiting.remove(placed)
-        state = yield placed.at, KnockOut(seat=placed.told)
-    for placed in _due(knocks, done) + (_due(last, done) if ending else []):
+        state = yield placed.at, KnockOut(seat=placed.content)
+    for placed in _take_due(knocks, done) + (_take_due(last, done) if ending else []):
         state = yield from _knock(state, placed, sheet)
     for placed in waiting:
-        if total := _kept_from_zero(state, placed.told, sheet):
+        if total := _distance_to_zero(state, placed.content, sheet):
             raise AgainstTheRules("not_at_zero", "B67", at=placed.at, total=total)
-        state = yield placed.at, KnockOut(seat=placed.told)
+        state = yield placed.at, KnockOut(seat=placed.content)
     return state
 
 
-def _due(told: list[_Placed], done: int) -> list[_Placed]:
-    """What was told to have come after so many tricks, no more to be told."""
-    due = [one for one in told if one.after <= done]
+def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
+    """Remove and return the exits or knocks that came after ``done`` tricks or earlier."""
+    due = [one for one in placed if one.after <= done]
     for one in due:
-        told.remove(one)
+        placed.remove(one)
     return due
 
 
-def _kept_from_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """What keeps a seat from zero; nothing where the decision itself has another answer."""
-    if sheet.owed_total is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
+def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
+    """Return how far the seat is from zero; 0 if the exit knock would be refused for a different reason."""
+    if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
-    return sheet.owed_total(state, seat)
+    return sheet.points_to_zero(state, seat)
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """A knock as the table agreed on it: what the tally does not show is reported before. Who accuses himself has
-    knocked for his own exit in vain (B-O31)."""
-    at, told = placed.at, placed.told
+    """Yield a knock on which the table agreed, after a report of an error that the tally does not show.
+
+    A player who accuses themselves has knocked for their own exit in vain (B-O31). Raises AgainstTheRules if the
+    ruling differs from the sheet.
+    """
+    at, knock = placed.at, placed.content
     if (
-        sheet.owed_total is not None
-        and told.offence == "exit_knock"
-        and told.seat == told.accused
-        and not told.upheld
+        sheet.points_to_zero is not None
+        and knock.offence == "exit_knock"
+        and knock.seat == knock.accused
+        and not knock.upheld
     ):
-        in_vain = _kept_from_zero(state, told.seat, sheet)
-        state = yield at, KnockOut(seat=told.seat)
+        in_vain = _distance_to_zero(state, knock.seat, sheet)
+        state = yield at, KnockOut(seat=knock.seat)
         if not in_vain:
             raise AgainstTheRules("ruling_differs", "B67", at=at, verdict="upheld")
         return state
-    offence: Offence = "misdeal" if told.offence in MISDEAL else told.offence
-    if told.upheld and offence not in SHOWN:
-        report = Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence), another=placed.another)
+    offence: Offence = "misdeal" if knock.offence in MISDEAL_OFFENCES else knock.offence
+    if knock.upheld and offence not in SHOWN_BY_TALLY:
+        report = Report(seat=knock.seat, accused=knock.accused, fault=cast(Fault, offence), another=placed.another)
         state = yield at, report
     dismissed = len(state.table.ledger.dismissed)
-    late = not told.upheld and offence in SHOWN and sheet.windowed(state.table)
-    state = yield at, Knock(seat=told.seat, accused=told.accused, offence=offence, note=told.note, late=late)
+    late = not knock.upheld and offence in SHOWN_BY_TALLY and sheet.knocks_can_be_late(state.table)
+    state = yield at, Knock(seat=knock.seat, accused=knock.accused, offence=offence, note=knock.note, late=late)
     upheld = len(state.table.ledger.dismissed) == dismissed
-    if upheld != told.upheld:
+    if upheld != knock.upheld:
         verdict = "upheld" if upheld else "dismissed"
         raise AgainstTheRules("ruling_differs", sheet.offences.get(offence), at=at, verdict=verdict)
     return state

@@ -1,12 +1,12 @@
-"""Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and nobody knocks.
+"""Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and no knocks.
 
-Rulebook A1-A60. Readings of what the source leaves open are A-O1 to A-O32; the option that changes one is named in
-:class:`Options`. The weightiest: nobody subtracts in rödskägg (A-O1), a forgotten question is a flat two off for
-the trickless (A-O9), a duel changes no points and goes to most tricks (A-O3, A-O4), and nothing is punished by a
-knock, so a revoke is refused in both enforcements (A-O26, A-O27).
+Rulebook A1-A60. Readings of points that the source leaves open are A-O1 to A-O32; :class:`Options` names the option
+that changes one. The weightiest: no tricks are subtracted in rödskägg (A-O1); a forgotten question takes a flat two
+off for players without a trick (A-O9); a duel changes no points and goes to most tricks (A-O3, A-O4); no knock
+punishes an error, so a revoke is refused in both enforcements (A-O26, A-O27).
 
-What no referee at a distance can see, and is therefore not refereed: the packets of three at a real table (A10),
-and that closed hands hold no honour when new cards are asked for (A11).
+A referee at a distance cannot see, and does not check, the packets of three at a real table (A10) and that a closed
+hand holds no honour when it asks for new cards (A11).
 """
 
 from functools import partial
@@ -17,8 +17,9 @@ from referee.games._rodskagg import asking, facts, new_hands
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.new_hands import Exchanging
+from referee.games._rodskagg.ritual import Undealt
 from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, views
-from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
+from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
@@ -28,7 +29,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """A1, A-O15, A-O29: refuses a match that cannot be played by these rules."""
+    """A1, A-O15, A-O29: Raise AgainstTheRules if the match has too many players, or a player already at zero."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "A-O15", players_max=options.max_players)
@@ -37,7 +38,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened; the first dealer is given, or the first seat (A-O16)."""
+    """Return the first state. The first dealer is as given, or seat 0 (A-O16)."""
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 
@@ -116,7 +117,7 @@ RULESET = phases.game(
     rule_of=RULE_OF,
     evolve=EVOLVE,
     follows={
-        Exchanging: new_hands.dealt_anew,
+        Exchanging: new_hands.deal_new_hands,
         Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -125,7 +126,7 @@ RULESET = phases.game(
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt,),
     cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
-    scored=scoring.scored_anew,
+    scored=scoring.rescored,
     carries=("duel",),
     to_act=views.to_act,
     view=views.view,

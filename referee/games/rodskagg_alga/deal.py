@@ -6,32 +6,37 @@ from referee.games._rodskagg import auction, dealing, new_hands, reports
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table, Undealt
+from referee.games._rodskagg.ritual import Undealt
+from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
 
-def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: the dealer gives six cards each, three and three, to those who take part."""
+def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Only the dealer may."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
     return dealing.dealt(table, act, moment.seed, CITES, keeps_stock=table.options.honour_redeal)
 
 
-def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
-    """The state when the cards are out."""
+def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
+    """Return the state after the deal: exchanging hands if the option allows it, else the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
-    anew = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if anew else auction.opened(table, cards)
+    exchange = table.options.honour_redeal and not table.tally
+    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
 
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17: with closed hands a wrong number of cards is found by the table, until the play settles it (B-O33); the
-    same dealer deals again."""
+    """A-O17, B-O33: Record a wrong number of cards that the table found with closed hands. The same dealer deals
+    again.
+
+    Refuses a report in house dealing, of a seat outside the deal, of any other fault, and when the play has settled
+    the number.
+    """
     table = state.table
     if table.house:
         raise AgainstTheRules("house_sees", None)
@@ -46,6 +51,8 @@ def report(
     return reported, MisdealFound(seat=act.accused, rule=CITES.misdeal)
 
 
-def misdeal_found(state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int) -> Undealt:
-    """The state when the cards were wrong: nothing counts, the same dealer deals again."""
+def misdeal_found(
+    state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int
+) -> Undealt[Table]:
+    """Return the state after a misdeal: the deal does not count, and the same dealer deals again."""
     return Undealt(table=state.table)

@@ -18,19 +18,20 @@ from referee.visibility import Event
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33: the question comes first; who forgets it is not punished by a knock (A-O27)."""
+    """A33, A-O27: Refuse the lead to trick five while the question is due, unless errors are penalised; there is no
+    knock for it."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
 
 def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """A31, A-O26: refused in both enforcements."""
+    """A31, A-O26: Refuse a revoke in both enforcements."""
     raise cards.must_follow(owed, CITES)
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """A-O26: with closed hands it is only noted."""
+    """A-O26: Return the revoke that a closed hand has shown. It costs nothing and is only noted."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
@@ -40,49 +41,47 @@ trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2, A-O12, A-O30: a trick is taken, and the play ends with the last one."""
+    """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end the play when the deal is
+    decided."""
     if state.trick:
-        return (
-            (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(state.trick) == len(state.order) else ()
-        )
+        return cards.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:
-        if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
-            return ()
-        lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not lost:
-            return ()
-        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+        return cards.end_rodskagg(state, contract)
     if len(state.order) == 1 and done < TRICKS and state.table.options.uncontested_tricks == "to_declarer":
         return (TrickTaken(seat=contract.declarer, trick=done + 1, uncontested=True),)
     return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
 
 
-def passed_over(state: Playing, number: int) -> Playing:
-    """A-O7: the lead to trick five makes the question too late."""
-    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+def after_lead(state: Playing, number: int) -> Playing:
+    """A-O7: Return the state after a lead. The lead to trick five makes the question too late."""
+    return (
+        asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    )
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """The state after a trick; the declarer leads to the next (A29)."""
-    state = tally.led(state, event, number, passed_over)
-    return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
+    """Return the state after a trick. The declarer leads to the next (A29)."""
+    state = tally.unseen_lead(state, event, number, after_lead)
+    return cards.trick_taken(state, event, number, turn=state.contract.declarer)
 
 
 # The question
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """A34, A36, A-O13: who must answer, from the declarer's left: all without a trick but the declarer."""
+    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left: those without a trick except the
+    declarer."""
     declarer = state.contract.declarer
     return trickless(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """A33, A38, A-O4, A-O7: after the fourth trick of a number contract, before the lead to the fifth, once."""
+    """A33, A38, A-O4, A-O7: Return whether the question may be put: in a number contract, once, between tricks four
+    and five."""
     return (
         len(state.won) == ASKED_AFTER
         and asking.is_time(state)
@@ -92,31 +91,32 @@ def question_time(state: Playing) -> bool:
 
 
 def question_due(state: Playing) -> bool:
-    """A33, A-O23 (B-O30): the question must be asked now, for somebody has to answer it."""
+    """A33, A-O23 (B-O30): Return whether the question must be put now, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33, A38: the declarer asks the others whether they go along."""
+    """A33, A38: Put the question of the declarer. Refuses it in rödskägg, in a duel without the option, at a
+    different time, and from other seats."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:
         raise WrongPhase("no_question_in_duel", "A-O4")
     if not question_time(state):
-        raise asking.not_now(state, CITES)
+        raise asking.wrong_time(state, CITES)
     if act.seat != state.contract.declarer:
         raise OutOfTurn("not_the_asker", "A33", asker=state.contract.declarer)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be scored."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,
         contract=state.contract,
         calls=state.contract.calls,
         won=state.won,
+        credited=state.credited,
         question=state.question,
     )
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

@@ -1,4 +1,4 @@
-"""A deal as the score sheet has it (A-O31)."""
+"""A deal entered as the score sheet has it (A-O31)."""
 
 from functools import partial
 from typing import Any
@@ -8,12 +8,12 @@ from referee.games.rodskagg_alga import play
 from referee.games.rodskagg_alga.states import CITES
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question."""
+class Result(tally.SharedResult, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: the bids and, unless all passed, the tricks and the question."""
 
 
 def order_decides(state: Any, result: Result) -> None:
-    """Nobody is first here: who stand level at zero play a duel, and that goes to most tricks (A55-A60)."""
+    """Return ``None``: the order never matters. A duel decides between players level at zero (A55-A60)."""
 
 
 SHEET = tally.Sheet(

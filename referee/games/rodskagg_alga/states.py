@@ -1,20 +1,17 @@
-"""The phases of a match and what stands in each (A6, A9-A60).
-
-Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
-"""
+"""The phases of a match and their fields (A6, A9-A60)."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from referee import phases
+from referee.games._rodskagg import in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games._rodskagg.question import Question
+from referee.games._rodskagg.ritual import Undealt
 from referee.phases import Over
 from referee.value import Value
 
@@ -24,21 +21,21 @@ class Options(Value, forbid_unknown_fields=True):
 
     rodskagg_defenders_score: Annotated[
         Literal["none", "one_per_trick"],
-        Meta(description="A-O1: what the others subtract for tricks in rödskägg."),
+        Meta(description="A-O1: points that opponents subtract for tricks in rödskägg."),
     ] = "none"
     rodskagg_stop_at_first_loss: Annotated[
         bool, Meta(description="A-O2, A51: play stops when another player takes a trick in rödskägg.")
     ] = False
     duel_fail_winner: Annotated[
-        Literal["most_tricks"], Meta(description="A58, A-O3: who wins when the duel's declarer fails.")
+        Literal["most_tricks"], Meta(description="A58, A-O3: the winner when the declarer of a duel fails.")
     ] = "most_tricks"
-    duel_fold_question: Annotated[bool, Meta(description="A-O4, A-O25: the question is put in a duel, too.")] = False
+    duel_fold_question: Annotated[bool, Meta(description="A-O4, A-O25: the question is also put in a duel.")] = False
     forgotten_question_effect: Annotated[
         Literal["deemed_one_late_trick", "normal_value"],
-        Meta(description="A45-A47, A-O9: what the trickless subtract after a forgotten question."),
+        Meta(description="A45-A47, A-O9: points that players without a trick subtract after a forgotten question."),
     ] = "deemed_one_late_trick"
     forgotten_question_penalty: Annotated[
-        Literal[0, 5, 6], Meta(description="A-O10, A-O27: what the declarer who forgot goes up.")
+        Literal[0, 5, 6], Meta(description="A-O10, A-O27: points that the declarer who forgot the question adds.")
     ] = 0
     uncontested_tricks: Annotated[
         Literal["to_declarer", "void"],
@@ -47,75 +44,44 @@ class Options(Value, forbid_unknown_fields=True):
     honour_redeal: Annotated[
         bool, Meta(description="A11-A16, A-O14: a hand without ace or court card may be exchanged.")
     ] = True
-    max_players: Annotated[int, Meta(ge=2, le=8, description="A1, A-O15: the most that may take part.")] = 8
-    bid_cap_by_score: Annotated[bool, Meta(description="A-O20: no number bid above one's own points.")] = False
+    max_players: Annotated[int, Meta(ge=2, le=8, description="A1, A-O15: the largest number of players.")] = 8
+    bid_cap_by_score: Annotated[
+        bool, Meta(description="A-O20: a player may not bid a number above their own points.")
+    ] = False
     question_grace_seconds: Annotated[
         int,
         Meta(
             ge=0,
             le=60,
-            description="A-O23: so long only the asker may lead to trick five; here nobody else leads anyway (A29).",
+            description="A-O23: seconds in which only the asker may lead to trick five; without effect here (A29).",
         ),
     ] = 0
     money: Annotated[
         Literal["none", "points_left"],
-        Meta(description="A-O32: played for money, for what a loser pays the winner; none: it is not."),
+        Meta(description="A-O32: the amount that each loser pays the winner in a match for money; none: no money."),
     ] = "none"
 
 
 class Table(phases.Table):
-    """What holds for the whole of a deal."""
-
     options: Options
     duel: bool = False
 
 
-class Undealt(Value, tag="undealt"):
-    """The dealer is to deal."""
+class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
+    """The phase in which cards are played (A29-A39)."""
 
-    table: Table
-
-
-class Playing(Value, tag="playing"):
-    """The play of the cards (A29-A39)."""
-
-    table: Table
-    cards: DealtCards
     contract: Contract
-    order: tuple[int, ...]
-    """The seats that play on, clockwise."""
-    after: tuple[int, ...]
-    """By seat, who plays next."""
-    turn: int
-    tricks: tuple[int, ...]
-    gone: int = 0
-    """The cards played so far, as a mask."""
-    led: int = 0
-    best: int = 0
-    winner: int = 0
-    trick: tuple[tuple[int, str], ...] = ()
-    lead: int = 0
-    """Event number of the lead."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
-    question: Question = Question()
-    voids: tuple[Denial, ...] = ()
 
 
-class Outcome(Value):
-    """What the score of a deal is made of (A40-A60)."""
+class Outcome(in_play.DealSoFar, kw_only=True):
+    """The result of the play, from which the deal is scored (A40-A60)."""
 
     kind: str
-    tricks: tuple[int, ...]
-    contract: Contract | None = None
     calls: Calls = ()
-    won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
-    question: Question = Question()
 
 
 class Played(Value, tag="played"):
-    """No more cards are played; the deal waits to be written into the protocol (A-O28)."""
+    """The phase in which all cards are played and the deal waits for its score (A-O28)."""
 
     table: Table
     cards: DealtCards
@@ -123,7 +89,7 @@ class Played(Value, tag="played"):
     gone: int = 0
 
 
-State = Undealt | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
+State = Undealt[Table] | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
 
 
 CITES = Cites(
@@ -154,5 +120,5 @@ CITES = Cites(
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """The play of a deal under way or just over: what can be asked of it alike."""
+    """Return the deal under way or just played; ``None`` before the play."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

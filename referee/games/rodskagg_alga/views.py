@@ -1,32 +1,26 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
+from functools import partial
 from typing import TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Ask, Deal, Score
 from referee.games._rodskagg import views
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import ASKED_AFTER
+from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_alga import auction, play
-from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, Undealt, deal_of
+from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
 
 
-def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
     return (Deal(seat=seat),) if seat == state.table.dealer else ()
-
-
-def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
-        return ()
-    return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -47,30 +41,24 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 OFFERS: dict[type, Offer] = {
     Undealt: _undealt,
     Exchanging: views.exchanging,
-    Auction: _bidding,
+    Auction: partial(views.bidding, cap=auction.cap),
     Playing: _playing,
     Played: _played,
 }
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
     match state:
         case Playing():
             if state.question.pending:
                 return state.question.pending[:1]
             return (state.turn,) if play.question_due(state) else views.to_play(state)
-        case Auction() | Exchanging():
-            return state.to_speak[:1]
-        case Undealt():
-            return (state.table.dealer,)
         case Played():
             return state.table.playing
-    return ()
+    return views.to_act_before_play(state)
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:
@@ -79,33 +67,31 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """What only this game shows of a match; what does not apply is left out."""
+    """The fields that only this game shows of a match; a field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
-    """Who plays it, in a duel."""
+    """Seats in the duel; left out if the deal is not a duel."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
 
 
 def _more(state: State, deal: Playing | Outcome | None) -> More:
-    """What only this game has: who is in the duel, and whether the question was forgotten."""
-    told: More = {}
+    more: More = {}
     if state.table.duel:
-        told["duel"] = list(state.table.playing)
+        more["duel"] = list(state.table.playing)
     if deal is not None and deal.question.forgotten:
-        told["forgotten"] = True
-    return told
+        more["forgotten"] = True
+    return more
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
     deal = deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
-        **views.of_cards(state, viewer, deal),
-        **views.of_play(state, deal),
+        **views.cards_shown(state, viewer, deal),
+        **views.play_shown(state, deal),
         due=due(state),
         more=_more(state, deal) or None,
     )

@@ -1,12 +1,13 @@
-"""Rödskägg after CatsAtCards: everybody declares exactly, six tricks, a question, with Fem Opp and Exact Tricks.
+"""Rödskägg after CatsAtCards: every player declares an exact number, six tricks, a question, with Fem Opp and Exact
+Tricks.
 
-Rulebook C1-C62. Readings of what the source leaves open are C-O1 to C-O38; the option that changes one is named in
-:class:`Options`. The weightiest: only who had no trick and played on counts late tricks double (C-O1), nothing of it
-touches the Declarer (C-O2), a Redbeard hand is played out and scored for the others (C-O7), the Declarer among
-several at zero wins (C-O8), and the table of Fem Opp, lost in the source, is data (C60).
+Rulebook C1-C62. Readings of points that the source leaves open are C-O1 to C-O38; :class:`Options` names the option
+that changes one. The weightiest: late tricks count double only for players who had no trick and played on (C-O1), and
+never for the Declarer (C-O2); a Redbeard hand is played out and scored for the others (C-O7); the Declarer among
+several at zero wins (C-O8); the table of Fem Opp, lost in the source, is data (C60).
 
-What no referee at a distance can see, and is therefore not refereed: how well the pack was shuffled (C10), the
-packets of three at a real table (C12), that tricks lie face down (C28), and how loud somebody knocked (C59).
+A referee at a distance cannot see, and does not check, how well the pack was shuffled (C10), the packets of three at
+a real table (C12), that tricks lie face down (C28), and how loud a knock was (C59).
 """
 
 from functools import partial
@@ -27,13 +28,14 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
+"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
+reason."""
 START = 12
 """Points at the start (C5)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """C4-C5, C43: refuses a match that cannot be played by these rules."""
+    """C4-C5, C43: Raise AgainstTheRules if the match has too many players, or a player already at zero."""
     options, seats = options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "C4", players_max=options.max_players)
@@ -42,14 +44,18 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened."""
-    nobody = (None,) * len(opened.players)
-    table = table_of(Table, opened, options=options_of(Options, opened), told=nobody)
+    """Return the first state. Cards are drawn for the deal, unless the dealer is given."""
+    no_totals = (None,) * len(opened.players)
+    table = table_of(Table, opened, options=options_of(Options, opened), told=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61, C-O23 (B-O32): rule on a knock in Fem Opp. Raise WrongPhase in a match without it (C-O26)."""
+    """C57-C61, C-O23 (B-O32): Rule on a knock in Fem Opp.
+
+    Raises WrongPhase in a match without Fem Opp (C-O26), NotInPlay if the accused seat does not exist,
+    AgainstTheRules if the knocker accuses themselves.
+    """
     table = state.table
     if not table.options.fem_opp:
         raise WrongPhase("no_knocking", "C-O26")
@@ -69,7 +75,8 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """C-O24: a penalty after the last trick; after a Redbeard that was made nothing is announced any more."""
+    """C-O24: Return the state after a penalty that follows the last trick. After a Redbeard was made no announcement
+    is due."""
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state
@@ -77,17 +84,17 @@ def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) ->
     return replace(state, owed=()) if state.outcome.kind == "redbeard_made" else state
 
 
-_of_ritual = partial(partial, customs=deal.CUSTOMS)
+_with_ritual = partial(partial, rules=deal.RITUAL)
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
+    Undealt: {acts.Cut: _with_ritual(ritual.cut), acts.Deal: _with_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
-        acts.PickUp: _of_ritual(ritual.pick_up),
-        acts.Deal: _of_ritual(ritual.deal),
+        acts.KnockForCards: _with_ritual(ritual.knock_for_cards),
+        acts.PickUp: _with_ritual(ritual.pick_up),
+        acts.Deal: _with_ritual(ritual.deal),
         acts.Bid: auction.bid_before_it_opens,
-        acts.Cut: _of_ritual(ritual.cut),
+        acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
     },
     Auction: {
@@ -143,9 +150,9 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardDrawn: dealing.card_drawn,
     facts.LeadDrawn: deal.lead_drawn,
     facts.CardsCut: ritual.cards_cut,
-    events.Dealt: _of_ritual(ritual.dealt),
+    events.Dealt: _with_ritual(ritual.dealt),
     facts.KnockedForCards: ritual.knocked_for_cards,
-    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.PickedUp: _with_ritual(ritual.picked_up),
     facts.MisdealFound: ritual.misdeal_found,
     facts.CardGiven: deal.card_given,
     facts.HandKept: deal.hand_kept,
@@ -188,7 +195,7 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
-        PickingUp: _of_ritual(ritual.misdeal_seen),
+        PickingUp: _with_ritual(ritual.misdeal_seen),
         Auction: auction.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -197,12 +204,12 @@ RULESET = phases.game(
     undealt=scoring.undealt,
     between_deals=(Undealt, Drawing),
     knock=knock,
-    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS),
-    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
+    unseen=partial(unobservable.unseen, rules=deal.RITUAL),
+    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
     void=scoring.void,
-    beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may be somebody else
+    beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may sit out
     cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
-    scored=scoring.scored_anew,
+    scored=scoring.rescored,
     carries=("told", "duel", "lead"),
     to_act=views.to_act,
     view=views.view,

@@ -5,14 +5,13 @@ from msgspec.structs import replace
 from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
 from referee.events import Breach, FirstDealerDrawn
-from referee.games._rodskagg import dealing, reports, ritual
+from referee.games._rodskagg import dealing, in_play, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
-from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 from referee.visibility import Event
 
 RULE = {
@@ -23,16 +22,16 @@ RULE = {
     "near_zero": "C49",
     "revoke": "C26",
 }
-"""The rule that an offence neglects."""
+"""The rule that each offence breaks."""
 
 
 def has_ritual(table: Table) -> bool:
-    """C-O23, C-O31: in Fem Opp, but not in a duel."""
+    """C-O23, C-O31: Return whether the ritual applies: in Fem Opp with the option, but not in a duel."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
 def price(table: Table, offence: str) -> int:
-    """C57-C60: what the offence costs; 0 where it cannot be punished, so that it is refused (C-O26)."""
+    """C57-C60: Return the points that an offence costs; 0 if it cannot be punished and is refused instead (C-O26)."""
     if not (table.penalise and table.options.fem_opp):
         return 0
     points: int = getattr(table.options.fem_opp_penalties, offence)
@@ -40,7 +39,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """An offence to be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
+    """Return a breach that can be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND and not table.tally  # C-O36
     return Breach(
         offence=offence,
@@ -57,12 +56,14 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48, C-O9, C-O31: the contenders draw clockwise; among those level for the highest card again."""
+    """C7-C8, C48, C-O9, C-O31: Record the card that the next contender drew, clockwise. Seats level for the highest
+    card draw again."""
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48: who drew highest, when all have; in house dealing the referee draws for everybody."""
+    """C7-C8, C48: Name the seat that drew highest when all have drawn. In house dealing the referee draws for every
+    seat."""
     cards, first = dealing.drawn_highest(state, moment.seed)
     if first is None:
         return ()
@@ -70,15 +71,14 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 
 def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[Table]:
-    """The state when it is known who leads in the duel."""
     return Undealt(table=replace(state.table, lead=event.seat))
 
 
 # The ritual of Fem Opp
 
 
-def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
-    """C16; in a duel there is no bidding (C47) and the lead was drawn (C48)."""
+def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
+    """C16: Return the round of declarations. A duel has no bidding (C47), and its lead was drawn (C48)."""
     if not table.duel:
         return Auction(
             table=table,
@@ -87,36 +87,31 @@ def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
             stock_left=len(BIT) - HAND * len(table.playing),
         )
     assert table.tally or table.lead is not None, "the lead is drawn before the deal"
-    return Playing(
-        table=table,
-        cards=cards,
-        contract=None,
-        order=table.playing,
-        after=following(table.playing, table.seats),
-        turn=table.playing[0] if table.lead is None else table.lead,
-        tricks=(0,) * table.seats,
-    )
+    return in_play.opened(Playing, table, cards, table.playing[0] if table.lead is None else table.lead)
 
 
-CUSTOMS = Customs(
+RITUAL = RitualRules(
     cites=CITES,
-    held=has_ritual,
+    applies=has_ritual,
     price=price,
     breach=breach,
     may_misdeal=lambda table: table.penalise and table.options.fem_opp and not table.duel,  # C-O23, C-O31
     keeps_stock=lambda table: table.options.honour_redeal and not table.duel,
-    hands_up=_hands_up,
+    after_pick_up=_after_pick_up,
 )
 
 
 # Reports of what the cards cannot show
 
-Seen = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
+Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
-def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again, if it
-    comes before the number is settled by the play (B-O33)."""
+def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
+    """C59, C-O23: Record a reported breach; a knock then makes it count. After a reported misdeal with closed hands
+    the cards are dealt again.
+
+    Refuses a misdeal before the deal and when the play has settled the number (B-O33).
+    """
     reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
         if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
@@ -124,36 +119,39 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
         if isinstance(state, Played):
             raise reports.too_late(CITES)
         reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-        return reported, ritual.misdeal_reported(state, act, CUSTOMS)
+        return reported, ritual.misdeal_reported(state, act, RITUAL)
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
     deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None
     tricks = len(deal.won) if deal else 0
-    error = reports.counted(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
+    error = reports.new_error(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
     return (replace(reported, breaches=(error,)),)
 
 
-def _reported_error(state: Seen, act: Report) -> Breach:
-    """C60-C61: an error of the ritual, in its window, as long as the acts themselves do not tell."""
+def _reported_error(state: Reportable, act: Report) -> Breach:
+    """C60-C61: Return the reported breach. Raises WrongPhase if it has no price, or if acts or cards of this table
+    would show it."""
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
-    told = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
-    if not (neglect or told) or not price(table, act.fault):
+    from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
+    if not (neglect or from_tally) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    return breach(table, act.fault, act.accused, HAND) if told else ritual.neglected(state, act, CUSTOMS)
+    return breach(table, act.fault, act.accused, HAND) if from_tally else ritual.reported_breach(state, act, RITUAL)
 
 
 # Replacement cards
 
 
 def may_keep(state: Auction, seat: int) -> bool:
-    """C13, C-O32: before the first bid, a hand without a card above ten, and not content yet."""
+    """C13, C-O32: Return whether the seat may waive replacement cards: before the first bid, without a card above
+    ten, not yet satisfied."""
     if state.calls or state.table.duel or state.table.tally or state.holder not in (None, seat) or seat in state.kept:
         return False
     return not (state.cards.known and state.cards.hands[seat] & HONOURS)
 
 
 def may_request(state: Auction, seat: int) -> bool:
-    """C13-C14, C-O19, C-O32: the same, while there is a stock."""
+    """C13-C14, C-O19, C-O32: Return whether the seat may get a replacement card: as for waiving, while the stock
+    lasts."""
     return state.table.options.honour_redeal and may_keep(state, seat) and state.stock_left > 0
 
 
@@ -170,18 +168,21 @@ def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
     return AgainstTheRules("stock_empty" if has_stock else "no_replacement", "C13")
 
 
-def need_not_say(state: Auction) -> bool:
-    """Whether the referee can give the card: the stock was told, or with closed hands nobody says which it is."""
+def may_leave_unnamed(state: Auction) -> bool:
+    """Return whether a request may leave the card unnamed: the referee knows the stock, or hands are closed."""
     return not state.cards.known or bool(state.cards.stock)
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
-    """C13-C14, C-O32: one card from the front of the stock, or the one received at a real table."""
+    """C13-C14, C-O32: Give one card: the first of the stock, or the one received at a real table.
+
+    Refuses a seat without the right to more cards, a missing card or several, and a card that is elsewhere.
+    """
     cards, seat = state.cards, act.seat
     if not may_request(state, seat):
         raise _no_replacement(state, seat)
     if act.cards is None:
-        if not need_not_say(state):
+        if not may_leave_unnamed(state):
             raise AgainstTheRules("cards_needed", "C14")
         return (CardGiven(seat=seat, card=cards.stock[0] if cards.known else None),)
     if state.table.house or not cards.known:
@@ -190,12 +191,13 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
         raise AgainstTheRules("one_card_at_a_time", "C-O32")
     card = act.cards[0]
     if BIT[card] & (sum(cards.hands) | state.thrown):
-        raise NoSuchCard("card_elsewhere", "C2")  # where, the seat may not know
+        raise NoSuchCard("card_elsewhere", "C2")  # its place is secret
     return (CardGiven(seat=seat, card=card),)
 
 
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
-    """C14, C-O32: otherwise satisfied."""
+    """C14, C-O32: Record that the player is satisfied. Refuses it while a discard is due, or without a right to more
+    cards."""
     if state.holder == act.seat:
         raise WrongPhase("must_discard", "C15", count=state.extra)
     if not may_keep(state, act.seat):
@@ -204,7 +206,7 @@ def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, .
 
 
 def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
-    """C15: out of play, down to six cards."""
+    """C15: Discard down to six cards, out of play. Refuses a wrong number of cards and cards not held."""
     cards, seat = state.cards, act.seat
     if state.holder != seat:
         raise WrongPhase("nothing_to_discard", "C15")
@@ -220,7 +222,6 @@ def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
 
 
 def card_given(state: Auction, event: CardGiven, number: int) -> Auction:
-    """The state after one more card."""
     cards, hands, counts = state.cards, list(state.cards.hands), list(state.cards.counts)
     counts[event.seat] += 1
     if event.card is not None:
@@ -235,14 +236,13 @@ def card_given(state: Auction, event: CardGiven, number: int) -> Auction:
 
 
 def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
-    """The state after a seat waived more cards."""
     return replace(state, kept=(*state.kept, event.seat))
 
 
 def cards_thrown(state: Auction, event: CardsThrown, number: int) -> Auction:
-    """The state after the discard: six cards again.
+    """Return the state after the discard, with six cards again.
 
-    With closed hands the others may still play what was thrown: if it were refused them, they would know it.
+    With closed hands a discarded card is still accepted from other seats, because a refusal would reveal it.
     """
     away, cards = cards_of(event.cards), state.cards
     hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))

@@ -1,14 +1,13 @@
 """The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
 
-from datetime import timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from referee.acts import Announce, Ask, Remind
 from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, in_play, tally
+from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
@@ -21,15 +20,16 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 LATE = 2
-"""C34: what a late trick takes off."""
+"""Points that a late trick takes off (C34)."""
 
 # Playing a card
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55, C-O33, C-O34: a trick is taken, the play ends, or nobody is left to play against."""
+    """C27, C41-C42, C55, C-O33, C-O34: Give a complete trick to its winner, end the play, or credit a trick that no
+    seat contests."""
     if state.trick:
-        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
+        return cards.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
     if by_this_act and (kind := _ended(state)) is not None:
         return (PlayEnded(kind=kind),)
@@ -40,16 +40,8 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     return (TrickTaken(seat=asker(state), trick=len(state.won) + 1, uncontested=True),)
 
 
-def _taken(state: Playing, moment: Moment) -> TrickTaken:
-    """C27, C-O23: who took the trick; after the fourth the grace for the question begins."""
-    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
-    if done == ASKED_AFTER and grace and asks(state):
-        until = moment.at + timedelta(seconds=grace)
-    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
-
-
 def _ended(state: Playing) -> str | None:
-    """How the play ends with the trick just taken, or ``None`` if it goes on."""
+    """Return how the play ends with the last trick taken; ``None`` if it continues."""
     done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
@@ -58,7 +50,7 @@ def _ended(state: Playing) -> str | None:
     if unbeaten and done == TRICKS:
         return "redbeard_made"
     if table.options.exact_tricks_for_all:  # C55, C-O18
-        lost = winner in state.redbeards and not unbeaten  # C42, C-O21: he is out
+        lost = winner in state.redbeards and not unbeaten  # C42, C-O21: the player is out
         if trick_value(table, state, winner, done - 1) and not lost and not running_total(table, state, winner):
             return "zero_at_once"
     if state.redbeards and not unbeaten and table.options.rodskagg_stop_at_first_loss:
@@ -69,7 +61,10 @@ def _ended(state: Playing) -> str | None:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """C30, C37, C49: what must be done before the next lead is refused, or passed over by it."""
+    """C30, C37, C49: Return the breaches of leading before the question or an announcement that is due.
+
+    Refuses the lead if errors are not penalised, and during the grace period of the question.
+    """
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return ()
     table, done = state.table, len(state.won)
@@ -93,14 +88,14 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
 
 
 def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """C26, C60: it stands where offences stand."""
+    """C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
     if not price(state.table, "revoke"):
         raise cards.must_follow(owed, CITES)
     return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """With closed hands: where it cannot be punished it costs nothing and is only noted on the record."""
+    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
     return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
@@ -108,86 +103,80 @@ play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revok
 trick = tally.trick(CITES, before_the_lead)
 
 
-def passed_over(state: Playing, number: int) -> Playing:
-    """After a lead by which something may have been passed over (C37, C-O24)."""
+def after_lead(state: Playing, number: int) -> Playing:
+    """C37, C-O24: Return the state after a lead, which passes over the question and announcements that were due."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
     table = state.table
     if state.owed:
-        told = list(table.told)
+        totals = list(table.told)
         for seat in state.owed:
-            told[seat] = running_total(table, state, seat)
-        table = replace(table, told=tuple(told))
+            totals[seat] = running_total(table, state, seat)
+        table = replace(table, told=tuple(totals))
     return replace(state, table=table, owed=(), question=question)
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
-    state = tally.led(state, event, number, passed_over)
-    seat, question = event.seat, state.question
-    if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
-    credited = state.credited + event.uncontested
-    state = cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question)
-    return total_changed(state, state, seat) if state.contract else state
+    """Return the state after a trick. Its winner leads (C29), and may now be near zero (C49)."""
+    state = tally.unseen_lead(state, event, number, after_lead)
+    state = cards.trick_taken(state, event, number, turn=event.seat)
+    return total_changed(state, state, event.seat) if state.contract else state
 
 
 # Points while the play goes on
 
 
-class Taken(in_play.Taken, Protocol):
-    """What tricks are reckoned from: the play of a hand, or what came of it."""
-
-    @property
-    def redbeards(self) -> tuple[int, ...]: ...
+DealSoFar = Playing | Outcome
 
 
-def counts_as_asked(table: Table, hand: Taken) -> bool:
-    """C34-C37, C-O14, C-O29: the question was put, or had its place and nobody had to be asked."""
-    return has_question(table, hand) and not hand.question.forgotten
+def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
+    """C34-C37, C-O14, C-O29: Return whether late tricks count as after the question: it was put, or no seat had to
+    answer it."""
+    return has_question(table, deal) and not deal.question.forgotten
 
 
-def had_early(hand: Taken, seat: int) -> bool:
-    """C31: the seat has one of the first four tricks."""
-    return any(seat == who for who, _ in hand.won[:ASKED_AFTER])
+def had_early(deal: DealSoFar, seat: int) -> bool:
+    """C31: Return whether the seat has one of the first four tricks."""
+    return any(seat == who for who, _ in deal.won[:ASKED_AFTER])
 
 
-def late_value(table: Table, hand: Taken, seat: int) -> int:
-    """C34, C-O1, C-O2, C-O29: what a late trick takes off."""
+def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
+    """C34, C-O1, C-O2, C-O29: Return the points that a late trick takes off."""
     options = table.options
-    if hand.contract is None or not counts_as_asked(table, hand):
+    if deal.contract is None or not counts_as_asked(table, deal):
         return 1
-    if seat == hand.contract.declarer and not options.play_on_applies_to_declarer:
+    if seat == deal.contract.declarer and not options.play_on_applies_to_declarer:
         return 1
-    return LATE if options.play_on_double_for_all or not had_early(hand, seat) else 1
+    return LATE if options.play_on_double_for_all or not had_early(deal, seat) else 1
 
 
-def trick_value(table: Table, hand: Taken, seat: int, trick: int) -> int:
-    """What a trick (counted from 0) takes off; in a Redbeard hand perhaps nothing (C-O7)."""
-    if hand.redbeards and table.options.rodskagg_defenders_score == "none":
+def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
+    """Return the points that a trick, counted from 0, takes off; 0 in a Redbeard hand by the option (C-O7)."""
+    if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
-    return 1 if trick < ASKED_AFTER else late_value(table, hand, seat)
+    return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
 
 
-def running_total(table: Table, hand: Taken, seat: int) -> int:
-    """C-O11: points before the hand, plus penalties knocked in it, minus what the tricks so far take off."""
+def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
+    """C-O11: Return the points before the deal, plus penalties imposed in it, minus those that the tricks so far take
+    off."""
     total = table.points[seat] + table.ledger.points(seat)
-    if hand.tricks[seat]:
-        total -= sum(trick_value(table, hand, seat, trick) for trick, (who, _) in enumerate(hand.won) if who == seat)
+    if deal.tricks[seat]:
+        total -= sum(trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat)
     return total
 
 
 def near_zero(table: Table, total: int) -> bool:
-    """C49, C-O10: one or zero; minus one by option."""
+    """C49, C-O10: Return whether the total must be announced: one, zero, or by the option minus one."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
 def owing_at_start(table: Table) -> tuple[int, ...]:
-    """C-O24: who stands near zero when the play begins, and has not said so; a score sheet does not tell (C-O36)."""
+    """C-O24: Return the seats near zero when the play begins that have not announced it; none in a tally (C-O36)."""
     if table.tally:
         return ()
     totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
@@ -197,36 +186,37 @@ def owing_at_start(table: Table) -> tuple[int, ...]:
 P = TypeVar("P", Playing, Played)
 
 
-def total_changed(state: P, hand: Taken, seat: int) -> P:
-    """C-O24: the duty arises once for each value; it ends when the seat stands there no more."""
+def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
+    """C-O24: Return the state with the duty to announce updated: it arises once for each value, and ends when the
+    total leaves it."""
     table = state.table
-    far = table.points[seat] > LATE * hand.tricks[seat] + 1  # from zero, whatever the tricks count for
+    far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
     if table.tally or (far and not state.owed and table.told[seat] is None):
         return state
-    total = running_total(table, hand, seat)
+    total = running_total(table, deal, seat)
     owes = near_zero(table, total)
     if not owes and seat not in state.owed and table.told[seat] is None:
         return state
     owed = tuple(other for other in state.owed if other != seat)
     if table.told[seat] != total:
-        table = says(table, seat, None)
+        table = with_near_zero(table, seat, None)
         owed += (seat,) * owes
     return replace(state, table=table, owed=owed)
 
 
-def says(table: Table, seat: int, total: int | None) -> Table:
-    """The table when a seat has announced this value near zero, or none."""
+def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
+    """Return the table with the value near zero that a seat has announced or passed over; ``None`` for no value."""
     return replace(table, told=(*table.told[:seat], total, *table.told[seat + 1 :]))
 
 
 def announced(state: P, event: Announced, number: int) -> P:
-    """The state after the announcement near zero."""
     owed = tuple(seat for seat in state.owed if seat != event.seat)
-    return replace(state, table=says(state.table, event.seat, event.total), owed=owed)
+    return replace(state, table=with_near_zero(state.table, event.seat, event.total), owed=owed)
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49, C-O24: only who owes it; thanks are for after the last trick (C44)."""
+    """C49, C-O24: Record the announcement near zero. Refuses it if it is not due. Thanks follow the last trick
+    (C44)."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -236,7 +226,7 @@ def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]
 
 
 def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
-    """The state after a penalty: it may bring its payer near zero, or away from it (C-O24)."""
+    """C-O24: Return the state after a penalty, which may bring its payer near zero or away from it."""
     state = imposed(state, event, number)
     return total_changed(state, state, event.seat) if state.contract else state
 
@@ -245,39 +235,36 @@ def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playi
 
 
 def asker(state: Playing) -> int:
-    """C30: the Declarer asks."""
+    """C30: Return the seat that must ask, the Declarer."""
     assert state.contract is not None, "there is no question in a duel"
     return state.contract.declarer
 
 
-def has_question(table: Table, hand: Taken) -> bool:
-    """C30, C-O6, C-O9: the question has a place in this hand."""
-    return hand.contract is not None and (not hand.redbeards or table.options.ask_fold_in_redbeard)
-
-
-def asks(state: Playing) -> bool:
-    """C30, C-O6, C-O9: the same, while the hand is played."""
-    return has_question(state.table, state)
+def has_question(table: Table, deal: DealSoFar) -> bool:
+    """C30, C-O6, C-O9: Return whether this deal has a question: not in a duel, and in a Redbeard hand by the
+    option."""
+    return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """C31, C36: who must answer, from the Declarer's left: all without a trick but the Declarer."""
+    """C31, C36: Return the seats that must answer, from the Declarer's left: those without a trick except the
+    Declarer."""
     who = asker(state)
     return trickless(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """C30, C37: after the fourth trick, before the lead to the fifth, once."""
-    return len(state.won) == ASKED_AFTER and asking.is_time(state) and asks(state)
+    """C30, C37: Return whether the question may be put: once, between tricks four and five."""
+    return len(state.won) == ASKED_AFTER and asking.is_time(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
-    """C30, C-O23: the question must be asked now, for somebody has to answer it."""
+    """C30, C-O23: Return whether the question must be put now, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """C30: the Declarer asks who plays on."""
+    """C30: Put the question of the Declarer. Refuses it at a different time and from other seats."""
     _check_time(state, "C30")
     if act.seat != asker(state):
         raise OutOfTurn("not_the_asker", "C30", asker=asker(state))
@@ -285,7 +272,8 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37, C-O13, C-O30: another player's reminder puts the question, while it is due."""
+    """C37, C-O13, C-O30: Record a reminder of a player other than the Declarer, which puts the question. Refuses it
+    unless the question is due."""
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)
@@ -297,19 +285,20 @@ def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
 def _check_time(state: Playing, rule: str) -> None:
     if state.contract is None:
         raise WrongPhase("no_question_in_duel", "C-O9")
-    if not asks(state):
+    if not has_question(state.table, state):
         raise WrongPhase("no_question_in_redbeard", "C-O6")
     if not question_time(state):
-        raise asking.not_now(state, CITES, rule)
+        raise asking.wrong_time(state, CITES, rule)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the hand waits to be scored; nothing is announced after a win (C-O24)."""
+    """Return the state in which the deal waits for its score. After a win no announcement is due (C-O24)."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,
         contract=state.contract,
         won=state.won,
+        credited=state.credited,
         question=state.question,
         redbeards=state.redbeards,
     )
@@ -318,6 +307,5 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
         cards=state.cards,
         outcome=outcome,
         gone=state.gone,
-        tricks_played=state.played,
         owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
     )

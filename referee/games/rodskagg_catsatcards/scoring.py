@@ -1,5 +1,6 @@
-"""Writing a hand into the score sheet, duels, and the end of the match (C38-C55)."""
+"""The line of a deal in the score sheet, duels, and the end of the match (C38-C55)."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -7,14 +8,23 @@ from msgspec.structs import replace
 
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
-from referee.events import DealScored, DealVoided, Entry, MatchWon, PlayerEliminated
+from referee.events import DealScored, DealVoided, Entry, PlayerEliminated
 from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.question import said
+from referee.games._rodskagg.money import won_by_house_rule
+from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import Undealt
-from referee.games._rodskagg.score_line import Noted, Told, Writes, entries, noted, penalties, told, written
+from referee.games._rodskagg.score_line import (
+    Noted,
+    ScoreRule,
+    SharedDetail,
+    entries,
+    line_of_deal,
+    noted_breaches,
+    penalties,
+    shared_detail,
+)
 from referee.games.rodskagg_catsatcards.play import (
     LATE,
     counts_as_asked,
@@ -25,27 +35,27 @@ from referee.games.rodskagg_catsatcards.play import (
 )
 from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
-from referee.phases import ended_by, next_deal
+from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 FIVE_UP = 5
-"""C39: what the Declarer's missed bid costs."""
+"""Points that a missed bid of the Declarer costs (C39)."""
 SIX_UP = 6
-"""C35: what playing on in vain costs."""
+"""Points that playing on in vain costs (C35)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O28): where something can be passed over, any seat in the deal writes it into the score sheet."""
+    """C-O23 (B-O28): Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C-O24, C55: scored as soon as no announcement is due, where nothing can be passed over or zero has won
+    """C-O23, C-O24, C55: Score the deal automatically when no announcement is due, if errors are refused or zero won
     at once."""
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
@@ -53,14 +63,17 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: what comes before the next deal."""
+    """C-O23, C49: Refuse the next deal while this one is not scored, or an announcement is due."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
 
 
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C44, C49, C-O24, C-O25: near zero while it is due; thanks from whoever will stand at zero, once."""
+    """C44, C49, C-O24, C-O25: Record an announcement near zero, or thanks for a score of zero.
+
+    Refuses an announcement that is not due, thanks of a seat that will not be at zero, and thanks given twice.
+    """
     seat, table = act.seat, state.table
     if act.what == "thanks":
         points = _line(table, state.outcome).points[seat]
@@ -73,127 +86,133 @@ def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
 
 
 def may_thank(state: Played, seat: int) -> bool:
-    """C-O25: the seat will stand at zero and has not said it."""
+    """C-O25: Return whether the seat will be at zero and has not given thanks."""
     return seat not in state.thanked and _line(state.table, state.outcome).points[seat] == 0
 
 
 def announced(state: Played, event: Announced, number: int) -> Played:
-    """The state after thanks, or after the announcement near zero."""
     if event.what == "thanks":
         return replace(state, thanked=(*state.thanked, event.seat))
     return near_zero_announced(state, event, number)
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line and what comes of it; nothing where zero won at once and who took the trick is not there (C55)."""
-    table, hand = state.table, state.outcome
-    at_once = hand.kind == "zero_at_once"
-    return () if at_once and running_total(table, hand, hand.won[-1][0]) else scored(table, hand)
+def rescored(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the line and its consequences, for a correction. Empty if zero won at once and its winner is no longer
+    at zero (C55)."""
+    table, deal = state.table, state.outcome
+    at_once = deal.kind == "zero_at_once"
+    return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
 
 
-def scored(table: Table, hand: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
-    line = _line(table, hand)
-    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(hand))
-    return line, *out, *_outcome(table, hand, line)
+def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
+    """Return the line of the deal, the eliminated players, and a win or a duel if there is one."""
+    line = _line(table, deal)
+    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
+    return line, *out, *_outcome(table, deal, line)
 
 
-def _eliminated(hand: Outcome) -> tuple[int, ...]:
-    """C42, C-O5: all who announced Redbeard and lost a trick."""
-    return hand.redbeards if hand.kind == "redbeard_failed" else ()
+def _eliminated(deal: Outcome) -> tuple[int, ...]:
+    """C42, C-O5: Return all seats that announced Redbeard, if they lost a trick."""
+    return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
-def _line(table: Table, hand: Outcome) -> DealScored:
-    out = _eliminated(hand)
-    written_down = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
-    return written(table, hand, hand.kind, written_down, out, _detail(table, hand))
+def _line(table: Table, deal: Outcome) -> DealScored:
+    out = _eliminated(deal)
+    written_down = tuple(entry for entry in _entries(table, deal) if entry.seat not in out)  # C-O27
+    return line_of_deal(table, deal, deal.kind, written_down, out, _detail(table, deal))
 
 
-class Detail(Told):
-    """What is told of the deal beside its numbers."""
+class Detail(SharedDetail):
+    """Details of a scored deal apart from its numbers."""
 
     bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
-    """The bids as they were written down (C20), in the order in which they were spoken: seat and bid of each."""
+    """Pairs of seat and bid, in the order in which they were spoken and written down (C20)."""
     noted: ListOfMany[Noted]
-    """Revokes that closed hands showed."""
+    """Revokes shown by closed hands."""
 
 
-def _detail(table: Table, hand: Outcome) -> Detail:
-    """What is told of the deal beside its numbers."""
-    bids = [list(call) for call in hand.contract.calls] if hand.contract else []
-    return {"bids": bids, **told(table, hand, table.duel), "noted": noted(table.ledger)}
+def _detail(table: Table, deal: Outcome) -> Detail:
+    bids = [list(call) for call in deal.contract.calls] if deal.contract else []
+    return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
 
 # The line of a deal
 
 
-WRITES = {
+SCORE_RULES = {
     # plus points
-    "missed": Writes(FIVE_UP, "contract", "C39"),
-    "in_vain": Writes(SIX_UP, "answer", "C35"),
-    "declarer_in_vain": Writes(SIX_UP, "contract", "C35"),  # C-O2
-    # what tricks take off
-    "trick": Writes(-1, "trick", "C38"),
-    "trick_of_missed": Writes(-1, "trick", "C40"),
-    "trick_of_inexact": Writes(-1, "trick", "C53"),
-    # and after the question, apart from those before it
-    "late_trick": Writes(-LATE, "late_trick", "C34"),
-    "late_trick_of_all": Writes(-LATE, "late_trick", "C-O1"),
+    "missed": ScoreRule(FIVE_UP, "contract", "C39"),
+    "in_vain": ScoreRule(SIX_UP, "answer", "C35"),
+    "declarer_in_vain": ScoreRule(SIX_UP, "contract", "C35"),  # C-O2
+    # minus points for tricks
+    "trick": ScoreRule(-1, "trick", "C38"),
+    "trick_of_missed": ScoreRule(-1, "trick", "C40"),
+    "trick_of_inexact": ScoreRule(-1, "trick", "C53"),
+    # minus points for tricks after the question, if they count two
+    "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
+    "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
-"""What can be written, each number by its rule; one seat may write several (C34-C35, C38-C40, C53)."""
+"""Rows that a seat may write, one or several of them (C34-C35, C38-C40, C53)."""
 
 
-def _entries(table: Table, hand: Outcome) -> list[Entry]:
-    """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
-    down, contract = [*penalties(table.ledger)], hand.contract
-    if contract is None or hand.kind == "redbeard_made":
+def _entries(table: Table, deal: Outcome) -> list[Entry]:
+    """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
+    down, contract = [*penalties(table.ledger)], deal.contract
+    if contract is None or deal.kind == "redbeard_made":
         return down
     bids = dict(contract.calls)
     for seat in table.playing:
-        missed = bids[seat] != hand.tricks[seat]  # C39, C52: not exactly the number bid
-        up = () if hand.kind == "zero_at_once" else _plus_points(table, hand, contract, seat, missed=missed)
-        down += entries((*up, *_tricks_off(table, hand, contract, seat, missed=missed)), hand, contract, seat)
+        missed = bids[seat] != deal.tricks[seat]  # C39, C52: not exactly the number bid
+        up = () if deal.kind == "zero_at_once" else _plus_points(table, deal, contract, seat, missed=missed)
+        down += entries((*up, *_tricks_off(table, deal, contract, seat, missed=missed)), deal, contract, seat)
     return down
 
 
-def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
-    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35."""
+def _plus_points(
+    table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
+) -> tuple[ScoreRule, ...]:
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rows that add points for a missed bid or for
+    playing on in vain."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
-        return (Writes(options.exact_tricks_penalty, "contract", "C52"),)
-    up = (WRITES["missed"],) if declares and missed else ()
-    if hand.tricks[seat]:
+        return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
+    up = (SCORE_RULES["missed"],) if declares and missed else ()
+    if deal.tricks[seat]:
         return up
     if not declares:
-        return (WRITES["in_vain"],) if seat in said(hand.question.answers, "play") else ()
-    in_vain = options.play_on_applies_to_declarer and counts_as_asked(table, hand)
-    return (*up, WRITES["declarer_in_vain"]) if in_vain else up
+        return (SCORE_RULES["in_vain"],) if seat in seats_that_answered(deal.question.answers, "play") else ()
+    in_vain = options.play_on_applies_to_declarer and counts_as_asked(table, deal)
+    return (*up, SCORE_RULES["declarer_in_vain"]) if in_vain else up
 
 
-def _tricks_off(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
-    """C34, C38, C40, C53, C-O1: the tricks at one each, and apart from them the late ones at two."""
-    if not trick_value(table, hand, seat, 0):
+def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
+    """C34, C38, C40, C53, C-O1: Return the rows that take off tricks: early ones at one point, late ones apart if
+    they count two."""
+    if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
-    each = WRITES["trick_of_inexact" if missed and exact else "trick_of_missed" if missed and declares else "trick"]
-    if late_value(table, hand, seat) == 1:
+    each = SCORE_RULES[
+        "trick_of_inexact" if missed and exact else "trick_of_missed" if missed and declares else "trick"
+    ]
+    if late_value(table, deal, seat) == 1:
         return (each,)
-    late = "late_trick" if declares or not had_early(hand, seat) else "late_trick_of_all"
-    return each._replace(by="early_trick"), WRITES[late]
+    late = "late_trick" if declares or not had_early(deal, seat) else "late_trick_of_all"
+    return each._replace(per="early_trick"), SCORE_RULES[late]
 
 
-# What comes of it
+# The consequences of a line
 
 
-def _outcome(table: Table, hand: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: who has won, or a duel; nothing while the match goes on."""
-    if hand.kind == "redbeard_made":
-        return (_won(table, line, hand.won[-1][0], "redbeard", "C41"),)
-    if hand.kind == "zero_at_once":
-        return (_won(table, line, hand.won[-1][0], "zero_at_once", "C55"),)
+def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
+    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or the duel that the line leads to; empty if the
+    match continues."""
+    if deal.kind == "redbeard_made":
+        return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
+    if deal.kind == "zero_at_once":
+        return (_won(table, line, deal.won[-1][0], "zero_at_once", "C55"),)
     if table.duel:
-        most = max(hand.tricks[seat] for seat in table.playing)
-        best = tuple(seat for seat in table.playing if hand.tricks[seat] == most)
+        most = max(deal.tricks[seat] for seat in table.playing)
+        best = tuple(seat for seat in table.playing if deal.tricks[seat] == most)
         return (_won(table, line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
@@ -208,46 +227,41 @@ def _outcome(table: Table, hand: Outcome, line: DealScored) -> tuple[Event, ...]
     return () if left else (_won(table, line, None, "nobody_left", "C-O34"),)
 
 
-def _won(table: Table, line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
-    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
-    if table.options.money == "none":
-        return won
-    payments = () if seat is None else points_left(line.points, seat, rule="C-O37", below_zero="C-O37")
-    return ended_by(table, won, payments)
+_won = partial(won_by_house_rule, house_rule="C-O37")
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
-    """C46, C-O9, C-O31: the deal moves on as usual."""
+    """C46, C-O9, C-O31: Return the duel. The deal passes on as usual."""
     return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
 
 
-# What follows
+# The next deal
 
 
-def still_told(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """C-O24: the values near zero that were announced or passed over, and at which their seats still stand."""
+def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
+    """C-O24: Return by seat the value near zero that was announced or passed over, if it is still the total of the
+    seat."""
     return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """The state between deals: the deal moves on clockwise among those left (C9)."""
-    told = still_told(state.table, event.points)
-    return Undealt(table=replace(next_deal(state.table, event), told=told, duel=False, lead=None))
+    """Return the state between deals. The deal passes clockwise to the next player in the match (C9)."""
+    totals = unchanged_totals(state.table, event.points)
+    return Undealt(table=replace(next_deal(state.table, event), told=totals, duel=False, lead=None))
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
-    """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
     return undealt(replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))
 
 
 def drawing_for_lead(table: Table) -> Drawing[Table]:
-    """C48: the dealer draws first, or who comes after."""
+    """C48: Return the drawing for the lead. The dealer draws first, or the next duellist clockwise."""
     order = tuple(seat for seat in clockwise(table.dealer, table.seats) if seat in table.playing)
     return Drawing(table=table, contenders=order)
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """The state before a deal; before a duel the lead is drawn first."""
+    """Return the state before a deal. A duel begins with the drawing for its lead, except in a tally (C-O36)."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
@@ -256,7 +270,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O38): the official voids the deal under way; penalties knocked in it enter the score sheet."""
+    """C-O23 (B-O38): Void the deal under way on the official's act. Penalties imposed in it enter the score sheet."""
     table = state.table
     entries = penalties(table.ledger)
     if not entries:
@@ -266,9 +280,9 @@ def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
-    """Nothing of the deal counts but the penalties knocked in it; in a duel the lead stays drawn."""
+    """Return the state after a voided deal. Only its penalties count, and in a duel the lead stays drawn."""
     table = state.table
     points = event.points or table.points
-    told = still_told(table, points)
+    totals = unchanged_totals(table, points)
     ledger = replace(table.ledger.closed(), dismissed=table.ledger.dismissed)
-    return Undealt(table=replace(table, points=points, told=told, ledger=ledger))
+    return Undealt(table=replace(table, points=points, told=totals, ledger=ledger))

@@ -1,4 +1,4 @@
-"""A hand as the score sheet has it (C-O36)."""
+"""A deal entered as the score sheet has it (C-O36)."""
 
 from functools import partial
 
@@ -8,16 +8,17 @@ from referee.games.rodskagg_catsatcards.deal import RULE
 from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: bids, tricks and the question, in a duel only the tricks; and in Fem
-    Opp the knocks, as the table agreed on them."""
+class Result(tally.SharedResult, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: the bids, tricks and question, in a duel only the tricks, and in Fem
+    Opp the knocks as the table agreed on them."""
 
     knocks: tally.Knocks = ()
-    """The knocks of the deal, and what the table agreed on each."""
+    """The knocks of the deal with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """C55: with Exact Tricks who comes to zero first has won, and the hand is over."""
+    """C55: Return the rule if a player may have come to zero during the deal: with Exact Tricks the first one wins at
+    once."""
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None
@@ -35,7 +36,7 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
-    windowed=lambda table: table.options.knock_window == "next_trick",
+    knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 

@@ -1,18 +1,14 @@
-"""The phases of a match and what stands in each (C5-C62).
-
-Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
-"""
+"""The phases of a match and their fields (C5-C62)."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from referee import phases
-from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg import in_play
+from referee.games._rodskagg.bids import Calls
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards, Drawing
-from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
 from referee.value import Value
@@ -21,7 +17,7 @@ Points = Annotated[int, Meta(ge=0, le=12)]
 
 
 class FemOpp(Value, forbid_unknown_fields=True):
-    """C57-C60: what each neglected ritual costs who is knocked for it; 0: it is no offence."""
+    """C57-C60: Points that each neglected ritual costs the player who is knocked for it; 0: it is no offence."""
 
     wrong_cut: Points = 5
     early_pick_up: Points = 5
@@ -36,7 +32,7 @@ class Options(Value, forbid_unknown_fields=True):
     """The choices that the source leaves to the table; each names its rule or open point."""
 
     rodskagg_defenders_score: Annotated[
-        Literal["none", "one_per_trick"], Meta(description="C-O7: what tricks take off in a Redbeard hand.")
+        Literal["none", "one_per_trick"], Meta(description="C-O7: points that tricks take off in a Redbeard hand.")
     ] = "one_per_trick"
     rodskagg_stop_at_first_loss: Annotated[
         bool, Meta(description="C-O7: play stops when no Redbeard can be made any more.")
@@ -48,22 +44,22 @@ class Options(Value, forbid_unknown_fields=True):
     honour_redeal: Annotated[
         bool, Meta(description="C13-C15, C-O32: a hand without a card above ten may be given more cards.")
     ] = True
-    max_players: Annotated[int, Meta(ge=3, le=7, description="C4: the most that may take part.")] = 7
+    max_players: Annotated[int, Meta(ge=3, le=7, description="C4: the largest number of players.")] = 7
     knock_window: Annotated[
-        Literal["deal_end", "next_trick"], Meta(description="C61, C-O12: how late one may knock in Fem Opp.")
+        Literal["deal_end", "next_trick"], Meta(description="C61, C-O12: the time limit for a knock in Fem Opp.")
     ] = "next_trick"
     false_knock_penalty: Annotated[
-        Literal[0, 5], Meta(description="C-O23: what a knock for nothing costs the knocker in Fem Opp.")
+        Literal[0, 5], Meta(description="C-O23: points that a knock for nothing costs the knocker in Fem Opp.")
     ] = 0
     wrong_cut_penalty_to: Annotated[
-        Literal["cutter", "dealer"], Meta(description="C10, C60: who pays for a wrong cut in Fem Opp.")
+        Literal["cutter", "dealer"], Meta(description="C10, C60: the player who pays for a wrong cut in Fem Opp.")
     ] = "cutter"
     deal_ritual: Annotated[
         bool,
         Meta(description="C-O23: in Fem Opp cutting, the formula and picking up are acts, with their offences."),
     ] = True
     question_grace_seconds: Annotated[
-        int, Meta(ge=0, le=60, description="C-O23: so long only the asker may lead to trick five.")
+        int, Meta(ge=0, le=60, description="C-O23: seconds in which only the asker may lead to trick five.")
     ] = 0
     play_on_double_for_all: Annotated[
         bool, Meta(description="C34, C-O1, C-O29: late tricks count two for all but the Declarer.")
@@ -72,16 +68,16 @@ class Options(Value, forbid_unknown_fields=True):
         bool, Meta(description="C34-C36, C-O2, C-O29: a Declarer without a trick after four plays on as others do.")
     ] = False
     ask_fold_in_redbeard: Annotated[
-        bool, Meta(description="C30, C-O6: the question is put in a Redbeard hand, too.")
+        bool, Meta(description="C30, C-O6: the question is also put in a Redbeard hand.")
     ] = True
     near_zero_includes_minus_one: Annotated[
-        bool, Meta(description="C49, C-O10: minus one is to be announced, too.")
+        bool, Meta(description="C49, C-O10: minus one must also be announced.")
     ] = False
     exact_tricks_for_all: Annotated[
-        bool, Meta(description="C52-C55: everybody must take exactly what he bid; zero in mid-hand wins.")
+        bool, Meta(description="C52-C55: all players must take exactly the tricks they bid; zero in mid-hand wins.")
     ] = False
     exact_tricks_penalty: Annotated[
-        int, Meta(ge=0, le=12, description="C52, C-O16: what a missed bid costs with exact_tricks_for_all.")
+        int, Meta(ge=0, le=12, description="C52, C-O16: points that a missed bid costs with exact_tricks_for_all.")
     ] = 6
     fem_opp: Annotated[bool, Meta(description="C57-C62: neglected rituals can be knocked for.")] = False
     fem_opp_penalties: Annotated[
@@ -89,19 +85,17 @@ class Options(Value, forbid_unknown_fields=True):
     ] = FemOpp()
     money: Annotated[
         Literal["none", "points_left"],
-        Meta(description="C-O37: played for money, for what a loser pays the winner; none: it is not."),
+        Meta(description="C-O37: the amount that each loser pays the winner in a match for money; none: no money."),
     ] = "none"
 
 
 class Table(phases.Table):
-    """What holds for the whole of a deal."""
-
     options: Options
     told: tuple[int | None, ...]
-    """The value near zero at which a seat stands and that it has announced, or passed over (C-O24)."""
+    """Values near zero by seat that the seat has announced or that were passed over, if still its total (C-O24)."""
     duel: bool = False
     lead: int | None = None
-    """Who leads to the first trick of a duel (C48)."""
+    """Seat that leads to the first trick of a duel (C48)."""
 
 
 class Auction(Value, tag="auction"):
@@ -113,77 +107,40 @@ class Auction(Value, tag="auction"):
     calls: Calls = ()
     stock_left: int = 0
     kept: tuple[int, ...] = ()
-    """Who waived more cards, or has thrown what was too much."""
+    """Seats that waived more cards, or have discarded."""
     holder: int | None = None
-    """Who has been given more cards and must throw some (C15)."""
+    """Seat that has been given more cards and must discard (C15)."""
     extra: int = 0
     thrown: int = 0
-    """The cards thrown away, as a mask."""
+    """Cards discarded, as a mask."""
 
 
-class Playing(Value, tag="playing"):
-    """The play of the cards (C23-C37)."""
+class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
+    """The phase in which cards are played (C23-C37)."""
 
-    table: Table
-    cards: DealtCards
-    contract: Contract | None
-    """In a duel there is none (C47)."""
-    order: tuple[int, ...]
-    """The seats that play on, clockwise."""
-    after: tuple[int, ...]
-    """By seat, who plays next."""
-    turn: int
-    tricks: tuple[int, ...]
     owed: tuple[int, ...] = ()
-    """Who owes the announcement of C49."""
+    """Seats that owe the announcement of C49."""
     redbeards: tuple[int, ...] = ()
-    """Who announced Redbeard (C41-C42)."""
-    gone: int = 0
-    """The cards played so far, as a mask."""
-    led: int = 0
-    best: int = 0
-    winner: int = 0
-    trick: tuple[tuple[int, str], ...] = ()
-    lead: int = 0
-    """Event number of the lead."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
-    credited: int = 0
-    """How many of them were not played: nobody was left to play against."""
-    question: Question = Question()
-    voids: tuple[Denial, ...] = ()
-
-    @property
-    def played(self) -> int:
-        """The tricks that were played: windows are counted in them."""
-        return len(self.won) - self.credited
+    """Seats that announced Redbeard (C41-C42)."""
 
 
-class Outcome(Value):
-    """What the score of a hand is made of (C34-C55)."""
+class Outcome(in_play.DealSoFar, kw_only=True):
+    """The result of the play, from which the deal is scored (C34-C55)."""
 
     kind: str
-    tricks: tuple[int, ...]
-    contract: Contract | None
-    """In a duel there is none (C47)."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
-    question: Question = Question()
     redbeards: tuple[int, ...] = ()
-    """Who announced Redbeard (C41-C42)."""
+    """Seats that announced Redbeard (C41-C42)."""
 
 
 class Played(Value, tag="played"):
-    """No more cards are played; the deal waits to be written into the protocol (C-O23)."""
+    """The phase in which all cards are played and the deal waits for its score (C-O23)."""
 
     table: Table
     cards: DealtCards
     outcome: Outcome
     gone: int
-    tricks_played: int
-    """Windows are counted in them."""
     owed: tuple[int, ...] = ()
-    """Who owes the announcement of C49."""
+    """Seats that owe the announcement of C49."""
     thanked: tuple[int, ...] = ()
 
 
@@ -191,7 +148,7 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """The play of a deal under way or just over: what can be asked of it alike."""
+    """Return the deal under way or just played; ``None`` before the play."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

@@ -1,38 +1,31 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
+from functools import partial
 from itertools import combinations, islice
 from typing import Any, TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
-from referee.games._rodskagg import ritual, views
+from referee.games._rodskagg import views
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
-from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
-"""Who has been given many cards may throw them in thousands of ways; no more than this many are listed."""
-
-
-def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
-
-
-def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
+"""The most ways to discard that are offered; a seat with many extra cards has thousands."""
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
-    ready = deal.may_request(state, seat) and deal.need_not_say(state)
+    ready = deal.may_request(state, seat) and deal.may_leave_unnamed(state)
     if state.holder == seat:
         more: tuple[Act, ...] = (RequestCards(seat=seat),) if ready else ()
         if not state.cards.known:
@@ -80,8 +73,8 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 
 OFFERS: dict[type, Offer] = {
     Drawing: views.drawing,
-    Undealt: _undealt,
-    PickingUp: _picking_up,
+    Undealt: partial(views.undealt, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
     Auction: _auction,
     Playing: _playing,
     Played: _played,
@@ -89,7 +82,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
     table = state.table
     match state:
         case Playing():
@@ -103,24 +95,17 @@ def to_act(state: State) -> tuple[int, ...]:
             return views.to_play(state)
         case Auction():
             return state.to_speak[:1] if state.holder is None else (state.holder,)
-        case Undealt():
-            return (table.dealer,)
-        case Drawing():
-            return views.to_draw(state)
-        case PickingUp():
-            return views.to_pick_up(state)
         case Played():
             return table.playing if table.penalise else state.owed
-    return ()
+    return views.to_act_before_play(state)
 
 
 def tricks_done(state: State) -> int:
-    """C61: the tricks that were played in the deal; windows are counted in them."""
-    return state.played if isinstance(state, Playing) else state.tricks_played if isinstance(state, Played) else 0
+    deal_so_far = deal_of(state)
+    return deal_so_far.played if deal_so_far else 0
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -134,55 +119,53 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """What only this game shows of a match; what does not apply is left out."""
+    """The fields that only this game shows of a match; a field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
-    """Who plays it, in a duel."""
+    """Seats in the duel; left out if the deal is not a duel."""
     lead: Seat | None
-    """Who leads to the first trick of the duel; null: not drawn yet (C48)."""
+    """Seat that leads to the first trick of the duel; null until it is drawn (C48)."""
     discarding: Seat
-    """Who has been given more cards and must throw some (C15)."""
+    """Seat that has been given more cards and must discard (C15)."""
     discards: wire_types.Count
-    """How many cards that seat must throw."""
+    """Number of cards that the seat must discard."""
     near_zero: wire_types.ListBySeat[Seat]
-    """Who owes the announcement of being near zero (C49)."""
+    """Seats that owe the announcement of being near zero (C49)."""
     redbeards: wire_types.ListBySeat[Seat]
-    """Who announced Redbeard and can still make it."""
+    """Seats that announced Redbeard and can still make it."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
 
 
-def _more(state: State, hand: play.Taken | None) -> More:
-    """What only this game has: the duel and its lead, who must throw cards, who owes the announcement."""
+def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
     more: More = {}
     if state.table.duel:
         more |= {"duel": list(state.table.playing), "lead": state.table.lead}
     if isinstance(state, Auction) and state.holder is not None:
         more |= {"discarding": state.holder, "discards": state.extra}
-    if isinstance(state, Playing | Played) and hand is not None:
-        more |= {"near_zero": list(state.owed), "redbeards": list(hand.redbeards)}
-        if hand.question.forgotten:
+    if isinstance(state, Playing | Played) and deal_so_far is not None:
+        more |= {"near_zero": list(state.owed), "redbeards": list(deal_so_far.redbeards)}
+        if deal_so_far.question.forgotten:
             more["forgotten"] = True
     return more
 
 
 def carried(state: State) -> dict[str, Any]:
-    """By seat, the value near zero that was announced or passed over and still stands (C-O24)."""
-    told = state.table.told
-    return {"near_zero": list(told)} if any(value is not None for value in told) else {}
+    """Return the values near zero by seat that were announced or passed over and still hold (C-O24)."""
+    totals = state.table.told
+    return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
-    table, hand = state.table, deal_of(state)
+    table, deal_so_far = state.table, deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
         tricks_done=tricks_done(state),
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
-        **views.of_cards(state, viewer, hand),
-        **views.of_play(state, hand),
+        **views.cards_shown(state, viewer, deal_so_far),
+        **views.play_shown(state, deal_so_far),
         due=due(state),
-        more=_more(state, hand) or None,
+        more=_more(state, deal_so_far) or None,
     )

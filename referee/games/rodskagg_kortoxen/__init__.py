@@ -1,11 +1,11 @@
-"""Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until somebody knocks.
+"""Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until a player knocks.
 
-Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O41; the option that changes one is named
-in :class:`Options`. The weightiest: knocks until the deal is scored (B-O2), a revoke is an error like any other
-(B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
+Rulebook B1-B80. Readings of points that the source leaves open are B-O1 to B-O41; :class:`Options` names the option
+that changes one. The weightiest: knocks are in time until the deal is scored (B-O2), a revoke is an error like any
+other (B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
 
-What no referee at a distance can see, and what is therefore only reported or not refereed at all: the packets of
-three at a real table (B19), cards shown, and how loud somebody knocked (B12).
+A referee at a distance cannot see the packets of three at a real table (B19), cards shown, and how loud a knock was
+(B12). These are reported by players or not checked.
 """
 
 from functools import partial
@@ -32,7 +32,8 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B7, B-O23: refuses a match that cannot be played by these rules."""
+    """B1, B7, B-O23: Raise AgainstTheRules if the match has too many players, or a player at zero, or below zero
+    where points bounce."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -43,7 +44,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened; cards are drawn for the first deal, unless its dealer is given (B14)."""
+    """Return the first state. Cards are drawn for the deal, unless the dealer is given (B14)."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -52,17 +53,22 @@ def start(opened: events.MatchOpened) -> State:
 
 OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
+"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
+reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: who points out an error of another."""
+    """B11-B12, B-O1 to B-O5, B-O32: Rule on a knock for an error of another player.
+
+    Raises NotInPlay if the accused seat does not exist, AgainstTheRules if the knocker accuses themselves or the
+    offence is unknown.
+    """
     table, done = state.table, deal_of(state)
     if act.accused >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
         raise AgainstTheRules("knocks_on_oneself", "B12")
-    if act.offence == "wrong_count":  # whoever holds the cards, it is the dealer's misdeal (B25)
+    if act.offence == "wrong_count":  # a wrong count in any hand is the dealer's misdeal (B25)
         act = replace(act, offence="misdeal")
     elif act.offence is not None and act.offence not in OFFENCES:
         raise AgainstTheRules("no_such_offence", "B11", allowed=OFFENCES)
@@ -77,17 +83,17 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     )
 
 
-_of_ritual = partial(partial, customs=deal.CUSTOMS)
+_with_ritual = partial(partial, rules=deal.RITUAL)
 _NOT_BEGUN = refuse(WrongPhase, "play_not_begun", "B41")
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
+    Undealt: {acts.Cut: _with_ritual(ritual.cut), acts.Deal: _with_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
-        acts.PickUp: _of_ritual(ritual.pick_up),
-        acts.Deal: _of_ritual(ritual.deal),
-        acts.Cut: _of_ritual(ritual.cut),
+        acts.KnockForCards: _with_ritual(ritual.knock_for_cards),
+        acts.PickUp: _with_ritual(ritual.pick_up),
+        acts.Deal: _with_ritual(ritual.deal),
+        acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
         acts.Bid: auction.bid_before_it_opens,
         acts.Play: _NOT_BEGUN,
@@ -147,9 +153,9 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.AuctionWon: auction.auction_won,
     events.CardDrawn: dealing.card_drawn,
     facts.CardsCut: ritual.cards_cut,
-    events.Dealt: _of_ritual(ritual.dealt),
+    events.Dealt: _with_ritual(ritual.dealt),
     facts.KnockedForCards: ritual.knocked_for_cards,
-    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.PickedUp: _with_ritual(ritual.picked_up),
     facts.MisdealFound: ritual.misdeal_found,
     facts.HandRequested: new_hands.hand_requested,
     facts.HandKept: new_hands.hand_kept,
@@ -180,8 +186,8 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
-        PickingUp: _of_ritual(ritual.misdeal_seen),
-        Exchanging: new_hands.dealt_anew,
+        PickingUp: _with_ritual(ritual.misdeal_seen),
+        Exchanging: new_hands.deal_new_hands,
         Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -192,9 +198,9 @@ RULESET = phases.game(
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
     basis=phases.by_its_source,
-    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
-    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
-    scored=scoring.scored_anew,
+    unseen=partial(unobservable.unseen, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
+    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
+    scored=scoring.rescored,
     to_act=views.to_act,
     view=views.view,
     result=sheet.Result,

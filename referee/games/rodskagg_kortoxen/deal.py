@@ -1,4 +1,4 @@
-"""Drawing for the deal, the ritual, and what only the table sees (B13-B27)."""
+"""Drawing for the deal, the ritual, and reports of what only the table sees (B13-B27)."""
 
 from msgspec.structs import replace
 
@@ -9,14 +9,14 @@ from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
 FIVE_UP = 5
-"""What an error costs (B11)."""
+"""Points that an error costs (B11)."""
 RULE = {
     "wrong_cut": "B17",
     "early_pick_up": "B24",
@@ -27,16 +27,17 @@ RULE = {
     "exposed_card": "B11",
     "led_out_of_turn": "B11",
 }
-"""The rule that an offence breaks."""
+"""The rule that each offence breaks."""
 
 
 def price(table: Table, offence: str) -> int:
-    """B11: what an offence costs; 0 where it is refused."""
+    """B11: Return the points that an offence costs; 0 if it is refused instead."""
     return FIVE_UP if table.penalise else 0
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """An offence, to be knocked for until ``tricks`` tricks are complete, or the deal is scored (B-O2)."""
+    """Return a breach that can be knocked for until ``tricks`` tricks are complete, or until the deal is scored
+    (B-O2)."""
     return Breach(
         offence=offence,
         seat=seat,
@@ -49,7 +50,8 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _has_window(table: Table) -> bool:
-    """B-O2, B-O40: whether there is less time than until the score; from a score sheet nobody can tell."""
+    """B-O2, B-O40: Return whether knocks have a window shorter than the deal. A score sheet does not show such a
+    window."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
@@ -57,12 +59,13 @@ def _has_window(table: Table) -> bool:
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14-B15, B-O24: the contenders draw clockwise; among those level for the highest card again."""
+    """B14-B15, B-O24: Record the card that the next contender drew, clockwise. Seats level for the highest card draw
+    again."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B14-B15: the highest card deals; in house dealing the referee draws for everybody."""
+    """B14-B15: Name the seat with the highest card as dealer. In house dealing the referee draws for every seat."""
     cards, dealer = dealing.drawn_highest(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
 
@@ -70,32 +73,33 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 # The ritual
 
 
-def _hands_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """B29, B-O20: the bidding, and before it new hands where they may be asked for."""
-    anew = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if anew else auction.opened(table, cards)
+def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
+    """B29, B-O20: Return the auction, or before it the exchange of hands if the option allows it."""
+    exchange = table.options.honour_redeal and not table.tally
+    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
 
-CUSTOMS = Customs(
+RITUAL = RitualRules(
     cites=CITES,
-    held=lambda table: table.options.deal_ritual,
+    applies=lambda table: table.options.deal_ritual,
     price=price,
     breach=breach,
     may_misdeal=lambda table: table.penalise,
     keeps_stock=lambda table: table.options.honour_redeal,
-    hands_up=_hands_up,
+    after_pick_up=_after_pick_up,
 )
 
 
 # Reports of what the cards cannot show
 
-Seen = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table] | Playing | Played
+Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table] | Playing | Played
 
 
-def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
+def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
+    """B-O33, B11: Record a reported error that only the table sees; a knock then makes it count.
 
-    A reported misdeal with closed hands is a misdeal: the same dealer deals again, in both enforcements (B27).
+    After a reported misdeal with closed hands the same dealer deals again, in both enforcements (B27). Refuses other
+    reports if errors are not penalised.
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
@@ -103,25 +107,29 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
-    error = reports.counted(table, act, _reported_error(state, act), dealt, _tricks_led(state), "B-O5")
+    error = reports.new_error(table, act, _reported_error(state, act), dealt, _tricks_led(state), "B-O5")
     return (replace(reported, breaches=(error,)),)
 
 
-def _tricks_led(state: Seen) -> int:
-    """Return how many tricks of the deal have been led to, the first before its lead; in a tally, how many are
-    entered."""
+def _tricks_led(state: Reportable) -> int:
+    """Return the number of tricks of the deal that have been led to, counting the first before its lead. In a tally,
+    return the number of tricks entered."""
     deal = deal_of(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
     return max(1, len(deal.won) + (isinstance(state, Playing) and bool(state.trick)))
 
 
-def _reported_error(state: Seen, act: Report) -> Breach:
-    """The error, in its window; the ritual's only as long as the acts themselves do not tell (B17, B24)."""
+def _reported_error(state: Reportable, act: Report) -> Breach:
+    """B17, B24: Return the reported breach with its window.
+
+    Raises WrongPhase if the ritual does not apply or no cards are dealt, AgainstTheRules if the error is unknown, or
+    if acts or cards show it.
+    """
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)
-        return ritual.neglected(state, act, CUSTOMS)
+        return ritual.reported_breach(state, act, RITUAL)
     if act.fault not in RULE:
         raise AgainstTheRules("no_such_offence", "B11", allowed=tuple(RULE))
     if act.fault == "revoke" and not state.table.tally:
@@ -133,11 +141,12 @@ def _reported_error(state: Seen, act: Report) -> Breach:
     return breach(state.table, act.fault, act.accused, tricks)
 
 
-def _misdeal_reported(state: Seen, act: Report) -> MisdealFound:
-    """B27, B-O33: a wrong number that the referee cannot see, until it is settled by the play."""
+def _misdeal_reported(state: Reportable, act: Report) -> MisdealFound:
+    """B27, B-O33: Return the fact of a misdeal that the referee cannot see. Refuses it before the deal, and when the
+    play has settled the number."""
     if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
         raise WrongPhase("nothing_dealt", "B27")
     if isinstance(state, Played):
         raise reports.too_late(CITES)
     reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-    return ritual.misdeal_reported(state, act, CUSTOMS)
+    return ritual.misdeal_reported(state, act, RITUAL)

@@ -1,6 +1,5 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
-from datetime import timedelta
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -22,29 +21,30 @@ from referee.visibility import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
-    """B-O9: points before the deal, plus penalties knocked in it, minus tricks so far."""
+    """B-O9: Return the points before the deal, plus penalties imposed in it, minus tricks so far."""
     total = table.points[seat] - deal.tricks[seat]
     return total + table.ledger.points(seat) if table.ledger.penalties else total
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """B58, B65: whether a trick counts for this seat; in rödskägg at most for the opponents."""
+    """B58, B65: Return whether tricks count for this seat. In rödskägg they count by the option, for opponents
+    only."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
 
 
 class AtZero(NamedTuple):
-    """How a seat came to stand at zero: the event of the trick, and of its exit knock; 0 if there is none."""
+    """Event numbers of the trick that brought a seat to zero and of its exit knock; 0 for a missing event."""
 
     came: int
     knocked: int
 
 
 def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
-    """B71, B-O11, B-O12: return when a seat came to zero and knocked, if it stands there still.
+    """B71, B-O11, B-O12: Return when a seat came to zero and knocked, if it still stands at zero.
 
-    A penalty that was lifted again counts as never imposed.
+    A penalty that was lifted counts as never imposed.
     """
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
@@ -66,32 +66,21 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """B44-B45, B62-B64, B-O25: a trick is taken, and the play ends with the last one."""
+    """B44-B45, B62-B64, B-O25: Give a complete trick to its winner, or end the play when the deal is decided."""
     if state.trick:
-        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
-    done, contract, options = len(state.won), state.contract, state.table.options
-    if contract.bid == RODSKAGG:
-        if done < TRICKS and not options.rodskagg_stop_at_first_loss:
-            return ()
-        lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not lost:
-            return ()
-        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
-    if done == TRICKS:
+        return cards.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
+    if state.contract.bid == RODSKAGG:
+        return cards.end_rodskagg(state, state.contract)
+    if len(state.won) == TRICKS:
         return (PlayEnded(kind="number"),)
     return _uncontested(state) if len(state.order) == 1 else ()
 
 
-def _taken(state: Playing, moment: Moment) -> TrickTaken:
-    """B44, B-O29: who took the trick; after the fourth the grace for the question begins."""
-    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
-    if grace and done == ASKED_AFTER and state.contract.bid != RODSKAGG:
-        until = moment.at + timedelta(seconds=grace)
-    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
-
-
 def _uncontested(state: Playing) -> tuple[Event, ...]:
-    """B-O25, B77: the declarer alone takes the rest, unless he may knock out now, or has led on instead."""
+    """B-O25, B77: Credit the next trick to the declarer when all others have folded, or end the play by the option.
+
+    Returns nothing if the declarer may knock out now and so end the deal, or has led on instead.
+    """
     options = state.table.options
     if options.uncontested_tricks == "void":
         return (PlayEnded(kind="number"),)
@@ -101,7 +90,10 @@ def _uncontested(state: Playing) -> tuple[Event, ...]:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """B48, B54, B67-B68: what must be done before the next lead is refused, or forgotten by it."""
+    """B48, B54, B67-B68: Return the breaches of leading before the question or an exit knock that is due.
+
+    Refuses the lead if errors are not penalised, and during the grace period of the question.
+    """
     if not (state.exits.owed or len(state.won) == ASKED_AFTER):
         return ()
     table, done = state.table, state.played
@@ -123,14 +115,14 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
 
 
 def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """B42, B-O26: it stands where offences stand."""
+    """B42, B-O26: Return the breach of a revoke, or refuse it if it has no price."""
     if not price(state.table, "revoke"):
         raise cards.must_follow(owed, CITES)
     return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """With closed hands: where it cannot be punished it costs nothing and is only noted on the record."""
+    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
     return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
@@ -138,60 +130,61 @@ play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revok
 trick = tally.trick(CITES, before_the_lead)
 
 
-def passed_over(state: Playing, number: int) -> Playing:
-    """B48: the lead to trick five makes the question too late."""
-    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+def after_lead(state: Playing, number: int) -> Playing:
+    """B48: Return the state after a lead. The lead to trick five makes the question too late."""
+    return (
+        asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    )
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """The state after a trick; its winner leads (B45), and may have reached zero (B67)."""
-    state = tally.led(state, event, number, passed_over)
-    seat, exits, question = event.seat, state.exits, state.question
-    if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
-    rodskagg = state.contract.bid == RODSKAGG
+    """Return the state after a trick. Its winner leads (B45), and may have reached zero (B67)."""
+    state = tally.unseen_lead(state, event, number, after_lead)
+    seat, exits = event.seat, state.exits
     if counts_tricks(state.table, state.contract, seat):
-        owed = running_total(state.table, state, seat) == 1 and not rodskagg
+        owed = running_total(state.table, state, seat) == 1 and state.contract.bid != RODSKAGG
         if owed is not exits.owed:
             exits = replace(exits, owed=owed)
-    credited = state.credited + event.uncontested
-    return cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question, exits=exits)
+    return cards.trick_taken(state, event, number, turn=seat, exits=exits)
 
 
 # The question
 
 
 def asker(state: Playing) -> int:
-    """B46, B56: who must ask."""
+    """B46, B56: Return the seat that must ask."""
     if state.table.options.fold_question_by == "fourth_trick_winner":
         return state.won[ASKED_AFTER - 1][0]
     return state.contract.declarer
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """B47, B50, B57, B-O18: who must answer, from the asker's left: all without a trick but the declarer."""
+    """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left: those without a trick except
+    the declarer."""
     return trickless(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """B46, B48, B53: after the fourth trick of a number contract, before the lead to the fifth, once."""
+    """B46, B48, B53: Return whether the question may be put: in a number contract, once, between tricks four and
+    five."""
     return len(state.won) == ASKED_AFTER and asking.is_time(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
-    """B46, B-O30: the question must be asked now, for somebody has to answer it."""
+    """B46, B-O30: Return whether the question must be put now, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """B46-B48, B53, B56: ask the others whether they go along."""
+    """B46-B48, B53, B56: Put the question. Refuses it in rödskägg, at a different time, and from other seats than the
+    asker."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
-        raise asking.not_now(state, CITES)
+        raise asking.wrong_time(state, CITES)
     if act.seat != (who := asker(state)):
         by_declarer = state.table.options.fold_question_by == "declarer"
         raise OutOfTurn("not_the_asker", "B46" if by_declarer else "B56", asker=who)
@@ -202,7 +195,8 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
-    """B67, B-O9, B-O31: the last trick brought its winner to zero, he is there still, and has not knocked."""
+    """B67, B-O9, B-O31: Return whether the winner of the last trick came to zero by it, is still at zero, and has not
+    knocked."""
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
@@ -210,7 +204,7 @@ def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
-    """B67, B-O11: at zero in a number contract, not yet knocked."""
+    """B67, B-O11: Return whether the seat is at zero in a number contract and has not knocked."""
     return (
         running_total(table, deal, seat) == 0
         and deal.contract is not None
@@ -220,7 +214,11 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """B67, B77-B78, B-O31: "knack för min utgång"; in rödskägg nobody subtracts (B-O9)."""
+    """B67, B77-B78, B-O31: Record an exit knock, "knack för min utgång". By the option it ends the deal.
+
+    A knock off zero is recorded without effect and may cost a fine, or is refused if errors are not penalised.
+    Refuses a second knock, and any in rödskägg (B-O9).
+    """
     seat, table, deal = act.seat, state.table, deal_of(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"
     if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
@@ -241,7 +239,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
 
 
 def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Playing | Played:
-    """The state after an exit knock; a wrong one changes nothing."""
+    """Return the state after an exit knock. A wrong one changes nothing."""
     if not event.valid or (deal := deal_of(state)) is None:
         return state
     exits = replace(deal.exits, knocked=(*deal.exits.knocked, (event.seat, number)))
@@ -251,7 +249,6 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be scored."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,
@@ -267,5 +264,5 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
 
 
 def broken_off(state: Played, event: PlayEnded, number: int) -> Played:
-    """The state when somebody has knocked out after the last trick (B78)."""
+    """Return the state after an exit knock that follows the last trick (B78)."""
     return replace(state, outcome=replace(state.outcome, kind=event.kind))

@@ -1,11 +1,11 @@
-"""Writing a deal into the protocol, and the end of the match (B8, B58-B80)."""
+"""The line of a deal in the protocol, and the end of the match (B8, B58-B80)."""
 
 from referee.acts import Act, Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.score_line import Writes, contracted, entries, penalties, written
+from referee.games._rodskagg.score_line import ScoreRule, contracted, entries, line_of_deal, penalties
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
@@ -16,42 +16,44 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: where offences stand, any seat in the deal writes it into the protocol."""
+    """B-O28: Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B67, B-O28: no new deal before this one is scored."""
+    """B67, B-O28: Refuse a new deal before this one is scored."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
 def nothing_due(table: Table, deal: Outcome) -> bool:
-    """B-O10, B-O28: no exit knock is owed before the deal is scored."""
+    """B-O10, B-O28: Return whether no exit knock is owed before the score."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: scored as soon as nothing is due, where nothing can be forgotten or the deal is broken off."""
+    """B-O28, B78: Score the deal automatically when nothing is due, if errors are refused or the deal was
+    broken off."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line and what comes of it; nothing where a deal was broken off and nobody could have knocked out (B77)."""
+def rescored(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the line and its consequences, for a correction. Empty if the deal was broken off by an exit that is no
+    longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, who is out, and who has won (B58-B77)."""
+    """Return the line of the deal, the eliminated declarer, and the win if there is one (B58-B77)."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
-    line = written(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
+    line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
     out = tuple(PlayerEliminated(seat=seat, rule="B63") for seat in loser)
     if (won := winner(table, deal, line)) is None:
         return line, *out
@@ -61,21 +63,21 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return line, *out, ended_by(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
-WRITES: dict[str, tuple[Writes, ...]] = {
-    "failed": (Writes(FIVE_UP, "contract", "B59"), Writes(-1, "trick", "B60")),
-    "in_vain": (Writes(FIVE_UP, "answer", "B61"),),
-    "takes": (Writes(-1, "trick", "B58"),),
+SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
+    "failed": (ScoreRule(FIVE_UP, "contract", "B59"), ScoreRule(-1, "trick", "B60")),
+    "in_vain": (ScoreRule(FIVE_UP, "answer", "B61"),),
+    "takes": (ScoreRule(-1, "trick", "B58"),),
     "nothing": (),
     # in a failed rödskägg
-    "lost": (Writes(FIVE_UP, "lost_tricks", "B66"),),
+    "lost": (ScoreRule(FIVE_UP, "lost_tricks", "B66"),),
     "none": (),
-    "one_per_trick": (Writes(-1, "trick", "B58"),),
+    "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""What each kind of seat writes (B58-B61, B65-B66)."""
+"""Rows that a seat writes, by the result of the seat (B58-B61, B65-B66)."""
 
 
-def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """Which kind of seat it is (B55, B58-B61, B65-B66, B-O34)."""
+def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
+    """Return the key in ``SCORE_RULES`` for a seat (B55, B58-B61, B65-B66, B-O34)."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -91,12 +93,14 @@ def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Plus points first, the declarer's before the others', then tricks, then the bounce (B72, B79, B-O15)."""
+    """Return the penalties, the declarer's and the others' plus points, then tricks, each with its bounce (B72, B79,
+    B-O15)."""
     down, contract = [*penalties(table.ledger)], deal.contract
     if contract is None:
         return down
     by_seat = {
-        seat: entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat) for seat in table.playing
+        seat: entries(SCORE_RULES[seat_result(table, deal, contract, seat)], deal, contract, seat)
+        for seat in table.playing
     }
     for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
         down += [entry for entry in by_seat[seat] if entry.points > 0]
@@ -112,13 +116,14 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_out(table: Table, deal: Outcome) -> int | None:
-    """B77: the seat that knocked for its exit first, brought to zero by a trick."""
+    """B77: Return the seat that was brought to zero by a trick and knocked for its exit first."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70-B71, B77, B-O12, B-O35, B-O36: seat, how and by which rule; ``None`` while the match goes on."""
+    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win; ``None`` if the match
+    continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":
@@ -126,17 +131,21 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
         assert first is not None, "a deal is broken off by an exit knock"
         return first, "exit_knock", "B77"
     left = tuple(seat for seat in range(table.seats) if seat not in line.eliminated)
-    home = [seat for seat in left if line.points[seat] == 0]
-    if home:
-        came = {seat: at_zero(table, deal, seat) for seat in home}
+    finishers = [seat for seat in left if line.points[seat] == 0]
+    if finishers:
+        came = {seat: at_zero(table, deal, seat) for seat in finishers}
         seating = clockwise((table.dealer + 1) % table.seats, table.seats)
 
-        def first_home(seat: int) -> tuple[float, float, int]:
+        def finish_order(seat: int) -> tuple[float, float, int]:
             return came[seat].knocked or float("inf"), came[seat].came or float("inf"), seating.index(seat)
 
-        best = min(home, key=first_home)
+        best = min(finishers, key=finish_order)
         how = came[best]
-        return best, "zero", "B70" if len(home) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35"
+        return (
+            best,
+            "zero",
+            "B70" if len(finishers) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35",
+        )
     if len(left) == 1:
         return left[0], "last_standing", "B-O36"
     return None

@@ -1,4 +1,4 @@
-"""A deal as the score sheet has it (B-O40)."""
+"""A deal entered as the score sheet has it (B-O40)."""
 
 from functools import partial
 
@@ -10,19 +10,22 @@ from referee.games.rodskagg_kortoxen.deal import RULE
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_of
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question; exit knocks;
-    and the knocks for errors, as the table agreed on them."""
+class Result(tally.SharedResult, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: the bids, unless all passed the tricks and the question, the exit
+    knocks, and the knocks for errors as the table agreed on them."""
 
     exits: tally.Exits = ()
-    """Who knocked for his exit, after how many tricks."""
+    """Pairs of seat and number of tricks before its exit knock."""
     knocks: tally.Knocks = ()
-    """The knocks of the deal, and what the table agreed on each."""
+    """The knocks of the deal with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """B56, B67-B68, B77, B-O12: who took the fourth trick, where he asks; and who came to zero when: for an exit, for
-    forgetting it, and among several at zero."""
+    """B56, B67-B68, B77, B-O12: Return the rule by which the order of the tricks matters; ``None`` if it does not.
+
+    It matters if the winner of trick four asks, for an exit knock, for a forgotten one, and between several players
+    at zero.
+    """
     by_fourth = state.table.options.fold_question_by == "fourth_trick_winner"
     if by_fourth and sum(early > 0 for early, _ in result.taken or ()) > 1:
         return "B56"
@@ -34,12 +37,12 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
         return None
     line = scoring.scored(state.table, state.outcome)[0]
     assert isinstance(line, DealScored), "the line comes first"
-    home = [seat for seat in state.table.active if not line.points[seat] and state.outcome.tricks[seat]]
-    return "B-O12" if len(home) > 1 else None
+    at_zero = [seat for seat in state.table.active if not line.points[seat] and state.outcome.tricks[seat]]
+    return "B-O12" if len(at_zero) > 1 else None
 
 
-def owed_total(state: Playing | Played, seat: int) -> int:
-    """B67, B-O9: what keeps a seat from zero; nothing where there is no exit knock anyway."""
+def points_to_zero(state: Playing | Played, seat: int) -> int:
+    """B67, B-O9: Return the running total of the seat; 0 if the deal has no exit knock."""
     deal = deal_of(state)
     if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
         return 0
@@ -53,9 +56,9 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
-    owed_total=owed_total,
-    exits_end=lambda table: not table.options.exact_zero,
-    windowed=lambda table: table.options.knock_window == "next_trick",
+    points_to_zero=points_to_zero,
+    exit_ends_deal=lambda table: not table.options.exact_zero,
+    knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 

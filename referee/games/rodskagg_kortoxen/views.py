@@ -1,34 +1,20 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
+
+from functools import partial
 
 from referee.acts import Act, Ask, KnockOut, Score
-from referee.games._rodskagg import ritual, views
+from referee.games._rodskagg import views
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.dealing import Drawing
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
-from referee.games.rodskagg_kortoxen.states import Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import Played, Playing, State, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.visibility import Viewer
-
-
-def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
-
-
-def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
-
-
-def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
-        return ()
-    return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -46,7 +32,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts = cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
-    # Asked for each card that is played, so the commonest answer comes first.
+    # Runs for each card played, so the cheapest condition comes first.
     table = state.table
     if (table.points[seat] == state.tricks[seat] or table.ledger.penalties) and play.may_knock_out(
         table, state, seat
@@ -56,24 +42,23 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    table, hand = state.table, state.outcome
-    out = (KnockOut(seat=seat),) if hand.kind == "number" and play.may_knock_out(table, hand, seat) else ()
+    table, outcome = state.table, state.outcome
+    out = (KnockOut(seat=seat),) if outcome.kind == "number" and play.may_knock_out(table, outcome, seat) else ()
     return (*out, Score(seat=seat)) if table.penalise else out
 
 
 OFFERS: dict[type, Offer] = {
     Drawing: views.drawing,
-    Undealt: _undealt,
-    PickingUp: _picking_up,
+    Undealt: partial(views.undealt, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
     Exchanging: views.exchanging,
-    Auction: _bidding,
+    Auction: partial(views.bidding, cap=auction.cap),
     Playing: _playing,
     Played: _played,
 }
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
     table = state.table
     match state:
         case Playing():
@@ -84,23 +69,14 @@ def to_act(state: State) -> tuple[int, ...]:
             if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
                 return (play.asker(state),)
             return views.to_play(state)
-        case Auction() | Exchanging():
-            return state.to_speak[:1]
-        case Undealt():
-            return (table.dealer,)
-        case Drawing():
-            return views.to_draw(state)
-        case PickingUp():
-            return views.to_pick_up(state)
         case Played():
             if table.penalise:
                 return table.active
             return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
-    return ()
+    return views.to_act_before_play(state)
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
@@ -116,15 +92,14 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
-    hand = deal_of(state)
+    deal_so_far = deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
-        tricks_done=hand.played if hand else 0,
+        tricks_done=deal_so_far.played if deal_so_far else 0,
         **({"dealer": None} if isinstance(state, Drawing) else {}),
-        **views.of_cards(state, viewer, hand),
-        **views.of_play(state, hand),
+        **views.cards_shown(state, viewer, deal_so_far),
+        **views.play_shown(state, deal_so_far),
         due=due(state),
     )

@@ -24,7 +24,7 @@ class Invited(Event):
     """An invitation to a seat or a role was made. It replaces an earlier one that was not redeemed."""
 
     TOPIC: ClassVar[str] = "match/invited"
-    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     invitation: wire_types.InvitationNumber
     """Its number in the match, from 1."""
     role: Role
@@ -39,6 +39,8 @@ class Invited(Event):
     """The seat; left out: the role has none."""
     official: wire_types.OfficialPlace | None = None
     """Which of the officials, from 1; left out: another role."""
+    given_by: wire_types.Givers = ()
+    """The members behind the key that invited an official."""
 
 
 class InvitationRedeemed(Event):

@@ -1,0 +1,34 @@
+"""What the events of a match hold of its tokens.
+
+The SHA-256 of a token stands in no event. With it a stranger could open matches that name the same token as an
+official's. The events hold two other values, which mean nothing in any other match:
+
+- :func:`in_match`, by which the match knows a token that is shown;
+- :func:`sealed`, of an official's token: only the service can open it, and finds by it all matches of one token.
+"""
+
+import hmac
+from collections.abc import Sequence
+from hashlib import sha256
+from uuid import UUID
+
+DIGEST_BYTES = 32
+
+
+def in_match(match: UUID, token: str) -> str:
+    """Return what the events of a match hold of a token. ``token``: its SHA-256 in hex."""
+    return sha256(f"{match.hex} {token}".encode()).hexdigest()
+
+
+def sealed(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the SHA-256 of each official's token, encrypted for this match, or opened again.
+
+    Each is combined by exclusive or with an HMAC-SHA256 of its own under the secret of the store, so the function is
+    its own inverse. A match is opened once, so no HMAC serves two values.
+    """
+    return tuple(_sealed(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
+
+
+def _sealed(secret: bytes, place: str, token: str) -> str:
+    mask = int.from_bytes(hmac.digest(secret, place.encode(), "sha256"))
+    return (int(token, 16) ^ mask).to_bytes(DIGEST_BYTES).hex()
