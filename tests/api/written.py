@@ -20,7 +20,7 @@ from api.runtime.service import Service
 from referee.clubs.commands import Join, Leave
 from referee.clubs.facts import ClubFounded
 from referee.store.command import Command, Outcome
-from referee.tokens import in_match
+from referee.tokens import in_match, sealed
 from tests.api.erased import recorded
 from tests.api.table import KORTOXEN, Table
 
@@ -116,8 +116,10 @@ class ClubTable(Table):
         self.client, self.uuid = club.client, uuid4()
         self.tokens = {who: new_token() for who in (*range(len(members)), *self._officials(officials))}
         seats = tuple(in_match(self.uuid, hash_of(self.tokens[seat])) for seat in range(len(members)))
-        hashes = tuple(in_match(self.uuid, hash_of(self.tokens[who])) for who in self._officials(officials))
-        opened = opened_by(msgspec.convert(body, OpenMatch), seats, hashes)
+        shown = tuple(hash_of(self.tokens[who]) for who in self._officials(officials))
+        attending_hashes = tuple(in_match(self.uuid, one) for one in shown)
+        dockets = sealed(club.service.referee.secret, self.uuid, shown)
+        opened = opened_by(msgspec.convert(body, OpenMatch), seats, attending_hashes, dockets=dockets)
         opened = replace(opened, club=club.id, members=tuple(members), visibility="public")
         club.service.desk.submit(Command(id=self.uuid, actor="official", request=opened)).result(30)
         self.id = str(self.uuid)
