@@ -136,7 +136,7 @@ class Play(SeatAct, tag="play"):
 
 
 class Trick(SeatAct, tag="trick"):
-    """In a tally: ``seat`` took the trick, or would have taken it without a fault."""
+    """The winner of a trick in a tally: ``seat`` took it, or would have taken it without a fault."""
 
     SCHEMA: ClassVar[str] = "TrickTold"
     second: SeatSent | None = None
@@ -153,7 +153,7 @@ class Report(SeatAct, tag="report"):
 
 
 class Score(SeatAct, tag="score"):
-    """Write the deal into the protocol. After that a knock for it is too late."""
+    """Write the deal into the protocol. A later knock is too late."""
 
 
 class Void(Act, tag="void"):
@@ -217,8 +217,8 @@ class TakeBack(SeatAct, tag="take_back"):
 class AgreeStakes(Act, tag="agree_stakes"):
     """Agree to the stakes of a club's match. Its money does not count until every member in it has agreed.
 
-    In a club with ``stakes_need: secretary`` one member's key with ``officiate`` confirms for all who are present at a
-    real table.
+    In a club with ``stakes_need: secretary`` one member's key with ``officiate`` confirms for all who are present at
+    a real table.
     """
 
     seat: SeatSent | None = None
@@ -248,12 +248,14 @@ AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="The seat, then its bid.")]
 SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="The seat, then its answer.")]
 SeatAndTrick = Annotated[
-    tuple[SeatSent, AfterTrick], Meta(description="The seat that knocked, then the number of tricks of the deal before "
-    "the knock.")
+    tuple[SeatSent, AfterTrick],
+    Meta(description="The seat that knocked, then the number of tricks of the deal before the knock."),
 ]
 EarlyAndLate = Annotated[
     tuple[AfterTrick, ...],
-    Meta(min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."),
+    Meta(
+        min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."
+    ),
 ]
 """A pair, typed as a tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
 
@@ -264,13 +266,14 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`, not `upheld`."""
+    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`, not
+    `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
-    """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the last
-    trick."""
+    """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
+    last trick."""
     upheld: bool = True
-    """Whether the table found the knock right."""
+    """True if the table found the knock right."""
     note: Note = ""
 
 
@@ -293,7 +296,7 @@ class SequenceTold(Value, forbid_unknown_fields=True):
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)]
     """Rank of its highest card."""
     trumps: bool
-    """Whether it is in trumps."""
+    """True if the sequence is in trumps."""
 
 
 class Result(Act, tag="result"):
@@ -304,21 +307,21 @@ class Result(Act, tag="result"):
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The winner of each trick, in order."""
     taken: Annotated[tuple[AfterTrick | EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """By seat, the number of its tricks; if there was a question, of the first four and of the last two."""
+    """Number of tricks, by seat; if there was a question, of the first four and of the last two."""
     answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] | None = None
     """Seat and answer to the question, in the order of speaking."""
     asked: bool = True
-    """Whether the question was asked in time."""
+    """True if the question was asked in time."""
     exits: Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seats that knocked to go out, each with the number of tricks before it."""
     knocks: Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
     """The knocks of the deal, each with the table's agreement on it."""
     misdeal: bool = False
-    """Whether the deal was a misdeal."""
+    """True if the deal was a misdeal."""
     second: Annotated[tuple[SeatSent | None, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """For each trick the seat with the second best card; null if it does not matter."""
+    """Seat with the second best card of each trick; null if it does not matter."""
     exchanged: bool = False
-    """Whether the dealer took the turned-up card."""
+    """True if the dealer took the turned-up card."""
     faults: Annotated[tuple[FaultTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
     """Faults that forfeit a share in the pot."""
     kind: Literal["passed_out", "redeal"] | None = None
@@ -328,7 +331,7 @@ class Result(Act, tag="result"):
     trumps: Annotated[str, Meta(pattern="^[SHDC]$", max_length=1)] | None = None
     """Suit of trumps."""
     card_points: Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(max_length=8)] | None = None
-    """By seat, the points of the cards in its tricks."""
+    """Points of the cards in each seat's tricks, by seat."""
     sequences: Annotated[tuple[SequenceTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The sequences that count."""
     bella: SeatSent | None = None

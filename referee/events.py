@@ -1,7 +1,7 @@
 """The events common to all games.
 
-Projections know the referee mainly by this module. An event carries codes, numbers and the ruling that was made, never
-a sentence. Its ``TOPIC`` is stored in the database and never changes.
+Projections know the referee mainly by this module. An event carries codes, numbers and the ruling that was made,
+never a sentence. Its ``TOPIC`` is stored in the database and never changes.
 """
 
 from collections.abc import Mapping
@@ -49,17 +49,17 @@ Shuffling = Annotated[
     Literal["committed"],
     Meta(
         title="Shuffling",
-        description="`committed`: before each deal the server commits to a seed, and the seats add to it, so that any "
-        "client can check the shuffle when the deal is over.",
+        description="`committed`: before each deal the server commits to a seed, and the seats add to it, so that "
+        "any client can check the shuffle when the deal is over.",
     ),
 ]
 Visibility = Annotated[
     Literal["public", "club", "private"],
     Meta(
         title="Visibility",
-        description="Who may see a match. `public`: any client. `club`: holders of a key of its club or of a token of "
-        "the match. `private`: its players and officials, and the members who open or audit matches for "
-        "its club.",
+        description="Visibility of a match. `public`: any client may see it. `club`: holders of a key of its club or "
+        "of a token of the match. `private`: its players and officials, and the members who open or "
+        "audit matches for its club.",
     ),
 ]
 
@@ -105,12 +105,12 @@ class Breach(Value, omit_defaults=True):
     by: Seat | None = None
     """The seat that did it, if the rules hold a different seat (``seat``) responsible."""
     tricks: wire_types.Count | None = None
-    """For a reported error: the number of tricks of the deal that had been led to, or entered. ``None``: the number
-    does not matter."""
+    """Number of tricks of the deal that had been led to, or entered, before a reported error. ``None``: it does not
+    matter."""
 
 
 class Entry(Value):
-    """One number on a line of the protocol, with its reason and the events that show it."""
+    """A number on a line of the protocol, with its reason and the events that show it."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -153,9 +153,9 @@ class Adjudication(Value):
     correction_minutes: wire_types.Minutes = 30
     """Minutes after the end of the match within which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on while a case is open (J5)."""
+    """Play while a case is open: goes on, or is held (J5)."""
     take_back: bool = False
-    """Whether the last act may be taken back if all agree (J11)."""
+    """True if the last act may be taken back by agreement of all (J11)."""
 
 
 class MatchOpened(Event):
@@ -183,7 +183,7 @@ class MatchOpened(Event):
     officials: wire_types.BySeat[wire_types.Hash] = ()
     """SHA-256 of the tokens of the other officials, from the second on. Never shown."""
     shuffle: Shuffling | None = None
-    """How the server shuffles. Null: by a seed of its own, so that no client can check the shuffle."""
+    """Kind of the shuffle. Null: the server uses a seed of its own, and no client can check it."""
     entropy_seconds: wire_types.EntropySeconds = 0
     """Seconds that a deal waits, after the commitment, for the seats to add to the shuffle."""
     club: UUID | None = None
@@ -195,9 +195,9 @@ class MatchOpened(Event):
     members: wire_types.BySeat[wire_types.MemberNumber] = ()
     """Members who play, by seat; empty in a match without a club."""
     visibility: Visibility = "public"
-    """Who may see the match."""
+    """Visibility of the match."""
     stakes_need: StakesNeed = "members"
-    """Who must agree to the stakes before a club's books count them."""
+    """The people who must agree to the stakes before a club's books count them."""
     stake_limit: wire_types.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
@@ -260,8 +260,8 @@ def as_agreed(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
 class Dealt(Event):
     """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that the viewer may not see is empty; ``counts`` has its number of cards. ``seed`` made the shuffle in house
-    dealing. ``stock`` has the remaining cards, if they are known and needed.
+    A hand that the viewer may not see is empty; ``counts`` has its number of cards. ``seed`` made the shuffle in
+    house dealing. ``stock`` has the remaining cards, if they are known and needed.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -286,7 +286,7 @@ class Dealt(Event):
     """The card that lies face up, visible to all seats."""
     seed: wire_types.Seed | None = None
     face_up: bool = False
-    """Whether each seat sees its hand as soon as it is dealt."""
+    """True if each seat sees its hand as soon as it is dealt."""
     breaches: wire_types.Many[Breach] = ()
 
 
@@ -313,7 +313,7 @@ class TrickTaken(Event):
     second: Seat | None = None
     """The seat that had played the second best card, if it was entered."""
     breaches: wire_types.Many[Breach] = ()
-    """In a tally: the breaches made by leading before a due act was done."""
+    """Breaches made by leading before a due act was done (tally only)."""
 
 
 class Reported(Event):
@@ -328,8 +328,8 @@ class Reported(Event):
 
 
 def to_knocker(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note. If officials attend, a note made during a deal is shown only to the knocker until the deal
-    is over."""
+    """Return a knock's note. If officials attend, a note made during a deal is shown only to the knocker until the
+    deal is over."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
@@ -352,7 +352,7 @@ class KnockUpheld(Event):
     appeal_until: Time | None = None
     """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """Whether the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
+    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
@@ -391,15 +391,15 @@ class KnockDismissed(Event):
     offence: OffenceText | None = None
     rests_on: wire_types.Events = ()
     of: wire_types.CaseNumber | None = None
-    """With ``again``: number of the case that decides about the same incident."""
+    """Number of the case that decides about the same incident, with reason ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """Whether the ruling came during the deal. Until its end the other seats do not learn that the knock was too
+    """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was too
     late."""
     appeal_until: Time | None = None
     """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """Whether the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
+    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 class PenaltyImposed(Event):
@@ -438,7 +438,7 @@ class DealScored(Event):
     """The pot before and after the deal, in games that have one."""
     pot_entries: wire_types.Many[PotEntry] = ()
     halves: bool = False
-    """Whether ``before``, ``points`` and ``entries`` count half points."""
+    """True if ``before``, ``points`` and ``entries`` count half points."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
     """Results of the deal that only this game has: codes and numbers, never a sentence."""
 
@@ -487,7 +487,7 @@ class MatchWon(Event):
     points: wire_types.PointsBySeat
     settlement: wire_types.MoneyBySeat | None = None
     halves: bool = False
-    """Whether ``points`` and the points of the ``payments`` count half points."""
+    """True if ``points`` and the points of the ``payments`` count half points."""
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     payments: wire_types.Many[Payment] = ()
@@ -513,8 +513,8 @@ class MatchClosed(Event):
 class MatchAbandoned(Event):
     """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
 
-    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed, and the points
-    do not change.
+    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed, and the
+    points do not change.
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"

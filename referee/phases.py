@@ -2,8 +2,8 @@
 
 A game supplies tables: the decisions of each phase, the rule of each act, the changes by each event, the automatic
 events of a phase, and the acts offered to a seat. This module holds what all games share: the table of a deal, the
-common events, and one order of precedence among refusals. Requests outside the play (:data:`~referee.seating.WHENEVER`)
-are decided before these checks.
+common events, and one order of precedence among refusals. Requests outside the play
+(:data:`~referee.seating.WHENEVER`) are decided before these checks.
 
 1. The match is over (``MatchOver``).
 2. The seat does not exist.
@@ -56,13 +56,14 @@ from referee.whole_deal import entering
 
 
 class Table(Value):
-    """The part of a deal's state that all games share; each game adds its own fields. Tuples of numbers go by seat."""
+    """The part of a deal's state that all games share; each game adds its own fields. Tuples of numbers go by
+    seat."""
 
     seats: int
     penalise: bool
     house: bool
     tally: bool
-    """Whether only the tally is kept: the cards are never entered."""
+    """True if only the tally is kept: the cards are never entered."""
     stakes: Stakes | None
     points: tuple[int, ...]
     pot: int
@@ -189,7 +190,7 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
     if viewer == "official":
         open_now = table.ledger.open(tricks_done)
         breaches = tuple({**msgspec.to_builtins(standing.breach), "event": standing.event} for standing in open_now)
-    told: dict[str, Any] = {
+    common: dict[str, Any] = {
         "phase": phase_of(state),
         "deal": deal_of(state),
         "dealer": table.dealer,
@@ -200,7 +201,7 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
         "breaches": breaches,
         "winner": state.winner if over else None,
     }
-    return Shown(**{**told, **own})
+    return Shown(**{**common, **own})
 
 
 # What a game is made of
@@ -270,8 +271,8 @@ def game(
     """Return the ruleset of a game that is played by these tables.
 
     ``decide``: decisions by phase and act.
-    ``rule_of``: every act of a seat in the game, with its rule or a function that returns it; cited if a phase does not
-    allow the act.
+    ``rule_of``: every act of a seat in the game, with its rule or a function that returns it; cited if a phase does
+    not allow the act.
     ``evolve``: changes by the game's own events, and by common events if they change more than usual.
     ``follows``, ``offers``: by phase.
     ``undealt``: makes of a table the phase before the deal. ``between_deals``: the phases without dealt cards.
@@ -284,8 +285,8 @@ def game(
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
-    told = decide.keys() | follows.keys() | {Over}
-    assert phases == told, "unknown phase, or a phase without decisions and automatic events: "
+    covered = decide.keys() | follows.keys() | {Over}
+    assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
     changes = {**_common(undealt), **evolve}
     voided, abandoning = void or _void, abandon or _abandon
 

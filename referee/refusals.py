@@ -4,8 +4,8 @@ A refusal has a stable ``code``, the ``rule`` it rests on (``None`` if no rule c
 caller to correct the act. Facts never hold a card that the caller may not see. Sentences are made from the code when
 they are read (:mod:`referee.sentences`).
 
-If several apply, the first in this order is raised: the match is over (``MatchOver``), the seat is out of the match or
-of the deal (``NotInPlay``), the state does not allow the act (``WrongPhase``), it is not the seat's turn
+If several apply, the first in this order is raised: the match is over (``MatchOver``), the seat is out of the match
+or of the deal (``NotInPlay``), the state does not allow the act (``WrongPhase``), it is not the seat's turn
 (``OutOfTurn``), the card is impossible (``NoSuchCard``), a rule of the game forbids the act (``AgainstTheRules``).
 """
 
@@ -16,8 +16,8 @@ class Refused(Exception):
     """An act was not accepted."""
 
     status: ClassVar[str] = "rule"
-    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403). ``rule``:
-    a rule forbids it (422)."""
+    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403).
+    ``rule``: a rule forbids it (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
@@ -25,7 +25,6 @@ class Refused(Exception):
 
 
 class MatchOver(Refused):
-
     status = "state"
 
 
@@ -40,7 +39,7 @@ class NotInPlay(Refused):
 
 
 class OutOfTurn(Refused):
-    """It is a different seat's turn, by the rules of the game."""
+    """The turn belongs to a different seat, by the rules of the game."""
 
 
 class NotYours(Refused):

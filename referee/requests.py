@@ -47,7 +47,7 @@ class StatementSent(Proceeding):
 
     seat: SeatSent
     agrees: bool
-    """Whether the seat agrees with the opener of the case."""
+    """True if the seat agrees with the opener of the case."""
     events: EventsSent = ()
     """Numbers of the events that show it."""
     text: Prose = ""
@@ -110,9 +110,9 @@ class RulingSent(Proceeding):
     """The ruling of an official."""
 
     verdict: Verdict
-    """Whether the opener of the case is right."""
+    """Decision on the claim of the opener."""
     standard: Standard
-    """How certain the facts are."""
+    """Degree of certainty of the facts."""
     rule: RuleSent
     """Basis of the ruling: a rule of the game, or of the procedure."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
@@ -145,7 +145,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     case: wire_types.CaseNumber | None = None
     """The case in which it was ruled; left out: in no case."""
     beyond_doubt: bool = False
-    """Whether the correction is beyond reasonable doubt, so that it may be made after the correction time (J8)."""
+    """True if the correction is beyond reasonable doubt: it may then be made after the correction time (J8)."""
 
 
 Request = (

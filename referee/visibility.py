@@ -25,12 +25,12 @@ Viewer = Annotated[
 Veil = Callable[[Any, str, Viewer], Any]
 """Returns the value of an event's field, by name, for a viewer who may not see the field yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
-"""Who sees a field.
+"""The viewers who may see a field.
 
 ``nobody``: no viewer, not even officials. ``official``: officials only, always. All other fields are open to all when
 the deal is over. Until then: ``sealed``: no viewer. ``open``: officials only. ``own``: officials and the event's
-``seat``. ``by_seat``: officials, and each seat its own place in the tuple. A function: officials, and other viewers the
-value it returns.
+``seat``. ``by_seat``: officials, and each seat its own place in the tuple. A function: officials, and other viewers
+the value it returns.
 """
 Hidden = Mapping[str, Audience]
 
@@ -41,7 +41,8 @@ class Event(Value, omit_defaults=True):
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """Whether the event follows from the line of a deal alone: a corrected line may give a different event, or none."""
+    """True if the event follows only from the line of a deal: a corrected line may give a different event, or
+    none."""
 
 
 E = TypeVar("E", bound=Event)
