@@ -245,12 +245,12 @@ class FirstDealerDrawn(Event):
     rule: RuleId
 
 
-def if_face_up(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
+def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
     """Return the viewer's own hand, by seat, if hands are face up; otherwise none, for none has been picked up."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
-def as_agreed(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
+def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
     """Return the number of cards per seat. If a wrong number is found only on picking up, return the number each seat
     should have."""
     counts: tuple[int, ...] = dealt.counts
@@ -266,9 +266,9 @@ class Dealt(Event):
 
     TOPIC: ClassVar[str] = "deal/dealt"
     HIDDEN: ClassVar[Hidden] = {
-        "counts": as_agreed,
+        "counts": veiled_counts,
         "each": "open",
-        "hands": if_face_up,
+        "hands": veiled_hands,
         "stock": "open",
         "widow": "open",
         "seed": "open",
@@ -327,7 +327,7 @@ class Reported(Event):
     breaches: wire_types.Many[Breach] = ()
 
 
-def to_knocker(ruling: Any, field: str, viewer: Viewer) -> str:
+def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
     """Return a knock's note. If officials attend, a note made during a deal is shown only to the knocker until the
     deal is over."""
     text: str = getattr(ruling, field)
@@ -338,7 +338,7 @@ class KnockUpheld(Event):
     """A knock was right. ``rests_on``: the numbers of the events that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
-    HIDDEN: ClassVar[Hidden] = {"note": to_knocker}
+    HIDDEN: ClassVar[Hidden] = {"note": veiled_note}
     case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
@@ -359,7 +359,7 @@ NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (),
 """Fields of a knock that came too late, as shown until the deal is over."""
 
 
-def unless_late(ruling: Any, field: str, viewer: Viewer) -> Any:
+def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
     """Return a dismissal's field. Until the deal is over, a knock that came too late looks like one for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
@@ -381,7 +381,7 @@ class KnockDismissed(Event):
     breaches)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
-    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late) | {"note": to_knocker}
+    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, veiled_reason) | {"note": veiled_note}
     case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
@@ -536,7 +536,7 @@ LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAban
 """Events that end a deal. Its cards are open to all, up to and including the event itself."""
 
 
-def facts_of(module: ModuleType) -> tuple[type[Event], ...]:
+def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:
     """Return the event types that a module defines."""
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Event)]
     return tuple(kind for kind in kinds if kind is not Event)

@@ -22,7 +22,7 @@ DISMISSED_MAX = 20
 an event of the match, so an unlimited number could fill the match."""
 
 
-class Standing(Value):
+class NotedBreach(Value):
     """A breach with its event and its outcome."""
 
     breach: Breach
@@ -47,9 +47,9 @@ class Penalty(Value):
 class Ledger(Value):
     """The breaches and penalties of a deal."""
 
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[NotedBreach, ...] = ()
     penalties: tuple[Penalty, ...] = ()
-    past: tuple[Standing, ...] = ()
+    past: tuple[NotedBreach, ...] = ()
     """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
     cases: int = 0
     dismissed: tuple[int, ...] = ()
@@ -84,7 +84,7 @@ class Ledger(Value):
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger with these breaches, open since ``event``."""
-        standings = (*self.standings, *(Standing(breach=breach, event=event) for breach in breaches))
+        standings = (*self.standings, *(NotedBreach(breach=breach, event=event) for breach in breaches))
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
@@ -94,22 +94,22 @@ class Ledger(Value):
     def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
         """Return the breaches of a kind by a seat, noted after event ``since`` and not in a voided deal."""
         return tuple(
-            standing.breach
-            for standing in self.standings
-            if standing.breach.offence == offence
-            and seat == (standing.breach.seat if standing.breach.by is None else standing.breach.by)
-            and standing.event > since
-            and not standing.voided
+            record.breach
+            for record in self.standings
+            if record.breach.offence == offence
+            and seat == (record.breach.seat if record.breach.by is None else record.breach.by)
+            and record.event > since
+            and not record.voided
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
         """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
         found = [
             place
-            for place, standing in enumerate(self.standings)
-            if (standing.breach.offence, standing.breach.seat) == (offence, accused) and not standing.breach.shown_by
+            for place, record in enumerate(self.standings)
+            if (record.breach.offence, record.breach.seat) == (offence, accused) and not record.breach.shown_by
         ]
-        left = tuple(standing for place, standing in enumerate(self.standings) if place not in found[-1:])
+        left = tuple(record for place, record in enumerate(self.standings) if place not in found[-1:])
         return msgspec.structs.replace(self, standings=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
@@ -121,9 +121,9 @@ class Ledger(Value):
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
         """Return the ledger with this case as the last: the open breach in the last of these events is taken up."""
 
-        def is_meant(standing: Standing) -> bool:
-            breach, events = standing.breach, rests_on[-1:]
-            return (breach.seat, breach.offence, (standing.event,)) == (accused, offence, events)
+        def is_meant(record: NotedBreach) -> bool:
+            breach, events = record.breach, rests_on[-1:]
+            return (breach.seat, breach.offence, (record.event,)) == (accused, offence, events)
 
         place = next((place for place, one in enumerate(self.standings) if one.case is None and is_meant(one)), None)
         standings = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.standings)])
@@ -145,7 +145,7 @@ class Ledger(Value):
 
         Punished breaches of the deal before are dropped: a knock that names one is from now on for nothing (B-O32).
         """
-        past = tuple(standing for standing in self.past if standing.case is None)
+        past = tuple(record for record in self.past if record.case is None)
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
@@ -154,11 +154,11 @@ class Ledger(Value):
         A breach whose window is still open stays punishable until the first trick is complete.
         """
         standings = []
-        for standing in self.standings:
-            breach = standing.breach
+        for record in self.standings:
+            breach = record.breach
             if breach.closes_after is not None:
                 breach = replace(breach, closes_after=int(tricks_done < breach.closes_after))
-            standings.append(replace(standing, breach=breach))
+            standings.append(replace(record, breach=breach))
         return replace(self, standings=tuple(standings))
 
     def closed(self) -> "Ledger":
@@ -169,31 +169,31 @@ class Ledger(Value):
         """Return the ledger after the deal was voided. Penalties already knocked for stay, with their breaches
         (B-O38, B-O5)."""
         punished = tuple(
-            msgspec.structs.replace(standing, voided=True) for standing in self.standings if standing.case is not None
+            msgspec.structs.replace(record, voided=True) for record in self.standings if record.case is not None
         )
-        past = tuple(standing for standing in self.standings if standing.case is None)
+        past = tuple(record for record in self.standings if record.case is None)
         return msgspec.structs.replace(self, past=past, standings=punished)
 
-    def known(self, matches: Callable[[Standing], bool], named: bool) -> tuple[Standing, ...]:
+    def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.
 
         First choice: breaches that a case took up in this deal. Otherwise those of the deal before, whose cards are
         open to all: the ones taken up if the knock ``named`` the offence, or else all others.
         """
-        taken = tuple(standing for standing in self.standings if standing.case is not None and matches(standing))
+        taken = tuple(record for record in self.standings if record.case is not None and matches(record))
         if taken:
             return taken
         past = tuple(filter(matches, self.past))
-        settled = tuple(standing for standing in past if standing.case is not None)
-        return settled if settled and named else tuple(standing for standing in past if standing.case is None)
+        settled = tuple(record for record in past if record.case is not None)
+        return settled if settled and named else tuple(record for record in past if record.case is None)
 
-    def open(self, tricks_done: int) -> tuple[Standing, ...]:
+    def open(self, tricks_done: int) -> tuple[NotedBreach, ...]:
         """Return the breaches that can still be knocked for after this number of complete tricks."""
         return tuple(
-            standing
-            for standing in self.standings
-            if standing.case is None
-            and (standing.breach.closes_after is None or tricks_done < standing.breach.closes_after)
+            record
+            for record in self.standings
+            if record.case is None
+            and (record.breach.closes_after is None or tricks_done < record.breach.closes_after)
         )
 
 
@@ -219,13 +219,13 @@ def adjudicate(
     """
     case = ledger.next_case
 
-    def matches(standing: Standing) -> bool:
-        return standing.breach.seat == knock.accused and knock.offence in (None, standing.breach.offence)
+    def matches(record: NotedBreach) -> bool:
+        return record.breach.seat == knock.accused and knock.offence in (None, record.breach.offence)
 
-    still_open = [] if knock.late else [standing for standing in ledger.open(tricks_done) if matches(standing)]
+    still_open = [] if knock.late else [record for record in ledger.open(tricks_done) if matches(record)]
     if still_open:
-        standing = still_open[0]
-        breach = standing.breach
+        record = still_open[0]
+        breach = record.breach
         upheld = KnockUpheld(
             case=case,
             seat=knock.seat,
@@ -234,7 +234,7 @@ def adjudicate(
             rule=breach.rule,
             payer=breach.payer,
             penalty=breach.points,
-            rests_on=(*breach.shown_by, standing.event),
+            rests_on=(*breach.shown_by, record.event),
             named=knock.offence,
             note=knock.note,
         )
@@ -242,7 +242,7 @@ def adjudicate(
     here = tuple(filter(matches, ledger.standings))
     # A breach that lapsed in this deal is hidden.
     known = ledger.known(matches, named=knock.offence is not None) or here
-    again = any(standing.case is not None for standing in known)
+    again = any(record.case is not None for record in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
     dismissed = KnockDismissed(
         case=case,

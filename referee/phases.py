@@ -189,7 +189,7 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
     breaches = None
     if viewer == "official":
         open_now = table.ledger.open(tricks_done)
-        breaches = tuple({**msgspec.to_builtins(standing.breach), "event": standing.event} for standing in open_now)
+        breaches = tuple({**msgspec.to_builtins(record.breach), "event": record.event} for record in open_now)
     common: dict[str, Any] = {
         "phase": phase_of(state),
         "deal": deal_of(state),

@@ -302,7 +302,7 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
     )
 
 
-def comes_to(event: Event, ended_by: int) -> tuple[int, ...] | None:
+def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
     """Return the amounts owed after an event, by seat, in minor units, as the event states them.
 
     Empty: no amount is owed, or none yet. ``None``: the event does not change the amounts. ``ended_by``: number of

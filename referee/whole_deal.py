@@ -19,22 +19,22 @@ from referee.visibility import Event
 Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 
 
-def told_as(kind: type[msgspec.Struct], result: Result) -> Any:
+def converted(kind: type[msgspec.Struct], result: Result) -> Any:
     """Return the result as the type of its game. Raises ``AgainstTheRules`` for an unknown, unreadable or missing
     field."""
-    told = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
+    given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    for name, value in told.items():
+    for name, value in given.items():
         if name not in fields:
             raise AgainstTheRules("not_in_the_result", None, at=f"/{name}", allowed=tuple(fields))
         try:
-            told[name] = msgspec.convert(value, fields[name].type, from_attributes=True)
+            given[name] = msgspec.convert(value, fields[name].type, from_attributes=True)
         except msgspec.ValidationError:
             raise AgainstTheRules("told_otherwise", None, at=f"/{name}") from None
     for name, field in fields.items():
-        if field.required and name not in told:
+        if field.required and name not in given:
             raise AgainstTheRules("missing_in_the_result", None, at=f"/{name}")
-    return kind(**told)
+    return kind(**given)
 
 
 _USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
@@ -47,10 +47,10 @@ def entering(
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:
         events: tuple[Event, ...] = (ResultEntered(result=result),)
-        doing, after = script(state, told_as(kind, result)), None
+        acts, after = script(state, converted(kind, result)), None
         while True:
             try:
-                at, request = doing.send(after)
+                at, request = acts.send(after)
             except StopIteration:
                 return events
             try:

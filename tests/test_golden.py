@@ -332,9 +332,9 @@ class TestReading:
             ("result    passed_out", "result    ", 13, "played by P3 4"),
             ("P1 12  P2 12\n\ndeal", "P1 12  P2 12\ndeal", 7, "empty line"),
             ("after     P1 12  P2 12\n", "after     P1 12  P2 12", 15, "line break"),
-            ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "nothing"),
+            ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "expected the end"),
             ("P2 12\n\ndeal", "P2 12\ncarried   carry x\n\ndeal", 7, "'carry 14'"),
-            ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "should read"),
+            ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "expected"),
         ],
     )
     def test_what_is_wrong_is_said_with_its_line_and_what_would_be_right(

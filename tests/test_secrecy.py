@@ -48,8 +48,8 @@ shuffle/committed       all        commitment until
 shuffle/entropy-given   all        seat hex
 
 deal/dealt              all        deal dealer turn_up face_up
-                        as_agreed  counts
-                        if_face_up hands
+                        veiled_counts counts
+                        veiled_hands hands
                         open       each stock widow seed
                         official   breaches
 deal/cut                all        seat
@@ -116,10 +116,10 @@ fault/reported          all        seat accused fault
                         official   breaches
 fault/lifted            all        accused fault
 knock/upheld            all        case seat accused offence rule payer penalty rests_on named appeal_until note_kept
-                        to_knocker note
+                        veiled_note note
 knock/dismissed         all        case seat accused rule named of appeal_until note_kept
-                        to_knocker note
-                        unless_late reason offence rests_on within_deal
+                        veiled_note note
+                        veiled_reason reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
 case/opened             all        case by kind deal offence accused payer events within_deal
@@ -300,22 +300,22 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
             return value if viewer == HOLDER else nothing
         case "by_seat":
             return tuple(value[seat] if viewer == seat else () for seat in SEATS)
-        case "if_face_up":
+        case "veiled_hands":
             if value is None or not event.face_up:
                 return None
             return tuple(value[seat] if viewer == seat else () for seat in SEATS)
-        case "as_agreed":
+        case "veiled_counts":
             return (6, 6, 0, 6) if event.each else value
         case "to_writer":
             return value if viewer == HOLDER or not event.within_deal else nothing
         case "without_notes":
             bare = replace(value, knocks=tuple(replace(knock, note="") for knock in value.knocks))
             return value if viewer == HOLDER or not event.within_deal else bare
-        case "to_knocker":
+        case "veiled_note":
             return value if viewer == HOLDER or not event.note_kept else nothing
         case "after_deal":
             return nothing if event.within_deal else value
-        case "unless_late":
+        case "veiled_reason":
             return nothing if event.reason == "late" and event.within_deal else value
     raise AssertionError(f"no such audience: {audience}")
 

@@ -191,8 +191,8 @@ class TestRefusals:
                 {"deals": (2,)},
                 "Deal 2 was played, or ended as it did, only because of the corrected number. Name it in strike, "
                 "so that it does not count.",
-                "Giv 2 spelades, eller slutade som den gjorde, bara på grund av siffran som rättas. Ange den i strike, "
-                "så räknas den inte.",
+                "Giv 2 spelades, eller slutade som den gjorde, bara på grund av siffran som rättas. Ange "
+                "den i strike, så räknas den inte.",
             ),
             (
                 "down_to_six",
