@@ -1,4 +1,4 @@
-"""What may befall a store in use, done to a real one from another connection."""
+"""Faults of a store in use, caused in a real one from another connection."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def taking_nothing(url: str) -> Iterator[None]:
 
 @contextmanager
 def held(url: str) -> Iterator[None]:
-    """Somebody else has what a writer of events waits for."""
+    """Lock a table that a writer of events needs."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:

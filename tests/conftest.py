@@ -13,7 +13,7 @@ from tests import programs
 from tests.stores import Postgres, empty_database, running_postgres
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
-"""Of whatever Hypothesis makes up. ``make soak`` has 2,000."""
+"""Examples of a Hypothesis test. ``make soak`` has 2,000."""
 # No deadline: how long an example takes says more about the machine than about us.
 settings.register_profile("knacka", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("knacka")
@@ -27,12 +27,12 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
 
 NEEDED = os.environ.get("PROGRAMS") == "needed"
-"""Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
+"""True if a test fails without the program that it needs; otherwise it is skipped, and the reason is shown."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays, and need not be looked through again and again."""
+    """Freeze the collected tests, so that the garbage collector does not visit them again and again."""
     gc.disable()
     try:
         return (yield)

@@ -79,8 +79,10 @@ def some_match(
     enforcement: str | None = None,
     tempting: Mapping[str, Any] | None = None,
 ) -> MatchOpened:
-    """A match that the game accepts; drawn again until it does. What is given is not drawn: options, too, as far as
-    the game knows such ``tempting`` ones."""
+    """Return an opening that the game accepts, drawn until it does.
+
+    Given values are not drawn. ``tempting`` options are set if the game has them.
+    """
     known = {field.encode_name for field in options_of(rules.key).fields}
     fixed = {name: value for name, value in (tempting or {}).items() if name in known}
     while True:

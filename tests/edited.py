@@ -1,4 +1,4 @@
-"""Stores that somebody has been at with a text editor: real rows, changed by SQL on either database."""
+"""Stores that were changed with a text editor: real rows, changed by SQL on either database."""
 
 import random
 import sqlite3
@@ -33,14 +33,14 @@ GAMES: tuple[dict[str, Any], ...] = (
 
 
 class Matches(NamedTuple):
-    """What a store holds of matches that were really played."""
+    """The matches in a store that were really played."""
 
     rows: tuple[StoredEvent, ...]
     snapshots: tuple[StoredEvent, ...]
     ids: tuple[UUID, ...]
 
     def first(self, many: int) -> "Matches":
-        """So many of them."""
+        """Return the first matches, at most this many."""
         ids = self.ids[:many]
         rows, snapshots = ([row for row in some if row.originator_id in ids] for some in (self.rows, self.snapshots))
         return Matches(tuple(rows), tuple(snapshots), ids)
@@ -87,8 +87,8 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
 
 
 class Editor:
-    """Changes what is stored. ``{events}``, ``{snapshots}``, ``{acts}`` and ``{attempts}`` stand for tables, ``?``
-    for a value."""
+    """A connection that changes stored rows. ``{events}``, ``{snapshots}``, ``{acts}`` and ``{attempts}`` stand for
+    tables, ``?`` for a value."""
 
     def __init__(self, url: str) -> None:
         self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
@@ -128,7 +128,7 @@ class Editor:
 
 
 def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
-    """What is wrong with a match."""
+    """Return the differences that the check finds in a match."""
     stored = Stored(url)
     shelves = Shelves(stored)
     try:

@@ -52,14 +52,14 @@ class Table:
         self.state: Any = self.rules.start(opening)
         self.history: list[Recorded] = []
         self.made: tuple[Event, ...] = ()
-        """What the last act made."""
+        """Events of the last act."""
         self.record(opening, "official")
         self.stand(self.rules.begin(self.state, self.moment()), "official")
 
     # When
 
     def moment(self) -> Moment:
-        """What a decision gets from outside, at this point."""
+        """The circumstances of a decision now."""
         return Moment(self.version, self.at, f"{self.seed}{self.version}")
 
     def decide(self, act: Request) -> tuple[Event, ...]:
@@ -76,12 +76,12 @@ class Table:
         return done
 
     def after(self, *acts: Request) -> Self:
-        """These acts done."""
+        """Return the match after these acts."""
         self.do(*acts)
         return self
 
     def stand(self, events: tuple[Event, ...], actor: Actor, request: Request | None = None) -> None:
-        """These events have happened, by this actor, who asked for them."""
+        """Apply these events, made by this actor with this request."""
         for event in events:
             self.record(event, actor, request)
             self.evolved(event)
@@ -92,23 +92,23 @@ class Table:
         self.state = self.rules.evolve(self.state, event, self.version)
 
     def record(self, event: Event, actor: Actor, request: Request | None = None) -> None:
-        """The event has its place in the history, with what was asked if it is the first that came of it."""
+        """Append the event to the history, with the request if it is the request's first event."""
         asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
         self.history.append(Recorded(MATCH, self.version + 1, self.at, actor, "", "", "", event, asked))
 
     def back_to(self, version: int) -> Self:
-        """As it stood after this event."""
+        """Return the match in its state after this event."""
         del self.history[version:]
         self.state = self.match.state
         return self
 
     def wait(self, seconds: float) -> Self:
-        """So much later."""
+        """Return the match after this time."""
         self.at += timedelta(seconds=seconds)
         return self
 
     def plays(self, cards: str) -> Self:
-        """These cards, each by whoever is to play."""
+        """Play these cards, each by the seat whose turn it is."""
         for card in cards.split():
             self.do(Play(seat=self.turn, card=card))
         return self
@@ -127,7 +127,7 @@ class Table:
         return refusal
 
     def accepted(self, act: Request) -> bool:
-        """Whether an act would be taken now."""
+        """Return whether an act would be accepted now."""
         try:
             self.decide(act)
         except Refused:
@@ -135,11 +135,11 @@ class Table:
         return True
 
     def seen(self, viewer: Viewer = "official") -> Shown:
-        """The match as somebody sees it."""
+        """Return the match as the viewer sees it."""
         return self.rules.view(self.state, viewer)
 
     def legal(self, viewer: Viewer) -> tuple[Any, ...]:
-        """What somebody may do."""
+        """Return the acts that the viewer may make."""
         return self.rules.legal(self.state, viewer)
 
     def cards(self, seat: int) -> list[str]:
@@ -147,7 +147,7 @@ class Table:
         return [act.card for act in self.legal(seat) if isinstance(act, Play)]
 
     def hand(self, seat: int) -> tuple[str, ...]:
-        """What a seat holds, if the referee knows it."""
+        """Return the cards that a seat holds, if the referee knows them."""
         return self.seen(seat).hand or ()
 
     def event(self, number: int) -> Event:
@@ -198,7 +198,7 @@ class Table:
 
     @property
     def more(self) -> Mapping[str, Any]:
-        """What only this game has to show to everybody."""
+        """The fields that only this game shows to all viewers."""
         return self.seen("spectator").more or {}
 
     @property
@@ -208,7 +208,7 @@ class Table:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """Who took the tricks of the last deal, in order."""
+        """The seats that took the tricks of the last deal, in order."""
         winners: list[int] = []
         for event in reversed(self.events):
             if isinstance(event, Dealt):
@@ -225,13 +225,13 @@ class Table:
 
     @property
     def won(self) -> MatchWon | None:
-        """How the match was won."""
+        """The event by which the match was won."""
         won: list[MatchWon] = self.happened(MatchWon)
         return won[-1] if won else None
 
     @property
     def won_by(self) -> tuple[int | None, str] | None:
-        """Who has won the match, and by what."""
+        """The winner of the match and the way it was won."""
         won = self.won
         return None if won is None else (won.seat, won.by)
 

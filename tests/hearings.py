@@ -1,9 +1,9 @@
-"""Two worlds with officials: what a seat has not seen is also what others wrote, and what the house committed to.
+"""Two worlds with officials, in which other people's texts and the house's commitment are hidden as well.
 
-They are the worlds of :mod:`tests.interference`. While the deal is under way others knock, state, appeal and rule in
-both, with other texts in each: those are the writer's and the officials' until the deal is over. Where the house
-commits to its shuffle, it has committed to another seed in the other world: the commitment is told and has to differ,
-and is the one thing that is left out when the two are compared.
+They are the worlds of :mod:`tests.interference`. During the deal other seats knock, state and appeal, and officials
+rule, with different texts in each world: only the writer and the officials may see those before the deal is over. If
+the house commits to its shuffle, it has a different seed in each world. The commitment is public and must differ, so
+the comparison leaves it out, and nothing else.
 """
 
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ from referee.visibility import Event
 from tests.interference import Pair, Told, told
 
 OFTEN = 0.3
-"""How often somebody turns to the officials."""
+"""Probability of a request to the officials."""
 WRITTEN = {Knock: "note", OpenCase: "note", Statement: "text", Appeal: "text", Ruling: "reason"}
-"""Where a text stands."""
+"""Field of the text, by request."""
 
 
 class AttendedPair(Pair):
@@ -108,19 +108,20 @@ class AttendedPair(Pair):
         return replace(dealt, seed=met.seed)
 
     def _twin(self, act: Request) -> Request:
-        """With another text, where it is not for all to see at once."""
+        """Return the act of the other world: with a different text, if the text is not public at once."""
         name, under_way = WRITTEN.get(type(act)), self.ours.docket.under_way
-        heard = self.ours.docket.terms is not None  # else a knock is the game's, and its note is told at once
+        # otherwise the game rules on a knock, and its note is public at once
+        heard = self.ours.docket.terms is not None
         if name is None or self._actor(act) == self.watcher or not (under_way and heard):
             return super()._twin(act)
         self.written += 1
         return replace(act, **{name: self._text()})
 
     def _text(self) -> str:
-        """Something that somebody writes, or nothing."""
+        """Return a random text, or an empty one."""
         return self.chance.choice(("", "So it was.", f"He had {self.chance.choice(self.rules.pack)}."))
 
-    # What is asked of the officials
+    # Requests to the officials
 
     def _some_act(self) -> Request | None:
         docket, chance = self.ours.docket, self.chance
@@ -162,7 +163,7 @@ class AttendedPair(Pair):
         )
 
     def _unseen_offences(self) -> tuple[str, ...]:
-        """What the events cannot show now."""
+        """Return the offences that the events cannot show now."""
         return () if self.rules.unseen is None else tuple(sorted(self.rules.unseen(self.left.state)))
 
     # What is seen
@@ -198,5 +199,5 @@ class AttendedPair(Pair):
 
 
 def without_commitment(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The same events without the one number that has to differ."""
+    """Return the events without the commitment, which has to differ."""
     return tuple(replace(one, commitment="") if isinstance(one, ShuffleCommitted) else one for one in events)

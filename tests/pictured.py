@@ -38,7 +38,7 @@ def graymap(modules: list[list[bool]], scale: int = 4) -> bytes:
 
 
 def scanned(picture: str) -> bytes:
-    """What a scanner reads."""
+    """Return the text that a scanner reads."""
     options = ("--raw", "--quiet", "--oneshot", "--nodbus", "-Sbinary")
     done = programs.run("zbarimg", *options, "pgm:-", given=graymap(drawn(picture)))
     assert done.returncode == 0, done.stderr.decode()

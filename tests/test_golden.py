@@ -1,7 +1,8 @@
 """The golden deals: read, written back, and played through, by decide and evolve and over HTTP.
 
-A golden deal stands in ``golden/<ruleset>/<name>.txt`` in the notation of ``openapi/notation.md``, alone or after the
-deals that led to it. Where it is a worked example of the rules its source says which, and its numbers are the rules'.
+A golden deal is in ``golden/<ruleset>/<name>.txt`` in the notation of ``openapi/notation.md``, alone or after the
+deals before it. If it is a worked example of the rules, its source says which, and its numbers are those of the
+rules.
 """
 
 import json
@@ -83,7 +84,7 @@ def play(player: Player, deal: notation.Deal) -> None:
 
 
 def bids_in(done: notation.Done) -> int:
-    """How many bids were told by this."""
+    """Return the number of bids in this act."""
     return len(done.act.bids or ()) if isinstance(done.act, Result) else isinstance(done.act, Bid)
 
 
@@ -93,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 def ruled(case: dict[str, Any], expected: notation.Ruling) -> notation.Ruling:
-    """The ruling on a knock; a dismissal's rule is not always told."""
+    """Return the ruling on a knock. The rule of a dismissal may be left out."""
     upheld = case["verdict"] == "upheld"
     points = case["penalty"] if upheld else case.get("fine", case.get("penalty", 0))
     return notation.Ruling(
@@ -149,7 +150,7 @@ def test_is_played_over_http(path: Path, client: Client) -> None:
 
 
 def without_source(deal: notation.Deal) -> notation.Deal:
-    """The deal as the referee would tell it, who does not know where it comes from."""
+    """Return the deal without its source, which the referee does not know."""
     return msgspec.structs.replace(deal, header=msgspec.structs.replace(deal.header, source=""))
 
 
@@ -202,7 +203,7 @@ def finished(direct: Direct) -> list[notation.Deal]:
 
 
 FINED = {"enforcement": "penalise", "fem_opp": True, "deal_ritual": False, "false_knock_penalty": 5}
-"""Fem Opp, where a knock for nothing costs five (C-O23)."""
+"""Fem Opp, in which a knock for nothing costs five (C-O23)."""
 
 
 def test_a_knock_before_the_first_deal_stands_in_its_record():

@@ -1,4 +1,4 @@
-"""The README is true: its commands are run as they stand, against a service."""
+"""The README is true: its commands run literally, against a service."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None
 
 
 def test_the_first_club_of_a_server_is_founded_as_told(sqlite_url: str) -> None:
-    """Beside a service at which nobody founds a club or opens a match without a key."""
+    """The service does not allow founding a club or opening a match without a key."""
     lines = [line for block in commands_below("For a club, on a server") for line in block.splitlines()]
     (command,) = (line for line in lines if line.startswith("knacka club found "))
     closed = {"KNACKA_ANYBODY_FOUNDS": "false", "KNACKA_ANYBODY_OPENS": "false"}

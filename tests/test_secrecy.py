@@ -1,6 +1,6 @@
-"""What each event tells, field by field, and to whom: a table to be read, and every look at every event beside it.
+"""The visibility of each field of each event: a readable table, compared with every view of every event.
 
-An event or a field that is not in the table fails here, before anybody has seen it.
+An event or a field that is not in the table fails here, before any viewer has seen it.
 """
 
 import re
@@ -246,7 +246,7 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
 
 
 def events() -> dict[str, Event]:
-    """One of every type with something to hide in every field, and what depends on a field, both ways."""
+    """Return one event of every type with a value in every hidden field, and both values of a field that decides."""
     made: dict[str, Event] = {}
     for topic, kind in TYPES.items():
         event = some(inspect.type_info(kind), count(10))
@@ -272,13 +272,13 @@ def events() -> dict[str, Event]:
 
 EVENTS = events()
 EMPTY: dict[str, Any] = {"hash": "", "tokens": (), "official": "", "reason": "nothing"}
+"""Values shown instead of hidden fields that have no default."""
 NAUGHT = {"shuffle/committed": {"seed": ""}}
-"""And where it is another in another event."""
-"""What stands for hidden fields that have no default."""
+"""Values by event, if they differ from ``EMPTY``."""
 
 
 def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
-    """What a viewer is told of a field, by the word that the table has for it."""
+    """Return the value that a viewer should see, by the word in the table."""
     value, audience = getattr(event, field), AUDIENCES[event.TOPIC][field]
     default = {one.name: one.default for one in msgspec.structs.fields(event)}[field]
     usual = EMPTY.get(field) if default is msgspec.NODEFAULT else default
@@ -333,11 +333,11 @@ def test_a_viewer_is_told_what_the_table_says_and_no_more(name: str, viewer: Vie
 
 
 def test_what_is_compared_has_something_to_hide():
-    """Every hidden value differs from what stands in its place."""
+    """Every hidden value differs from its replacement."""
     for name, event in EVENTS.items():
         for field, audience in AUDIENCES[event.TOPIC].items():
             if field == "each" and name in ("deal/dealt, hands up", "deal/dealt, hands down"):
-                continue  # everybody has the right number
+                continue  # all seats have the right number
             if audience in ("nobody", "official", "open", "own"):
                 assert getattr(event, field) != expected(event, field, "spectator", audience == "nobody"), name
 

@@ -72,7 +72,7 @@ def test_only_rules_that_exist_are_tested_or_excused(tested: set[str]):
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_only_rules_that_exist_are_cited(path: Path):
-    """What looks like a rule but begins with another letter is a card."""
+    """A text like a rule id that begins with another letter is a card."""
     cited = {id for id in ID.findall(path.read_text(encoding="utf-8")) if id[0] in LETTERS.values()}
     assert cited - set().union(*RULES.values()) == set()
 

@@ -1,5 +1,5 @@
-"""Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as that process does
-it, or as a process."""
+"""Bundles of matches that were really played, and ``openapi/verify.py`` run as a stranger runs it: in this process,
+or in one of its own."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ SOON = 30.0
 
 
 class Checked(NamedTuple):
-    """What verify.py said, and its exit code."""
+    """The output of verify.py, and its exit code."""
 
     code: int
     lines: list[str]
@@ -40,7 +40,7 @@ VERIFIER = ROOT / "openapi" / "verify.py"
 
 
 def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[str]:
-    """What it is started with."""
+    """Return the arguments of verify.py."""
     file = place / "bundle.json"
     file.write_bytes(bundle)
     if old is None:
@@ -51,13 +51,13 @@ def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[st
 
 
 def checked(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
-    """What verify.py says of a bundle."""
+    """Return the output of verify.py for a bundle."""
     code, said = run_here(VERIFIER, arguments(place, bundle, vkey, old))
     return Checked(code, said.splitlines())
 
 
 def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
-    """The same of a process of its own, which finds nothing that is ours."""
+    """Return the output of verify.py for a bundle, from a process of its own that finds none of our modules."""
     command = [sys.executable, "-I", str(VERIFIER), *arguments(place, bundle, vkey, old)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
@@ -65,7 +65,7 @@ def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | N
 
 
 def sign(client: Any) -> str:
-    """Has the log signed as it stands now; the checkpoint."""
+    """Sign the log in its present size. Return the checkpoint."""
     service: Service = client.app.state.service
     assert service.signer is not None
     followed(client)
@@ -77,7 +77,7 @@ def sign(client: Any) -> str:
 
 
 def played(client: Any, deals: int = 2, **opening: Any) -> Table:
-    """A match in which so many deals were scored, and which goes on; the house deals."""
+    """Return a match with this many scored deals, which goes on; the house deals."""
     while True:  # who declares rödskägg may end it
         table = Table(client, **{"dealing": "house", **opening})
         for number in range(deals):
@@ -92,7 +92,7 @@ SHEET = {
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }
-"""Seat 1 goes home: it had one point left, as the match was opened."""
+"""Seat 1 leaves with the one point that it had at the opening."""
 
 
 class PaidMatch(NamedTuple):
@@ -131,7 +131,7 @@ def won(club: ClubTable, **opening: Any) -> PaidMatch:
 
 
 def struck(client: Any, match: PaidMatch) -> None:
-    """An official strikes its only deal: nobody has won it any more."""
+    """Strike the only deal of a match, so that it has no winner any more."""
     service: Service = client.app.state.service
     correct = Correct(why=Why(rule="B11", reason=""), strike=(1,))
     service.desk.submit(Command(id=UUID(match.id), actor="official", request=correct)).result(30)
@@ -151,7 +151,7 @@ class Audited(NamedTuple):
 
 
 def audited(client: Any) -> Audited:
-    """In the second closing a match of the first is struck, and an entry of it is taken back."""
+    """Return a club whose second closing strikes a match of the first and reverses an entry of it."""
     club = ClubTable(client)
     for name in ("Berit Borg", "Cesar"):
         club.join(name)
@@ -178,7 +178,7 @@ class Bundled(NamedTuple):
     bundles: list[tuple[bytes, str | None]]
 
     def broken(self, chance: Random) -> tuple[str, bytes, bytes, str | None]:
-        """One of them, the same with something wrong, and what that is."""
+        """Return the kind of a change, a bundle, the changed bundle, and the earlier note, if any."""
         while True:
             bundle, old = chance.choice(self.bundles)
             how = chance.choice([*WAYS, *FORGERIES])
@@ -200,7 +200,7 @@ def cut(bundle: bytes, chance: Random) -> bytes:
 
 
 def _edited(edit: Any) -> Any:
-    """That done to its rows, its settlements or its entries."""
+    """Return the edit of a bundle's rows, settlements or entries."""
 
     def edited(bundle: bytes, chance: Random) -> bytes:
         read = msgspec.json.decode(bundle)
@@ -257,7 +257,7 @@ WAYS: dict[str, Any] = {
 }
 
 
-# A forger who mends what the bundle says of its rows, and holds other bundles
+# A forger who adapts the bundle's statements about its rows, and has other bundles
 
 
 def mended(read: Any) -> Any:
@@ -270,7 +270,7 @@ def mended(read: Any) -> Any:
 
 
 def without(bundle: bytes, *places: int) -> bytes:
-    """Return a bundle without these rows, and mended."""
+    """Return a bundle without these rows, with its other numbers adapted."""
     read = msgspec.json.decode(bundle)
     read["rows"] = [row for place, row in enumerate(read["rows"]) if place not in places]
     return msgspec.json.encode(mended(read))
@@ -417,8 +417,8 @@ FORGERIES: dict[str, Any] = {
 
 
 def forged(how: str, bundle: bytes, other: bytes, chance: Random) -> bytes | None:
-    """Return a forgery of a bundle by somebody who holds another one too; ``None`` where nothing came to be changed,
-    or the other one."""
+    """Return a forgery of a bundle, made by a forger who has another one too; ``None`` if it changed nothing, or
+    equals the other one."""
     read = msgspec.json.decode(bundle)
     FORGERIES[how](read, msgspec.json.decode(other), chance)
     false = msgspec.json.encode(read)
@@ -435,7 +435,7 @@ def is_found(honest: Checked, false: Checked) -> bool:
 
 
 def not_found(bundled: Bundled, tries: int, seed: int, place: Path) -> list[str]:
-    """Return what verify.py has taken for proved, of so many bundles with something wrong."""
+    """Return the wrong bundles that verify.py accepted, of ``tries`` bundles with a change."""
     missed, honest = [], dict[bytes, Checked]()
     for number in range(tries):
         how, bundle, false, old = bundled.broken(Random(f"{seed} {number}"))

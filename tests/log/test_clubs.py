@@ -1,4 +1,4 @@
-"""Bundles of a club's matches: who may have them, and that nobody is named in them."""
+"""Bundles of a club's matches: their readers, and the absence of names."""
 
 import json
 from base64 import b64decode

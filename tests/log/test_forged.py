@@ -147,13 +147,13 @@ def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: P
 
 
 Said = tuple[EntryKind, int, tuple[int, ...]]
-"""Of an entry its kind, the event that made it, and what is written on the accounts of the members, by seat."""
+"""An entry: its kind, its event's number, and the amounts on the members' accounts, by seat."""
 FIRST_ENTRY: Said = ("match", 3, (100, -400, 300))
 BACK = (-100, 400, -300)
 
 
 def closed(events: tuple[Event, ...], *said: Said) -> Checked:
-    """What verify.py says of a closing with a match and these entries, which the service has signed."""
+    """Return the output of verify.py for a signed closing with a match and these entries."""
     match = rows_of(*events)
     entries = [
         JournalEntry(

@@ -1,4 +1,4 @@
-"""Checkpoints and keys in the forms of C2SP, and what is none."""
+"""Checkpoints and keys in the formats of C2SP, and texts that are neither."""
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
