@@ -101,7 +101,7 @@ def _origin() -> socket.socket:
         process = subprocess.Popen(
             [sys.executable, "-u", "-m", "tests.forked", str(theirs.fileno())],
             cwd=ROOT,
-            env=os.environ | {"a crash prints its stack": "1"},  # a crash prints its stack
+            env=os.environ | {"PYTHONFAULTHANDLER": "1"},  # a crash prints its stack
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
         )
