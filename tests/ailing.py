@@ -18,7 +18,7 @@ REFUSES = """
 
 @contextmanager
 def taking_nothing(url: str) -> Iterator[None]:
-    """Every insert of an event fails; reading goes on."""
+    """Let every insert of an event fail; reading continues."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
@@ -48,7 +48,7 @@ def held(url: str) -> Iterator[None]:
 
 @contextmanager
 def without(url: str, table: str) -> Iterator[None]:
-    """The books lack a table."""
+    """Rename a table of the projections, so that it is missing within the context."""
     there, gone = f"ALTER TABLE was_{table} RENAME TO {table}", f"ALTER TABLE {table} RENAME TO was_{table}"
     if isinstance(place_of(url), SqliteFile):
         with closing(sqlite3.connect(books_file(url), timeout=10, isolation_level=None)) as other:

@@ -34,7 +34,7 @@ STANDS = "fair, but the record breaks off after it"
 
 
 def hashed(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return sha256(text.encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ class Played:
         return Moment(version, self.at, f"{self.outside} {version}", actor, (), MATCH)
 
     def do(self, act: Any) -> tuple[Event, ...]:
-        """The events that an act makes. It takes a second."""
+        """Return the events of an act, which takes a second."""
         actor = getattr(act, "seat", "official")
         match = self.match
         events, standing = match.procedure.take(match.standing, act, self.moment(actor))
@@ -89,7 +89,7 @@ class Played:
         return events
 
     def tick(self) -> None:
-        """A second passes."""
+        """Let a second pass."""
         self.at += timedelta(seconds=1)
 
     def refused(self, act: Any) -> tuple[str, str, dict[str, Any]]:
@@ -107,7 +107,7 @@ class Played:
         return [one.event.TOPIC for one in self.history]
 
     def lines(self) -> list[str]:
-        """The events of the match as a spectator gets them."""
+        """Return the events of the match as a spectator gets them."""
         match = self.match
         told = (event_seen(one, SPECTATOR, one.originator_version <= match.public_to) for one in self.history)
         return [msgspec.json.encode(one).decode() for one in told]

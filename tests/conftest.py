@@ -59,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL, one for each test process. Never skipped: if it cannot start, tests fail."""
+    """Run a real PostgreSQL for each test process. Tests fail if it cannot start; they are never skipped."""
     with running_postgres() as server:
         yield server
 
@@ -77,7 +77,7 @@ def postgres_url(postgres: Postgres) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """The URL of a store with nothing in it, for each of the two databases we support."""
+    """Yield the URL of an empty store, for each of the two supported databases."""
     name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
     url: str = request.getfixturevalue(name)
     return url

@@ -47,7 +47,7 @@ class Matches(NamedTuple):
 
 
 def played(url: str, acts: int = 62) -> Matches:
-    """A match of each game, the first one of Kortoxen, in a store with nothing in it; the same cards each time."""
+    """Return a match of each game in an empty store, the first one of Kortoxen, with the same cards each time."""
     numbers, chance = count(), random.Random(1)
     with construct(url) as referee:
         desk = Desk(referee, seed=lambda: f"seed {next(numbers)}")
@@ -74,7 +74,7 @@ def _snapshots(referee: Referee, ids: Sequence[UUID]) -> tuple[StoredEvent, ...]
 
 
 def fill(url: str, matches: Matches, *, books: bool = True) -> None:
-    """Stores these matches and keeps the books of them."""
+    """Store these matches and update the projections."""
     with construct(url) as referee:
         assert referee.snapshots is not None
         rows = ((row.originator_id, row.originator_version, row.state) for row in matches.rows)
@@ -107,7 +107,7 @@ class Editor:
             return done.fetchall() if done.description else []
 
     def edit(self, match_id: UUID, number: int, change: Callable[[bytes], bytes], table: str = "{events}") -> None:
-        """Changes the bytes of a row; it must be there, and be another afterwards."""
+        """Change the bytes of a row. The row must exist and be different afterwards."""
         where = "WHERE originator_id = ? AND originator_version = ?"
         ((state,),) = self.run(f"SELECT state FROM {table} {where}", match_id, number)
         changed = change(bytes(state))
@@ -139,6 +139,6 @@ def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
 
 
 def said(url: str, match: str | None = None) -> tuple[int, list[str]]:
-    """The exit code of ``knacka verify``, and its lines."""
+    """Return the exit code and the lines of ``knacka verify``."""
     lines: list[str] = []
     return verify(url, match, lines.append, lines.append), lines

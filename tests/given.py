@@ -34,7 +34,7 @@ Hands = tuple[tuple[str, ...], ...]
 
 
 def deal(text: str) -> Hands:
-    """Hands by seat: ``"SA H7 … | DK …"``."""
+    """Return hands by seat from ``"SA H7 … | DK …"``."""
     return tuple(tuple(hand.split()) for hand in text.split("|"))
 
 
@@ -63,11 +63,11 @@ class Table:
         return Moment(self.version, self.at, f"{self.seed}{self.version}")
 
     def decide(self, act: Request) -> tuple[Event, ...]:
-        """The events that an act would make; nothing has happened."""
+        """Return the events of an act, without applying them."""
         return self.rules.decide(self.state, act, self.moment())
 
     def do(self, *acts: Request) -> tuple[Event, ...]:
-        """The events that these acts make, one after the other; they have happened."""
+        """Apply these acts one after the other. Return their events."""
         done: tuple[Event, ...] = ()
         for act in acts:
             self.made = self.decide(act)
@@ -88,7 +88,7 @@ class Table:
             request = None
 
     def evolved(self, event: Event) -> None:
-        """The match is as this event, the last of its history, has made it."""
+        """Apply this event, the last of the history, to the state."""
         self.state = self.rules.evolve(self.state, event, self.version)
 
     def record(self, event: Event, actor: Actor, request: Request | None = None) -> None:
@@ -118,7 +118,7 @@ class Table:
     def refused(
         self, act: Request, *, rule: str | None, kind: type[Refused] = Refused, code: str | None = None
     ) -> Refused:
-        """The refusal of an act; nothing has happened."""
+        """Return the refusal of an act."""
         with pytest.raises(kind) as caught:
             self.decide(act)
         refusal = caught.value
@@ -143,7 +143,7 @@ class Table:
         return self.rules.legal(self.state, viewer)
 
     def cards(self, seat: int) -> list[str]:
-        """The cards that a seat may play."""
+        """Return the cards that a seat may play."""
         return [act.card for act in self.legal(seat) if isinstance(act, Play)]
 
     def hand(self, seat: int) -> tuple[str, ...]:
@@ -151,11 +151,11 @@ class Table:
         return self.seen(seat).hand or ()
 
     def event(self, number: int) -> Event:
-        """Event ``number`` of the match."""
+        """Return event ``number`` of the match."""
         return self.history[number - 1].event
 
     def happened(self, kind: type[Event]) -> list[Any]:
-        """All events of a kind, in order."""
+        """Return all events of a kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property

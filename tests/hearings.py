@@ -84,7 +84,7 @@ class AttendedPair(Pair):
     # What is otherwise in the other world
 
     def _fork(self) -> None:
-        """The house has committed to another seed for this deal."""
+        """Let the house of the other world commit to a different seed for this deal."""
         parting = not self.forked
         super()._fork()
         if not parting or self.right.docket.shuffle is None:
@@ -133,7 +133,7 @@ class AttendedPair(Pair):
         return super()._some_act()
 
     def _hearing(self) -> Request:
-        """A knock for what may be a case, or something in one that there is."""
+        """Return a knock that may open a case, or a request in an open case."""
         chance, rules, cases = self.chance, self.rules, self.ours.docket.cases
         seat, other, dice = chance.choice(self.left.seats), chance.choice(self.left.seats), chance.random()
         if not cases or dice < 0.3:
@@ -145,7 +145,7 @@ class AttendedPair(Pair):
         return self._in_case(chance.choice(cases), seat)
 
     def _in_case(self, case: Case, seat: int) -> Request:
-        """Something that is said or ruled in a case."""
+        """Return a random request in a case."""
         chance, number, dice = self.chance, case.case, self.chance.random()
         if not case.is_open:
             return Appeal(case=number, seat=seat if dice < 0.9 else None, text=self._text())

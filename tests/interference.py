@@ -165,7 +165,7 @@ class Pair:
         return tuple(self.swapped.get(card, card) for card in cards)
 
     def _stack(self, event: Dealt) -> Dealt:
-        """Hands made of sequences, so that there is something to declare."""
+        """Return hands made of sequences, so that declarations are possible."""
         if not self.stacked or event.hands is None:
             return event
         pack = [card for card in self.rules.pack if card != event.turn_up]
@@ -315,7 +315,7 @@ class Pair:
         return act
 
     def _unseen(self, seat: int, many: int) -> tuple[str, ...]:
-        """Cards that a seat with closed hands may hold."""
+        """Return random cards that a seat with closed hands may hold."""
         return tuple(self.chance.sample(texts_of(hands_of(self._game(self.right))[seat]), many))
 
     def _some_act(self) -> Request | None:
@@ -431,7 +431,7 @@ def hands_known(state: Any) -> bool:
 
 
 def hands_of(state: Any) -> tuple[int, ...]:
-    """Hands as masks."""
+    """Return the hands as bit masks."""
     hands: tuple[int, ...] = state.hands if hasattr(state, "hands") else state.cards.hands
     return hands
 
@@ -448,7 +448,7 @@ def encode(value: Any) -> bytes:
 
 
 def told(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
-    """The events of an act as the viewer may see them before the deal is over."""
+    """Return the events of an act as the viewer may see them before the deal is over."""
     return [seen(event, viewer, public=False) for event in events]
 
 

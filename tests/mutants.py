@@ -89,7 +89,7 @@ def conditions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 
 def turned_round(node: cst.ComparisonTarget) -> Iterable[cst.ComparisonTarget]:
-    """An order the other way; mutmut only moves it by one."""
+    """Yield the comparison reversed; mutmut only moves it by one."""
     other = {
         cst.LessThan: cst.GreaterThanEqual,
         cst.LessThanEqual: cst.GreaterThan,
@@ -158,7 +158,7 @@ def header(node: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
-    """All changes to a file; ``whole``: with the source of all of it, not of one function."""
+    """Yield all changes to a file. ``whole``: with the source of the file instead of one function."""
     wrapper = MetadataWrapper(cst.parse_module((ROOT / file).read_text()))
     visitor = Conditions()
     module = wrapper.visit(visitor)
@@ -185,7 +185,7 @@ def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
 
 
 def difference(was: list[str], now: list[str]) -> tuple[int, int, int]:
-    """The first line that differs, and the first after it that does not, in either."""
+    """Return the first line that differs, and the first equal line after it, in both texts."""
     first = next(number for number, (one, other) in enumerate(zip(was, now, strict=False)) if one != other)
     same = next(back for back, (one, other) in enumerate(zip(was[::-1], now[::-1], strict=False)) if one != other)
     same = min(same, len(was) - first, len(now) - first)
@@ -200,7 +200,7 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def put_in(mutant: Mutant, made_already: Mapping[int, list[FunctionType]]) -> None:
-    """The function does what the mutant says, for all who have got hold of it, and so do those that it has made."""
+    """Replace the code of a function by the mutant, for all references to it and for its inner functions."""
     module = import_module(mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     made: dict[str, Any] = {}
     exec(compile(mutant.source, mutant.file, "exec"), vars(module), made)
@@ -217,7 +217,7 @@ def put_in(mutant: Mutant, made_already: Mapping[int, list[FunctionType]]) -> No
 
 
 def functions(module: Any) -> Iterator[FunctionType]:
-    """The functions and methods that a module defines."""
+    """Yield the functions and methods that a module defines."""
     for value in vars(module).values():
         for function in vars(value).values() if isinstance(value, type) else (value,):
             function = getattr(function, "fget", getattr(function, "__func__", function))
@@ -234,7 +234,7 @@ def within(code: CodeType) -> Iterator[CodeType]:
 
 
 def by_code() -> dict[int, list[FunctionType]]:
-    """All functions that there are, by what they do."""
+    """Return all living functions by the id of their code."""
     found: dict[int, list[FunctionType]] = {}
     for one in gc.get_objects():
         if isinstance(one, FunctionType):

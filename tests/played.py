@@ -47,7 +47,7 @@ def opening(
     entropy_seconds: int = 0,
     **options: Any,
 ) -> MatchOpened:
-    """A match about to be opened, with its options resolved."""
+    """Return the opening of a match, with its options resolved."""
     rules = RULESETS[ruleset]
     return MatchOpened(
         ruleset=rules.key,
@@ -69,14 +69,14 @@ def opening(
 
 
 def opened(desk: Desk, **kwargs: Any) -> UUID:
-    """The id of a match opened at the desk."""
+    """Open a match at the desk. Return its id."""
     match_id = uuid4()
     desk.submit(Command(id=match_id, actor="official", request=opening(**kwargs))).result(30)
     return match_id
 
 
 def send(desk: Desk, match_id: UUID, act: AnyAct, **kwargs: Any) -> Outcome:
-    """The outcome of an act by its own seat, or by the official."""
+    """Send an act by its own seat, or by the official. Return its outcome."""
     return desk.submit(Command(id=match_id, actor=getattr(act, "seat", "official"), request=act, **kwargs)).result(30)
 
 
@@ -109,7 +109,7 @@ def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> nota
 
 
 def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:
-    """The cases of a deal that is over, from its events."""
+    """Return the cases of a deal that is over, from its events."""
     numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
     end = events[-1].originator_version
     return tuple(Case(number, entries_of(events, number, SPECTATOR, end)) for number in numbers)

@@ -86,7 +86,7 @@ BOLD = ("rodskagg", "generalrams", "redeal")
 
 @cache
 def every_act(key: str, seat: int) -> tuple[Act, ...]:
-    """All acts of a seat whose content is its own to choose, right or wrong."""
+    """Return all acts of a seat whose content it may choose, right or wrong."""
     rules = RULESETS[key]
     acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
     acts += (Exchange(seat=seat, card=card) for card in rules.pack if Exchange in rules.acts)

@@ -14,17 +14,17 @@ UNPACKED = Path(__file__).parents[1] / "build" / "programs"
 
 @cache
 def missing() -> tuple[str, ...]:
-    """Which of them are not here."""
+    """Return the programs that this machine lacks."""
     return tuple(program for program in PACKAGES if _path(program) is None)
 
 
 def told_missing() -> str:
-    """Which are missing, in a line that says what to do about it."""
+    """Return a line that names the missing programs and how to get them."""
     return f"{', '.join(missing())}: apt-get install {' '.join(PACKAGES[program] for program in missing())}"
 
 
 def run(program: str, *options: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Runs one of them, with ``given`` as its input."""
+    """Run a program with ``given`` as its input."""
     path = _path(program)
     if path is None:
         raise FileNotFoundError(told_missing())

@@ -25,7 +25,7 @@ BOOKS = (*RULESETS, PROCEDURE)
 
 
 def marks(source: str) -> Iterator[tuple[str, str]]:
-    """Rule id and the name of a test or a class of tests that is marked with it."""
+    """Yield each rule id with the name of a test or class of tests that is marked with it."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             for decorator in node.decorator_list:
@@ -68,7 +68,7 @@ def _cell(text: str) -> str:
 
 
 def page(key: str) -> str:
-    """The page of a ruleset."""
+    """Return the page of a ruleset."""
     book, tests = load(key), shown_by()
     lines = [
         f"# {book.title.en}",

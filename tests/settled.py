@@ -22,7 +22,7 @@ from referee.visibility import Recorded
 
 
 def settled(history: Sequence[Recorded], **more: Any) -> Settlement:
-    """The settlement of a match for money."""
+    """Return the settlement of a match for money."""
     opened = history[0].event
     assert isinstance(opened, MatchOpened)
     rules = RULESETS[opened.ruleset]
@@ -55,7 +55,7 @@ def owed(opened: MatchOpened, points: Sequence[int], winners: Sequence[int], out
 
 
 def check(history: Sequence[Recorded]) -> Settlement:
-    """The settlement, which adds up line by line."""
+    """Return the settlement, after a check that it adds up line by line."""
     found = settled(history)
     opened = history[0].event
     assert isinstance(opened, MatchOpened)

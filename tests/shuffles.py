@@ -177,7 +177,7 @@ def entropy(seat: int, actor: Any, like: Line, chance: Random) -> Line:
 
 
 def numbers_jump(lines: list[Line], chance: Random) -> bool:
-    """The server tries numbers until the cards suit it, and says that there were more events."""
+    """Try numbers until the cards suit the server, and pretend that more events had happened."""
     _, dealt, _ = a_dealing(lines, chance)
     more, place = chance.randint(1, 40), chance.randint(1, dealt)
     seed = lines[dealt]["event"]["seed"]
@@ -188,7 +188,7 @@ def numbers_jump(lines: list[Line], chance: Random) -> bool:
 
 
 def event_left_out(lines: list[Line], chance: Random) -> bool:
-    """An event is missing."""
+    """Leave out an event."""
     lines.pop(chance.randrange(len(lines) - 1))
     return True
 
@@ -201,14 +201,14 @@ def event_twice(lines: list[Line], chance: Random) -> bool:
 
 
 def events_exchanged(lines: list[Line], chance: Random) -> bool:
-    """Two events have changed places."""
+    """Exchange two events."""
     place = chance.randrange(len(lines) - 1)
     lines[place], lines[place + 1] = lines[place + 1], lines[place]
     return True
 
 
 def second_entropy(lines: list[Line], chance: Random) -> bool:
-    """A seat adds a second time, and the key is made of that."""
+    """Let a seat add entropy a second time, and calculate the key with it."""
     begun, dealt, _ = a_dealing(lines, chance)
     if not (there := given(lines, begun, dealt)):
         return False
@@ -246,7 +246,7 @@ def entropy_from_outside(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_after_the_deal(lines: list[Line], chance: Random) -> bool:
-    """A seat adds something when the cards are out."""
+    """Let a seat add entropy after the deal."""
     _, dealt, _ = a_dealing(lines, chance)
     lines.insert(dealt + 1, entropy(0, 0, lines[dealt], chance))
     dealt_again(lines)
@@ -254,7 +254,7 @@ def entropy_after_the_deal(lines: list[Line], chance: Random) -> bool:
 
 
 def no_digits(lines: list[Line], chance: Random) -> bool:
-    """A seat adds too little, or no digits."""
+    """Let a seat add too few digits, or none."""
     begun, dealt, _ = a_dealing(lines, chance)
     if not (there := given(lines, begun, dealt)):
         return False
@@ -264,7 +264,7 @@ def no_digits(lines: list[Line], chance: Random) -> bool:
 
 
 def other_fields(lines: list[Line], chance: Random) -> bool:
-    """An event has a field that it does not have, or lacks one."""
+    """Give an event an unknown field, or remove one."""
     topic = chance.choice(("deal/dealt", "shuffle/committed", "shuffle/entropy-given", "deal/scored"))
     if not (there := places(lines, topic)):
         return False
@@ -305,7 +305,7 @@ def other_dealer(lines: list[Line], chance: Random) -> bool:
 
 
 def other_dealer_of_a_line(lines: list[Line], chance: Random) -> bool:
-    """The score says that another seat has dealt."""
+    """Name another dealer on a line."""
     if not (there := places(lines, "deal/scored")):
         return False
     event = lines[chance.choice(there)]["event"]
@@ -323,14 +323,14 @@ def other_first_dealer(lines: list[Line], chance: Random) -> bool:
 
 
 def other_deal(lines: list[Line], chance: Random) -> bool:
-    """A deal has the number of another one."""
+    """Give a deal the number of a different one."""
     _, dealt, _ = a_dealing(lines, chance)
     lines[dealt]["event"]["deal"] += chance.choice((-1, 1))
     return True
 
 
 def seat_is_out(lines: list[Line], chance: Random) -> bool:
-    """A seat that plays is said to be out before the next deal."""
+    """Eliminate a seat that plays the next deal."""
     topics = [line["topic"] for line in lines]
     there = places(lines, "deal/scored")
     next_deals = [topics.index("deal/dealt", place) for place in there if "deal/dealt" in topics[place:]]
@@ -343,7 +343,7 @@ def seat_is_out(lines: list[Line], chance: Random) -> bool:
 
 
 def cards_change_hands(lines: list[Line], chance: Random) -> bool:
-    """Two seats have exchanged a card."""
+    """Exchange a card of two seats."""
     _, dealt, _ = a_dealing(lines, chance)
     hands = [hand for hand in lines[dealt]["event"]["hands"] if hand]
     one, other = chance.sample(hands, 2)
@@ -373,7 +373,7 @@ def other_stock(lines: list[Line], chance: Random) -> bool:
 
 
 def other_later_cards(lines: list[Line], chance: Random) -> bool:
-    """Cards that come later go to other seats, or are others."""
+    """Give later cards to other seats, or change them."""
     there = [
         place
         for topic in ("deal/later-cards-dealt", "deal/new-hands", "deal/card-given")
@@ -390,7 +390,7 @@ def other_later_cards(lines: list[Line], chance: Random) -> bool:
 
 
 def picked_up_others(lines: list[Line], chance: Random) -> bool:
-    """A seat picks up other cards than it was dealt."""
+    """Let a seat pick up other cards than it was dealt."""
     if not (there := places(lines, "deal/picked-up")):
         return False
     hand = lines[chance.choice(there)]["event"]["hand"]
@@ -409,14 +409,14 @@ def other_seed(lines: list[Line], chance: Random) -> bool:
 
 
 def no_seed(lines: list[Line], chance: Random) -> bool:
-    """The seed stays hidden."""
+    """Keep the seed hidden."""
     begun, dealt, _ = a_dealing(lines, chance)
     lines[chance.choice((begun, dealt))]["event"]["seed"] = ""
     return True
 
 
 def committed_again(lines: list[Line], chance: Random) -> bool:
-    """The house takes another seed when it has seen what the seats add."""
+    """Commit to another seed after the seats have added entropy."""
     _, dealt, _ = a_dealing(lines, chance)
     place = dealt - (lines[dealt - 1]["topic"] == "pot/staked")
     begun = max(at for at in places(lines, "shuffle/committed") if at < dealt)
@@ -427,7 +427,7 @@ def committed_again(lines: list[Line], chance: Random) -> bool:
 
 
 def never_committed(lines: list[Line], chance: Random) -> bool:
-    """A deal has no commitment."""
+    """Leave out the commitment of a deal."""
     begun, _, _ = a_dealing(lines, chance)
     lines.pop(begun)
     numbered(lines)
@@ -435,7 +435,7 @@ def never_committed(lines: list[Line], chance: Random) -> bool:
 
 
 def did_not_wait(lines: list[Line], chance: Random) -> bool:
-    """The deal comes before all had added something, though it had to wait."""
+    """Deal before all seats had added entropy, although the deal had to wait."""
     if not lines[0]["event"].get("entropy_seconds"):
         return False
     begun, dealt, _ = a_dealing(lines, chance)
@@ -449,7 +449,7 @@ def did_not_wait(lines: list[Line], chance: Random) -> bool:
 
 
 def end_cut_off(lines: list[Line], chance: Random) -> bool:
-    """The record ends before a deal does."""
+    """End the record before a deal is over."""
     _, dealt, _ = list(dealings(lines))[-1]
     del lines[dealt + 1 :]
     return True

@@ -45,7 +45,7 @@ PLAYOUTS = int(os.environ.get("PLAYOUTS", "6"))
 
 
 def given(header: notation.Header) -> dict[str, Any]:
-    """The match that a first deal belongs to, in the form of the conformance matches."""
+    """Return the match that a first deal belongs to, in the form of the conformance matches."""
     follows = header.out or header.among or header.carried
     assert not follows, "only the first deal of a text opens a match"
     return {
@@ -61,7 +61,7 @@ def given(header: notation.Header) -> dict[str, Any]:
 
 
 def play(player: Player, deal: notation.Deal) -> None:
-    """Does everything that was done; each ruling and the line in the protocol are as the text has them."""
+    """Make all acts of a deal, and check each ruling and the line in the protocol against the text."""
     for done in deal.acts:
         body = msgspec.to_builtins(done.act)
         if isinstance(done.act, Knock):
@@ -89,7 +89,7 @@ def bids_in(done: notation.Done) -> int:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """Return the value as plain JSON data."""
     return json.loads(msgspec.json.encode(value))
 
 
@@ -167,7 +167,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def playout(ruleset: str, seed: int) -> Direct:
-    """A match dealt by the house and played by random legal acts, with a knock now and then."""
+    """Play a match by random legal acts, dealt by the house, with a knock now and then."""
     chance = random.Random(f"{ruleset} {seed}")
     rules = RULESETS[ruleset]
     match = some_match(chance, rules)
@@ -197,7 +197,7 @@ def playout(ruleset: str, seed: int) -> Direct:
 
 
 def finished(direct: Direct) -> list[notation.Deal]:
-    """The deals of a match."""
+    """Return the finished deals of a match."""
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
     return [deal_of(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
 
@@ -266,7 +266,7 @@ def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypa
 
 
 def told(direct: Direct) -> list[bytes]:
-    """Text and record of each deal of a match."""
+    """Return text and record of each deal of a match."""
     match, caller = direct.table.match, Caller(viewer=0)
     return [
         notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), caller, "en"))

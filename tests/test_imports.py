@@ -64,7 +64,7 @@ def answers(source: str) -> bool:
 
 @cache
 def call_modules() -> set[str]:
-    """The modules that hold calls."""
+    """Return the modules that hold calls."""
     return {
         ".".join(path.with_suffix("").parts)
         for path in SOURCES
@@ -110,7 +110,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
 
 
 def uses(file: str, source: str) -> set[str]:
-    """The dotted names that a file imports, relative ones made absolute, and those of CALLS that it calls."""
+    """Return the absolute dotted names that a file imports, and the functions of CALLS that it calls."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         match node:

@@ -171,7 +171,7 @@ high-card/compared      all        highest
 
 
 def audiences() -> dict[str, dict[str, str]]:
-    """Topic, field, audience."""
+    """Return the audience by topic and field."""
     read: dict[str, dict[str, str]] = {}
     topic = ""
     for line in filter(None, TABLE.splitlines()):
@@ -210,7 +210,7 @@ def test_every_field_has_the_audience_that_the_table_gives_it(topic: str):
 
 
 def some(kind: inspect.Type, numbers: "count[int]") -> Any:
-    """A value of this kind that is no other's and no default."""
+    """Return a value of this kind that is unique and no default."""
     match kind:
         case inspect.Metadata(type=named):
             return some(named, numbers)

@@ -53,7 +53,7 @@ def assert_same(needed: set[str], have: set[str], what: str) -> None:
 
 
 def calls() -> Iterator[tuple[str, dict[str | None, ast.expr]]]:
-    """Every call in the referee: the name called, and its keywords."""
+    """Yield every call in the referee: the name called, and its keywords."""
     for path in Path(referee.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
@@ -61,20 +61,20 @@ def calls() -> Iterator[tuple[str, dict[str | None, ast.expr]]]:
 
 
 def literals(node: ast.AST) -> set[str]:
-    """The strings that an expression can be, conditions left aside."""
+    """Return the strings that an expression can be, without its conditions."""
     if isinstance(node, ast.IfExp):
         return literals(node.body) | literals(node.orelse)
     return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
 def given(called: str, keyword: str) -> set[str]:
-    """The literals that calls of a name give for a keyword."""
+    """Return the literals that calls of a name pass for a keyword."""
     values = [keywords[keyword] for name, keywords in calls() if name == called and keyword in keywords]
     return {literal for value in values for literal in literals(value)}
 
 
 def returned(function: str) -> set[str]:
-    """The literals that functions of a name return."""
+    """Return the literals that functions of a name return."""
     found: set[str] = set()
     for path in Path(referee.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

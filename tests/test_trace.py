@@ -37,7 +37,7 @@ CODE = sorted(
 
 
 def marked(source: str) -> set[str]:
-    """The ids in ``pytest.mark.rule(...)``."""
+    """Yield the ids in ``pytest.mark.rule(...)``."""
     ids = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -48,7 +48,7 @@ def marked(source: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """The ids on all tests."""
+    """Return the ids on all tests."""
     return set().union(*(marked(path.read_text(encoding="utf-8")) for path in ROOT.glob("tests/**/test_*.py")))
 
 

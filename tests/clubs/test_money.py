@@ -49,13 +49,13 @@ def till() -> Till:
 
 
 def found(kind: Any = "deposit", **more: Any) -> EntryFound:
-    """An entry with which the books began: all balances are those that it made."""
+    """Return an opening entry whose accounts have only its own balances."""
     postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
     return EntryFound(**{"kind": kind, "currency": SEK, "postings": postings, "balances": (500, -500), **more})
 
 
 def between(*members: int, kind: Any = "pay") -> EntryFound:
-    """An entry between two members."""
+    """Return an entry between two members."""
     payee, payer = (f"member:{member}" for member in members)
     return found(kind, postings=(Posting(account=payee, amount=500), Posting(account=payer, amount=-500)))
 
@@ -64,7 +64,7 @@ PLAN = "0123456789abcdef"
 
 
 def planned(payer: int = 2, payee: int = 3, amount: int = 500) -> commands.Pay:
-    """A payment that the plan lists so."""
+    """Return a payment as the plan lists it."""
     lists = commands.PlannedPayment(payer=payer, payee=payee, amount=amount)
     return commands.Pay(payer=payer, payee=payee, amount=amount, plan=PLAN, planned=lists)
 

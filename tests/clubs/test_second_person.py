@@ -68,7 +68,7 @@ def waiting(events: tuple[Event, ...]) -> bool:
 
 
 def entry(kind: Any, debit: str = "cash", credit: str = "member:2", amount: int = 500) -> EntryFound:
-    """An entry with which the books began: the balances are those that it made."""
+    """Return an opening entry whose accounts have only its own balances."""
     postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
     return EntryFound(kind=kind, currency="SEK", postings=postings, balances=(amount, -amount))
 
@@ -215,7 +215,7 @@ def test_every_act_about_money_keys_and_settings_is_in_the_table():
 
 
 def changed(act: commands.Set) -> list[str]:
-    """The settings that an act changes."""
+    """Return the settings that an act changes."""
     return [name for name in act.__struct_fields__ if getattr(act, name) is not None]
 
 

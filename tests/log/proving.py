@@ -106,7 +106,7 @@ class PaidMatch(NamedTuple):
 
 
 def won(club: ClubTable, **opening: Any) -> PaidMatch:
-    """A match of members 1, 2 and 3 for money, entered as its score sheet has it."""
+    """Return a match of members 1, 2 and 3 for money, entered from its score sheet."""
     body = {
         "ruleset": KORTOXEN,
         "players": [{"member": member} for member in (1, 2, 3)],
@@ -138,7 +138,7 @@ def struck(client: Any, match: PaidMatch) -> None:
 
 
 def followed(client: Any) -> None:
-    """Waits until the books have all."""
+    """Wait until the projections have applied all rows."""
     service: Service = client.app.state.service
     caught_up(service.books)
 
@@ -226,7 +226,7 @@ def _swapped(rows: list[Any], chance: Random) -> list[Any]:
 
 
 def _passed_off(rows: list[Any], chance: Random) -> list[Any]:
-    """A part of one row in another."""
+    """Replace a part of one row by the same part of a different row."""
     one, other = chance.sample(rows, 2)
     part = chance.choice(list(one))
     one[part] = other[part]
@@ -239,7 +239,7 @@ def _left_out(rows: list[Any], chance: Random) -> list[Any]:
 
 
 def _one_more(rows: list[Any], chance: Random) -> list[Any]:
-    """A number somewhere is one more."""
+    """Add one to a number somewhere."""
     text = msgspec.json.encode(rows).decode()
     found = chance.choice(list(re.finditer(r"-?\d+", text)))
     changed: list[Any] = msgspec.json.decode(text[: found.start()] + str(int(found[0]) + 1) + text[found.end() :])
@@ -333,8 +333,8 @@ def _rows_of_another(read: Any, other: Any, chance: Random) -> None:
 
 
 def _another_beside_it(read: Any, other: Any, chance: Random) -> None:
-    """All rows of the matches and clubs of another bundle, which are listed with all that is signed of them. More
-    rows of one that is there already would be true."""
+    """Add all rows and signatures of the matches and clubs of another bundle. More rows of a match that the bundle
+    already has would be true."""
     listed = {one["id"] for one in read["aggregates"]}
     more = {one["id"]: one for one in other["aggregates"] if one["id"] not in listed}
     if not more:

@@ -180,7 +180,7 @@ def test_a_correction_is_for_auditors_and_the_parties_learn_that_there_is_a_late
 
 
 def changed(answer: httpx.Response, edit: Any) -> bytes:
-    """The bundle with something else done to it."""
+    """Return the bundle with one change."""
     read = msgspec.json.decode(answer.content)
     edit(read)
     return msgspec.json.encode(read)

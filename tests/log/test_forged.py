@@ -68,7 +68,7 @@ def corrected(won: Ended | None = None) -> ProtocolCorrected:
 
 
 def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
-    """The rows of these events."""
+    """Return the rows of these events."""
     rows, before = [], FIRST
     for number, event in enumerate(events, 1):
         row = to_row(Recorded(of, number, AT, "official", f"~{number:024}", "0" * 16, before, event))
@@ -78,7 +78,7 @@ def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
 
 
 def bundled(about: BundleAbout, rows: list[Placed], settled: BundleSettlement | None, entries: Any = ()) -> bytes:
-    """A bundle of them, signed."""
+    """Return a signed bundle of these rows."""
     leaves = [bytes.fromhex(row_hash_of(one)) for one in rows]
     tiles = rolled_up({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
