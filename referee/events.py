@@ -360,7 +360,7 @@ NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (),
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a dismissal's field. Until the deal is over, a knock that came too late looks like one for nothing."""
+    """Return a dismissal's field. Until the deal is over, a knock that came too late looks like a baseless one."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
 

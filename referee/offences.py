@@ -143,7 +143,7 @@ class Ledger(Value):
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger for newly dealt cards, with the breaches of the dealing.
 
-        Punished breaches of the deal before are dropped: a knock that names one is from now on for nothing (B-O32).
+        Punished breaches of the deal before are dropped: a knock that names one is now baseless (B-O32).
         """
         past = tuple(record for record in self.past if record.case is None)
         return msgspec.structs.replace(self.noted(breaches, event), past=past)

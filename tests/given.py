@@ -1,6 +1,6 @@
 """Given, when, then: one driver for a match of any game, in memory. The games' own words are in ``tests/games``.
 
-Tests see what a game shows (``rules.view``, ``rules.legal``, its events), not how it keeps it: the few things that
+Tests use what a game shows (``rules.view``, ``rules.legal``, its events), not how it keeps it: the few things that
 no look shows go through one property each here, so that a game's states can be rebuilt behind its tests.
 
 Seats are counted from 0; ``P1`` to ``P8`` and the texts of tricks count players from 1, as worked examples do.

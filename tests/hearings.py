@@ -66,7 +66,7 @@ class AttendedPair(Pair):
         )
 
     def _game(self, standing: Any) -> Any:
-        return getattr(standing, "play", standing)  # while the pair is made, the game stands alone
+        return getattr(standing, "play", standing)  # while the pair is made, the world is only the game
 
     def _moment(self, standing: Any, act: Request) -> Moment:
         here = standing is self.ours or not self.forked

@@ -55,7 +55,7 @@ class Checkpoint(Value):
 class LastRow(Value):
     """The last row of a match or club when the log had ``size`` rows, to be signed.
 
-    A later row of it whose leaf lies below ``size`` contradicts this.
+    A later row of it whose leaf has an index below ``size`` contradicts this.
     """
 
     origin: str

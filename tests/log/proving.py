@@ -173,7 +173,7 @@ def audited(client: Any) -> Audited:
 
 
 class Bundled(NamedTuple):
-    """Bundles, and the older checkpoint that each is said to extend, if it is."""
+    """Bundles, each with the older checkpoint that it must extend, if any."""
 
     bundles: list[tuple[bytes, str | None]]
 
@@ -261,7 +261,7 @@ WAYS: dict[str, Any] = {
 
 
 def mended(read: Any) -> Any:
-    """Return the bundle with the ranges that its rows make, and without who has no rows left."""
+    """Return the bundle with the ranges of its rows, and without aggregates that have no rows left."""
     for one in read["aggregates"]:
         numbers = [row["version"] for row in read["rows"] if row["id"] == one["id"]]
         one["ranges"] = msgspec.to_builtins(ranges_of(numbers))
@@ -429,7 +429,7 @@ NOT_SHOWN = "NOT SHOWN: "
 
 
 def is_found(honest: Checked, false: Checked) -> bool:
-    """Return whether a forgery is not proved, or is said to show less than the honest bundle does."""
+    """Return whether a forgery is refused, or accepted as showing less than the honest bundle."""
     less = {line for line in false.lines if line.startswith(NOT_SHOWN)} - {*honest.lines}
     return (false.code == 1 and false.lines[-1].startswith("NOT PROVED: ")) or (false.code == 3 and bool(less))
 
