@@ -370,7 +370,7 @@ class TestRulings:
             (
                 dismissed("late", offence="exit_knock"),
                 0,
-                "Dismissed: Arne knocked too late; Berit did not knock for the exit, but the time to knock for it is "
+                "Dismissed: Arne knocked too late; Berit did not knock for the exit, but the time for that knock is "
                 "over (B12).",
                 "Ogillas: Arne knackade för sent; Berit knackade inte för utgång, men tiden att knacka för det är "
                 "ute (B12).",
