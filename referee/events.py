@@ -238,7 +238,7 @@ class CardDrawn(Event):
 
 
 class FirstDealerDrawn(Event):
-    """The seat that drew the highest card deals first."""
+    """The cards drawn decided which seat deals first, by ``rule``."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
     seat: Seat
