@@ -31,7 +31,7 @@ CALLS = {*CLOCK, "open", "print", "uuid.uuid4"}
 
 
 ROUTES = {"Controller", "delete", "get", "head", "patch", "post", "put", "route"}
-PURE = ("journal.py", "lettering.py", "payable.py", "plan.py", "spreadsheets.py", "exports/*")
+PURE = ("journal.py", "transliterate.py", "payable.py", "plan.py", "spreadsheets.py", "exports/*")
 """Modules that work on a journal that other modules have read."""
 STARTS = {"api/app.py", "api/cli.py"}
 """The modules that construct the service."""
