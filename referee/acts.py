@@ -1,6 +1,6 @@
-"""What a seat or an official can do: one tagged union, tag ``act``, and the knock.
+"""The acts of seats and officials (one tagged union, tag ``act``), and the knock.
 
-An act says what somebody wants to do. Whether it may be done is for the ruleset; here it is only read.
+An act states an intention. This module only parses it; the ruleset decides whether it is allowed.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -11,7 +11,7 @@ from referee import wire_types
 from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
-"""A few lines in somebody's own words."""
+"""A note of a few lines, as free text."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal[
     "misdeal",
@@ -53,7 +53,7 @@ AnswerSent = Literal["play", "fold"]
 
 
 class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
-    """Anything that can be sent to a match as an act."""
+    """An act as a client sends it to a match."""
 
 
 class SeatAct(Act):
@@ -63,16 +63,17 @@ class SeatAct(Act):
 
 
 class Draw(SeatAct, tag="draw"):
-    """Draw a card (for the first deal, for the lead in a duel); at a real table the card that was drawn."""
+    """Draw a card (for the first deal, or for the lead in a duel). At a real table ``card`` is the card that was
+    drawn."""
 
     card: Card | None = None
 
 
 class Entropy(SeatAct, tag="entropy"):
-    """Add digits of one's own to a shuffle that the house has committed to: before the deal, and once."""
+    """Add random digits to a committed shuffle. Allowed once for each seat, before the deal."""
 
     hex: Annotated[str, Meta(pattern=ENTROPY, max_length=64)]
-    """32 to 64 hexadecimal digits, drawn at random by the player: they go into the shuffle, and all see them."""
+    """32 to 64 hexadecimal digits, drawn at random by the player. They enter the shuffle and are public."""
 
 
 class Cut(SeatAct, tag="cut"):
@@ -80,7 +81,8 @@ class Cut(SeatAct, tag="cut"):
 
 
 class Deal(SeatAct, tag="deal"):
-    """Deal. In house dealing nothing more; at a real table ``hands`` by seat, or ``counts`` with closed hands."""
+    """Deal. In house dealing no other field is sent; at a real table ``hands`` by seat, or ``counts`` with closed
+    hands."""
 
     hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
     counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=52)], ...], Meta(max_length=8)] | None = None
@@ -94,21 +96,21 @@ class KnockForCards(SeatAct, tag="knock_for_cards"):
 
 
 class PickUp(SeatAct, tag="pick_up"):
-    """Take up one's own cards."""
+    """Pick up the seat's cards."""
 
 
 class RequestCards(SeatAct, tag="request_cards"):
-    """Ask for a new hand; at a real table ``cards`` may say what was received."""
+    """Ask for a new hand. At a real table ``cards`` may give the cards received."""
 
     cards: Hand | None = None
 
 
 class KeepCards(SeatAct, tag="keep_cards"):
-    """Be content with the hand."""
+    """Keep the hand."""
 
 
 class Bid(SeatAct, tag="bid"):
-    """Bid or pass: a number of tricks, or one of the words that the game knows."""
+    """Bid or pass: a number of tricks, or a bid word of the game."""
 
     bid: BidSent
 
@@ -134,34 +136,34 @@ class Play(SeatAct, tag="play"):
 
 
 class Trick(SeatAct, tag="trick"):
-    """Where only the tally is kept: ``seat`` took the trick, or would have taken it."""
+    """The winner of a trick in a tally: ``seat`` took it, or would have taken it without a fault."""
 
     SCHEMA: ClassVar[str] = "TrickTold"
     second: SeatSent | None = None
-    """Who had played the second best card, where a fault of its taker gives the trick to another."""
+    """Seat that had played the second best card, if a fault of the taker gives the trick away."""
 
 
 class Report(SeatAct, tag="report"):
-    """Report at a real table what the cards cannot show."""
+    """Report at a real table a fault that the cards cannot show."""
 
     accused: SeatSent
-    fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
+    fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
     another: bool = False
-    """True: this is another error of the kind than those on record, although it was reported in the same trick."""
+    """True: this is a further error of this kind, although one was already reported in this trick."""
 
 
 class Score(SeatAct, tag="score"):
-    """Write the deal into the protocol; after that it is too late to knock for it."""
+    """Write the deal into the protocol. A later knock is too late."""
 
 
 class Void(Act, tag="void"):
-    """By the official: the deal under way counts for nothing and is dealt again."""
+    """Void the deal under way (officials only): it does not count and is dealt again."""
 
     reason: Note = ""
 
 
 class Discard(SeatAct, tag="discard"):
-    """Throw cards away; which ones."""
+    """Throw away the named cards."""
 
     cards: Hand
 
@@ -171,13 +173,13 @@ class Remind(SeatAct, tag="remind"):
 
 
 class Announce(SeatAct, tag="announce"):
-    """Announce that one is near zero, or give thanks."""
+    """Announce "near zero", or give thanks."""
 
     what: Literal["near_zero", "thanks"]
 
 
 class Exchange(SeatAct, tag="exchange"):
-    """Lay away a card and take the turned-up one. Where only the tally is kept the card is not told."""
+    """Lay away a card and take the turned-up one. In a tally the card is left out."""
 
     card: Card | None = None
 
@@ -189,7 +191,8 @@ class Reply(SeatAct, tag="reply"):
 
 
 class Declare(SeatAct, tag="declare"):
-    """State one thing of a sequence: its class, top rank, or whether it is in trumps; with closed hands its cards."""
+    """Declare one property of a sequence: its class, its top rank, or whether it is in trumps. With closed hands: its
+    cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)] | None = None
@@ -198,7 +201,7 @@ class Declare(SeatAct, tag="declare"):
 
 
 class Respond(SeatAct, tag="respond"):
-    """Answer a stated sequence."""
+    """Answer a declared sequence."""
 
     answer: Literal["better", "equal", "enough"]
 
@@ -208,125 +211,131 @@ class Bella(SeatAct, tag="bella"):
 
 
 class TakeBack(SeatAct, tag="take_back"):
-    """Ask that the last act be taken back, which was one's own; or agree to that where another has asked for it."""
+    """Ask to take back the seat's own last act, or agree to the request of a different seat."""
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match: until every member in it has, its money counts for nothing.
+    """Agree to the stakes of a club's match. Its money does not count until every member in it has agreed.
 
     In a club with ``stakes_need: secretary`` one member's key with ``officiate`` confirms for all who are present at
-    a real table."""
+    a real table.
+    """
 
     seat: SeatSent | None = None
-    """The seat whose member agrees; left out by an official, who answers for all seats that have not agreed."""
+    """Seat whose member agrees. An official leaves it out and answers for all seats that have not agreed."""
     agree: bool = True
     """False: decline. The match then never counts in the books."""
 
 
 class Close(Act, tag="close"):
-    """By the official, between deals: ends the session."""
+    """End the session between two deals (officials only)."""
 
 
 class Abandon(Act, tag="abandon"):
-    """By the official, at any time: ends a match that will not be finished."""
+    """End an unfinished match at any time (officials only)."""
 
     reason: Note = ""
-    """Why, for the record."""
+    """Reason, for the record."""
 
 
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has, so that a list that is too long is against a rule and not unreadable."""
+"""Greater than the number of tricks in any deal, so that a rule refuses a long list, and not the parser."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
-"""So many tricks were over."""
-SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="Who bid, and then what.")]
-SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="Who answered, and then what.")]
+"""Number of tricks that were over."""
+SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="The seat, then its bid.")]
+SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="The seat, then its answer.")]
 SeatAndTrick = Annotated[
-    tuple[SeatSent, AfterTrick], Meta(description="Who knocked, and then after how many tricks of the deal.")
+    tuple[SeatSent, AfterTrick],
+    Meta(description="The seat that knocked, then the number of tricks of the deal before the knock."),
 ]
 EarlyAndLate = Annotated[
     tuple[AfterTrick, ...],
-    Meta(min_length=2, max_length=2, description="How many of the first four tricks, and of the last two."),
+    Meta(
+        min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."
+    ),
 ]
-"""A pair; as such msgspec cannot tell it from a number without harm (0.22)."""
+"""A pair, typed as a tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
 
 
 class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
-    """A knock and what the table agreed on it."""
+    """A knock and the table's agreement on it."""
 
     seat: SeatSent
-    """Who knocked."""
+    """Seat that knocked."""
     accused: SeatSent
-    """For whose error. Who knocked for his own exit in vain accuses himself of `exit_knock`, not `upheld`."""
+    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`, not
+    `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
-    """After so many tricks; null: before the bidding where it is about the deal, else after the last trick."""
+    """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
+    last trick."""
     upheld: bool = True
-    """Whether the table found it right."""
+    """True if the table found the knock right."""
     note: Note = ""
 
 
 class FaultTold(Value, forbid_unknown_fields=True):
-    """A fault and whose it was."""
+    """A fault and the seat that made it."""
 
     seat: SeatSent
-    """Whose it was."""
-    fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
-    """Which it was."""
+    """Seat that made it."""
+    fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
+    """The kind of fault."""
 
 
 class SequenceTold(Value, forbid_unknown_fields=True):
     """A sequence that was shown and counts."""
 
     seat: SeatSent
-    """Whose it is."""
+    """Seat that holds it."""
     cards: Annotated[int, Meta(ge=3, le=8)]
-    """How many cards it has."""
+    """Number of its cards."""
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)]
-    """The rank of its highest card."""
+    """Rank of its highest card."""
     trumps: bool
-    """Whether it is in trumps."""
+    """True if the sequence is in trumps."""
 
 
 class Result(Act, tag="result"):
-    """Where only the tally is kept: a whole deal as the score sheet has it. What a game does not know is left out."""
+    """A whole deal, as on the score sheet (tally only). Leave out fields that the game does not have."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Seat and bid, as they were spoken."""
+    """Seat and bid, in the order of speaking."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Who took each trick, in order."""
+    """The winner of each trick, in order."""
     taken: Annotated[tuple[AfterTrick | EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """By seat, how many tricks it took; where there is a question, of the first four and of the last two."""
+    """Number of tricks, by seat; if there was a question, of the first four and of the last two."""
     answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] | None = None
-    """Seat and answer to the question, as they were spoken."""
+    """Seat and answer to the question, in the order of speaking."""
     asked: bool = True
-    """Whether the question was put in time."""
+    """True if the question was asked in time."""
     exits: Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Who knocked for his exit, after how many tricks."""
+    """Seats that knocked to go out, each with the number of tricks before it."""
     knocks: Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
-    """The knocks of the deal, and what the table agreed on each."""
+    """The knocks of the deal, each with the table's agreement on it."""
     misdeal: bool = False
-    """The deal was a misdeal."""
+    """True if the deal was a misdeal."""
     second: Annotated[tuple[SeatSent | None, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """For each trick who had played the second best card; null where it does not matter."""
+    """Seat with the second best card of each trick; null if it does not matter."""
     exchanged: bool = False
-    """The dealer took the turned-up card."""
+    """True if the dealer took the turned-up card."""
     faults: Annotated[tuple[FaultTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
-    """Faults that forfeit a part in the pot."""
+    """Faults that forfeit a share in the pot."""
     kind: Literal["passed_out", "redeal"] | None = None
-    """Why nothing was played."""
+    """Reason why no card was played."""
     declarer: SeatSent | None = None
-    """Who played for the points."""
+    """Seat that played for the points."""
     trumps: Annotated[str, Meta(pattern="^[SHDC]$", max_length=1)] | None = None
-    """The suit that was trumps."""
+    """Suit of trumps."""
     card_points: Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(max_length=8)] | None = None
-    """By seat, the points of the cards in its tricks."""
+    """Points of the cards in each seat's tricks, by seat."""
     sequences: Annotated[tuple[SequenceTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Those that count."""
+    """The sequences that count."""
     bella: SeatSent | None = None
-    """Who declared king and queen of trumps."""
+    """Seat that declared king and queen of trumps."""
 
 
 AnyAct = (
@@ -364,9 +373,9 @@ AnyAct = (
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
-    """A knock on the table: ``seat`` says that ``accused`` did something wrong.
+    """A knock on the table: ``seat`` accuses ``accused`` of an offence.
 
-    ``offence`` names it; without it the referee looks for the oldest that stands open.
+    Without ``offence`` the referee takes the oldest open breach.
     """
 
     seat: SeatSent

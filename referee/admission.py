@@ -8,26 +8,26 @@ from referee import wire_types
 from referee.value import Seat, SeatSent, Value
 
 TokenRole = Literal["seat", "scribe", "watcher"]
-"""What a token can be issued for: to act for a seat, to write down what all seats do, or only to look."""
+"""Purpose of a token: to act for a seat, to write down the acts of all seats, or only to read."""
 Role = Annotated[
     Literal["seat", "scribe", "watcher", "official"],
     Meta(
         title="InvitedRole",
-        description="What an invitation admits to. `seat`: to act for the seat. `scribe`: one device at a real "
-        "table, which acts for all seats and sees what a spectator sees. `watcher`: only to look. `official`: one of "
-        "the officials that the match names.",
+        description="The role that an invitation admits to. `seat`: acts for the seat. `scribe`: one device at a "
+        "real table, which acts for all seats and sees what a spectator sees. `watcher`: only reads. "
+        "`official`: one of the officials that the match names.",
     ),
 ]
 PlaceSent = Annotated[int, Meta(ge=1, le=wire_types.OFFICIALS_MAX)]
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """By the official: a seat or a role gets another token instead of the one before."""
+    """Replace the token of a seat or a role (officials only)."""
 
     seat: Seat | None
     """The seat; null: the role has none."""
     hash: wire_types.HiddenHash
-    """The hash of the token in this match. It is shown to nobody."""
+    """The hash of the new token in this match. Never shown."""
     role: TokenRole = "seat"
 
 
@@ -35,13 +35,13 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """Make an invitation to a seat or a role. It replaces an earlier one that was not redeemed."""
 
     role: Role
-    """What it admits to."""
+    """The role that it admits to."""
     hash: wire_types.HiddenHash
-    """SHA-256 of the code. It is shown to nobody."""
+    """SHA-256 of the code. Never shown."""
     seat: SeatSent | None = None
     """The seat; left out: the role has none."""
     official: PlaceSent | None = None
-    """Which of the officials, from 1; left out: another role."""
+    """Number of the official, from 1; left out: a different role."""
     given_by: wire_types.Givers = ()
     """The members behind the key that invites an official."""
 
@@ -52,4 +52,4 @@ class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, ta
     invitation: wire_types.InvitationNumber
     """The number of the invitation in the match."""
     hash: wire_types.HiddenHash
-    """The hash in this match of the token that the holder gets. It is shown to nobody."""
+    """The hash in this match of the token that the holder gets. Never shown."""

@@ -1,7 +1,7 @@
 """Cards, the pack and the seats: text outside, bit masks inside.
 
-A card is written suit then rank, ``"SA"``, ``"HT"``, ``"D7"``, in code, JSON and logs alike. A set of cards
-(a hand, a suit, what was seen) is an ``int`` with one bit a card; within a suit a higher rank is a higher bit.
+A card is written suit then rank (``"SA"``, ``"HT"``, ``"D7"``) in code, JSON and logs. A set of cards (a hand, a
+suit, the cards seen) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from itertools import count
 from random import Random
 
 Cards = int
-"""A set of cards: one bit each."""
+"""A set of cards: one bit for each card."""
 
 SUITS = "SHDC"
 RANKS = "23456789TJQKA"
@@ -27,12 +27,12 @@ HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
 
 
 def cards_of(texts: Iterable[str]) -> Cards:
-    """The set of these cards; each text must name another card of the pack."""
+    """Return the set of these cards. All texts must name different cards of the pack."""
     return sum(map(BIT.__getitem__, texts))
 
 
 def texts_of(cards: Cards) -> tuple[str, ...]:
-    """The cards of a set as texts, in the order of the pack."""
+    """Return the cards of a set as texts, in the order of the pack."""
     texts = []
     while cards:
         bit = cards & -cards
@@ -42,14 +42,15 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
 
 
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
-    """All seats, clockwise from ``first``."""
+    """Return all seats, clockwise from ``first``."""
     return (*range(first, seats), *range(first))
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """The pack in the order that this seed gives: the same for ever, so that a deal can be checked from it.
+    """Return the pack in the order of this seed. The order never changes, so that a deal can be checked from its
+    seed.
 
-    A seed ``2:n:key`` gives the order of the key. A smaller pack is in the order that its cards have among the 52.
+    A seed ``2:n:key`` gives the order of the key. A smaller pack keeps the order that its cards have among the 52.
     """
     by_key = seed.startswith("2:")
     cards = _by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
@@ -57,10 +58,10 @@ def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
 
 
 def _by_key(key: str) -> list[str]:
-    """The 52 cards shuffled by the bytes that the SHA-256 of the key and a number, one after the other, give.
+    """Return the 52 cards shuffled by the bytes of SHA-256 over the key and a counter.
 
-    The last card changes places with one of all, the one before it with one of those left, and so on. Bytes that
-    would favour some places are passed over.
+    The last card is swapped with one of all, the card before it with one of the remaining, and so on. Bytes that
+    would favour some places are skipped.
     """
     stream = (byte for block in count() for byte in sha256(f"{key}\n{block}".encode()).digest())
     cards = list(PACK)

@@ -1,7 +1,7 @@
-"""The facts common to all games.
+"""The events common to all games.
 
-This module is most of what projections may know of the referee. A fact carries codes and numbers and the ruling that
-was made, never a sentence; its ``TOPIC`` stands in the database for ever.
+Projections know the referee mainly by this module. An event carries codes, numbers and the ruling that was made,
+never a sentence. Its ``TOPIC`` is stored in the database and never changes.
 """
 
 from collections.abc import Mapping
@@ -33,15 +33,16 @@ Dealing = Annotated[
     Literal["house", "table", "tally"],
     Meta(
         title="Dealing",
-        description="`house`: the server deals. `table`: cards lie on a real table. `tally`: so they do, and only "
-        "who took which trick is entered, or a whole deal at once.",
+        description="`house`: the server deals. `table`: the players deal real cards. `tally`: they do too, and only "
+        "the winner of each trick, or a whole deal at once, is entered.",
     ),
 ]
 Enforcement = Annotated[
     Literal["refuse", "penalise"],
     Meta(
         title="Enforcement",
-        description="`refuse`: what the rules forbid is refused. `penalise`: it stands until somebody knocks.",
+        description="`refuse`: an act against the rules is refused. `penalise`: it is accepted, and costs something "
+        "only if a player knocks.",
     ),
 ]
 Shuffling = Annotated[
@@ -49,21 +50,22 @@ Shuffling = Annotated[
     Meta(
         title="Shuffling",
         description="`committed`: before each deal the server commits to a seed, and the seats add to it, so that "
-        "anybody can check the shuffle when the deal is over.",
+        "any client can check the shuffle when the deal is over.",
     ),
 ]
 Visibility = Annotated[
     Literal["public", "club", "private"],
     Meta(
         title="Visibility",
-        description="Who may see a match. `public`: anybody. `club`: who holds a key of its club, or a token of the "
-        "match. `private`: who plays or officiates in it, and who opens or audits matches for its club.",
+        description="Visibility of a match. `public`: any client may see it. `club`: holders of a key of its club or "
+        "of a token of the match. `private`: its players and officials, and the members who open or "
+        "audit matches for its club.",
     ),
 ]
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Points, from so many points or so many halves."""
+    """Return these numbers as points; with ``halves`` each number counts half points."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -72,24 +74,24 @@ StakesNeed = Annotated[
     Meta(
         title="StakesNeed",
         description="Who agrees to the stakes of a match. `members`: each member in it. `secretary`: at a real table "
-        "one member with `officiate` may also confirm for all who are present, unless the match was opened with "
-        "other points than its ruleset starts with.",
+        "one member with `officiate` may also confirm for all who are present, unless the match was "
+        "opened with other points than its ruleset starts with.",
     ),
 ]
 
 
 class Stakes(Value, forbid_unknown_fields=True):
-    """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
+    """The worth of a point: ``unit`` minor units of an ISO 4217 ``currency``."""
 
     currency: wire_types.Currency
     unit: wire_types.Unit
 
 
 class Breach(Value, omit_defaults=True):
-    """An act against the rules that stands until somebody knocks. Only officials may see it.
+    """An act against the rules that costs nothing until a player knocks. Only officials may see it.
 
-    ``seat`` is accused of it, ``payer`` goes up ``points`` by ``rule`` if it is knocked for. After ``closes_after``
-    completed tricks of the deal it is too late; ``None``: when the deal is scored.
+    ``seat`` is accused of it. If it is knocked for, ``payer`` goes up ``points`` by ``rule``. After ``closes_after``
+    completed tricks of the deal a knock is too late; ``None``: once the deal is scored.
     """
 
     offence: OffenceText
@@ -99,15 +101,16 @@ class Breach(Value, omit_defaults=True):
     points: wire_types.WholePoints
     closes_after: wire_types.Count | None = None
     shown_by: wire_types.Events = ()
-    """Earlier events that prove it, beside the one that carries it."""
+    """Earlier events that prove the breach, in addition to the event that carries it."""
     by: Seat | None = None
-    """Who did it, where the rules hold another to it: ``seat``."""
+    """The seat that did it, if the rules hold a different seat (``seat``) responsible."""
     tricks: wire_types.Count | None = None
-    """Of a reported error: how many tricks of the deal had been led to, or entered. ``None``: it does not matter."""
+    """Number of tricks of the deal that had been led to, or entered, before a reported error. ``None``: it does not
+    matter."""
 
 
 class Entry(Value):
-    """One number on a line of the protocol: why it stands there, and the events that show it."""
+    """A number on a line of the protocol, with its reason and the events that show it."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -116,7 +119,7 @@ class Entry(Value):
 
 
 class PotEntry(Value):
-    """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
+    """The amount that a seat put into the pot (below zero: took out), in the pot's units, with its reason."""
 
     seat: Seat | None
     units: wire_types.Money
@@ -125,36 +128,38 @@ class PotEntry(Value):
 
 
 class Payment(Value, omit_defaults=True):
-    """What one player owes another when the match is over, and by which rule. A loser may owe nothing: then the rule
-    says why."""
+    """The points that one player owes another when the match is over, and the rule for it.
+
+    A loser may owe nothing; then the rule says why.
+    """
 
     payer: Seat
     payee: Seat
     points: wire_types.WholePoints
-    """How many points are paid for. Below zero: the payee pays."""
+    """Points to be paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
-    """They are those that lie between the two; else those that the payer is left with."""
+    """True: ``points`` is the difference between the two players. False: the points that the payer has left."""
 
 
 class Adjudication(Value):
-    """How a match is attended to: the officials by name, the first of whom is ``official``, the second
-    ``official:2``, and their time limits."""
+    """The officials of a match and their time limits. The first official has the role ``official``, the second
+    ``official:2``."""
 
     officials: wire_types.Officials
-    """Their names."""
+    """Names of the officials, the first official first."""
     appeal_minutes: wire_types.Minutes = 30
-    """So long a ruling may be appealed (J7)."""
+    """Minutes within which a ruling may be appealed (J7)."""
     correction_minutes: wire_types.Minutes = 30
-    """So long after the end of the match a score may be corrected (J8)."""
+    """Minutes after the end of the match within which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on while a case is open (J5)."""
+    """Play while a case is open: goes on, or is held (J5)."""
     take_back: bool = False
-    """Whether the last act may be taken back where all agree (J11)."""
+    """True if the last act may be taken back by agreement of all (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option of its ruleset resolved. Of tokens it holds hashes that are good for
+    """A match was opened, with every option of its ruleset resolved. Tokens are stored as hashes that are valid in
     this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
@@ -175,66 +180,67 @@ class MatchOpened(Event):
     tokens: wire_types.BySeat[wire_types.Hash]
     official: wire_types.HiddenHash
     pot: wire_types.Money = 0
-    """What lies in the pot, in games that have one."""
+    """Amount in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
     adjudication: Adjudication | None = None
-    """Officials attend to the match; null: what events cannot decide, nobody rules on."""
+    """Officials and their time limits. Null: the match has none, and no ruling is made on what its events cannot
+    decide."""
     officials: wire_types.BySeat[wire_types.Hash] = ()
-    """The hashes of the tokens of the other officials, from the second on: shown to nobody."""
+    """Hashes of the tokens of the other officials, from the second on. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
-    """By official, the SHA-256 of the token, encrypted with the secret of the store: shown to nobody. The service
-    finds by it the cases of all matches of one token."""
+    """SHA-256 of each official's token, encrypted with the secret of the store. Never shown. The service uses it to
+    find the cases of all matches of one token."""
     shuffle: Shuffling | None = None
-    """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
+    """Kind of the shuffle. Null: the server uses a seed of its own, and no client can check it."""
     entropy_seconds: wire_types.EntropySeconds = 0
-    """So long after the commitment a deal waits for what the seats add to the shuffle."""
+    """Seconds that a deal waits, after the commitment, for the seats to add to the shuffle."""
     club: UUID | None = None
-    """Whose match it is; null: nobody's. In a club's match ``players`` are ``M5`` and so on, by ``members``."""
+    """Club of the match; null: none. In a club's match ``players`` are ``M5`` and so on, by ``members``."""
     evening: wire_types.EveningNumber | None = None
-    """Of the club's evenings the one on which it is played."""
+    """Number of the club's evening on which the match is played."""
     table: wire_types.TableNumber | None = None
-    """At which table of that evening."""
+    """Number of the table at that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber] = ()
-    """The members who play, by seat; empty where it is no club's."""
+    """Members who play, by seat; empty in a match without a club."""
     visibility: Visibility = "public"
-    """Who may see it."""
+    """Visibility of the match."""
     stakes_need: StakesNeed = "members"
-    """Who has to agree to the stakes before a club's books count them."""
+    """The people who must agree to the stakes before a club's books count them."""
     given_by: wire_types.Givers = ()
-    """The members behind the key that opened the match and was shown the tokens of its officials."""
+    """Members behind the key that opened the match and was shown the tokens of its officials."""
     stake_limit: wire_types.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
 
 class TokenEnded(Event):
-    """The token that a seat or a role had until now is refused from here on."""
+    """A token was replaced: from here on the previous token of this seat or role is refused."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
     seat: Seat | None = None
-    """Whose it was; left out: nobody's, in a role that has no seat."""
+    """Seat of the token; left out: the role has no seat."""
     role: wire_types.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
+    """`seat`, `scribe` (writes for all seats), `watcher` (may only read), or `official`."""
     official: wire_types.OfficialPlace | None = None
-    """Which of the officials, from 1; left out: another role."""
+    """Number of the official, from 1; left out: a different role."""
 
 
 class TokenMade(Event):
-    """A seat or a role was given a token, of which a hash is stored."""
+    """A seat or a role was given a token, which is stored as a hash."""
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     hash: wire_types.HiddenHash
-    """The hash of the token in this match: shown to nobody."""
+    """The hash of the token in this match. Never shown."""
     seat: Seat | None = None
-    """Whose it is; left out: nobody's, in a role that has no seat."""
+    """Seat of the token; left out: the role has no seat."""
     role: wire_types.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
+    """`seat`, `scribe` (writes for all seats), `watcher` (may only read), or `official`."""
     official: wire_types.OfficialPlace | None = None
-    """Which of the officials, from 1; left out: another role."""
+    """Number of the official, from 1; left out: a different role."""
     given_by: wire_types.Givers = ()
-    """The members behind the key that invited to it; empty in roles that see nothing hidden."""
+    """Members behind the key that invited to the token; empty for roles that see nothing hidden."""
 
 
 class CardDrawn(Event):
@@ -246,36 +252,37 @@ class CardDrawn(Event):
 
 
 class FirstDealerDrawn(Event):
-    """The highest card drawn gave the first deal."""
+    """The cards drawn decided which seat deals first, by ``rule``."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
     seat: Seat
     rule: RuleId
 
 
-def if_face_up(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """By seat when hands are up; else no hand before it is picked up."""
+def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
+    """Return the viewer's own hand, by seat, if hands are face up; otherwise none, for none has been picked up."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
-def as_agreed(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """As many as each should have, where a wrong number is found only on picking up."""
+def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
+    """Return the number of cards per seat. If a wrong number is found only on picking up, return the number each seat
+    should have."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
 
 class Dealt(Event):
-    """The cards of a deal lie before the seats. ``hands`` by seat, or with closed hands only ``counts``.
+    """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that is not for the viewer to see is empty; ``counts`` say how many cards it has. ``seed`` made the
-    shuffle in house dealing; ``stock`` is what is left, when it is known and needed.
+    A hand that the viewer may not see is empty; ``counts`` has its number of cards. ``seed`` made the shuffle in
+    house dealing. ``stock`` has the remaining cards, if they are known and needed.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
     HIDDEN: ClassVar[Hidden] = {
-        "counts": as_agreed,
+        "counts": veiled_counts,
         "each": "open",
-        "hands": if_face_up,
+        "hands": veiled_hands,
         "stock": "open",
         "widow": "open",
         "seed": "open",
@@ -286,14 +293,14 @@ class Dealt(Event):
     counts: wire_types.Counts
     hands: wire_types.Hands | None = None
     each: wire_types.Count = 0
-    """How many cards each should have, where somebody has a wrong number, which is found only on picking up."""
+    """Cards that each seat should have. Set only if a seat has a wrong number, which is found on picking up."""
     stock: wire_types.Cards = ()
     widow: wire_types.Cards = ()
     turn_up: CardText | None = None
-    """Lies face up for all to see."""
+    """The card that lies face up, visible to all seats."""
     seed: wire_types.Seed | None = None
     face_up: bool = False
-    """Hands are up as soon as they are dealt: each seat sees its own."""
+    """True if each seat sees its hand as soon as it is dealt."""
     breaches: wire_types.Many[Breach] = ()
 
 
@@ -308,7 +315,7 @@ class CardPlayed(Event):
 
 
 class TrickTaken(Event):
-    """A trick was won. ``trick`` counts from 1. Uncontested: nobody was left to play against."""
+    """A trick was won. ``trick`` counts from 1. Uncontested: no seat was left to play against."""
 
     TOPIC: ClassVar[str] = "trick/taken"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -316,15 +323,15 @@ class TrickTaken(Event):
     trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
-    """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
+    """Until this time a lead to trick five by any seat except the asker is refused (B-O29)."""
     second: Seat | None = None
-    """Who had played the second best card, where that was told."""
+    """The seat that had played the second best card, if it was entered."""
     breaches: wire_types.Many[Breach] = ()
-    """What the lead passed over, where only the tally is kept."""
+    """Breaches made by leading before a due act was done (tally only)."""
 
 
 class Reported(Event):
-    """A seat reported what the cards cannot show."""
+    """A seat reported a fault that the cards cannot show."""
 
     TOPIC: ClassVar[str] = "fault/reported"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -334,17 +341,18 @@ class Reported(Event):
     breaches: wire_types.Many[Breach] = ()
 
 
-def to_knocker(ruling: Any, field: str, viewer: Viewer) -> str:
-    """What was written with a knock within a deal is the knocker's own until that is over, where officials attend."""
+def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
+    """Return a knock's note. If officials attend, a note made during a deal is shown only to the knocker until the
+    deal is over."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
 
 class KnockUpheld(Event):
-    """A knock was right. ``rests_on``: the event numbers that prove it."""
+    """A knock was right. ``rests_on``: the numbers of the events that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
-    HIDDEN: ClassVar[Hidden] = {"note": to_knocker}
+    HIDDEN: ClassVar[Hidden] = {"note": veiled_note}
     case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
@@ -356,17 +364,17 @@ class KnockUpheld(Event):
     named: OffenceText | None = None
     note: wire_types.Note = ""
     appeal_until: Time | None = None
-    """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
+    """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """Knocked while a deal was under way, where officials attend: the note is told when that is over."""
+    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""What a knock that was too late looks like until the deal is over."""
+"""Fields of a knock that came too late, as shown until the deal is over."""
 
 
-def unless_late(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Too late and for nothing look alike, where it was ruled within the deal."""
+def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
+    """Return a dismissal's field. Until the deal is over, a knock that came too late looks like a baseless one."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
 
@@ -375,17 +383,19 @@ DismissalReason = Annotated[
     Literal["nothing", "late", "again", "enforced"],
     Meta(
         title="DismissalReason",
-        description="Why a knock was wrong. `nothing`: nothing was done wrong. `late`: it was, but knocked for too "
-        "late. `again`: another case decides about it. `enforced`: the referee refuses what the rules forbid.",
+        description="Why a knock was wrong. `nothing`: no rule was broken. `late`: a rule was broken, but the knock "
+        "came too late. `again`: a different case decides about it. `enforced`: the referee refuses what "
+        "the rules forbid.",
     ),
 ]
 
 
 class KnockDismissed(Event):
-    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
+    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (the referee prevents
+    breaches)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
-    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late) | {"note": to_knocker}
+    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, veiled_reason) | {"note": veiled_note}
     case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
@@ -395,14 +405,15 @@ class KnockDismissed(Event):
     offence: OffenceText | None = None
     rests_on: wire_types.Events = ()
     of: wire_types.CaseNumber | None = None
-    """With ``again``: the number of the case that decides about the same incident."""
+    """Number of the case that decides about the same incident, with reason ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
+    """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was too
+    late."""
     appeal_until: Time | None = None
-    """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
+    """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """Knocked while a deal was under way, where officials attend: the note is told when that is over."""
+    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 class PenaltyImposed(Event):
@@ -418,8 +429,8 @@ class PenaltyImposed(Event):
 class DealScored(Event):
     """A deal was written into the protocol. All tuples go by seat.
 
-    ``before`` plus the ``entries`` of a seat gives its ``points``. ``answers``: ``"in"`` (has a trick),
-    ``"play"``, ``"fold"`` or ``None`` (was not asked).
+    ``before`` plus the ``entries`` of a seat gives its ``points``. ``answers``: ``"in"`` (has a trick), ``"play"``,
+    ``"fold"`` or ``None`` (was not asked).
     """
 
     TOPIC: ClassVar[str] = "deal/scored"
@@ -435,15 +446,15 @@ class DealScored(Event):
     points: wire_types.PointsBySeat
     entries: wire_types.Many[Entry]
     eliminated: wire_types.Seats = ()
-    """Everybody who is out of the match after this deal."""
+    """All seats that are out of the match after this deal."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     """The pot before and after the deal, in games that have one."""
     pot_entries: wire_types.Many[PotEntry] = ()
     halves: bool = False
-    """``before``, ``points`` and ``entries`` count halves of a point."""
+    """True if ``before``, ``points`` and ``entries`` count half points."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
-    """What only this game has to tell of the deal: codes and numbers, never a sentence."""
+    """Results of the deal that only this game has: codes and numbers, never a sentence."""
 
 
 class PlayEnded(Event):
@@ -456,7 +467,7 @@ class PlayEnded(Event):
 class DealVoided(Event):
     """An official voided the deal under way: it is dealt again.
 
-    Where penalties that were knocked in it enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
+    If penalties that were knocked in it enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
@@ -477,9 +488,9 @@ class PlayerEliminated(Event):
 
 
 class MatchWon(Event):
-    """The match is over. ``settlement``: what each seat receives (or pays, below zero) in minor units.
+    """The match is over. ``settlement``: the amount each seat receives (below zero: pays), in minor units.
 
-    ``seat`` is ``None`` when nobody is left to win it.
+    ``seat`` is ``None`` if no player is left to win.
     """
 
     TOPIC: ClassVar[str] = "match/won"
@@ -490,17 +501,17 @@ class MatchWon(Event):
     points: wire_types.PointsBySeat
     settlement: wire_types.MoneyBySeat | None = None
     halves: bool = False
-    """``points``, and those of the ``payments``, count halves of a point."""
+    """True if ``points`` and the points of the ``payments`` count half points."""
     seats: wire_types.Seats = ()
-    """All winners, where partners win together."""
+    """All winners, if partners win together."""
     payments: wire_types.Many[Payment] = ()
-    """Who pays whom, which gives the ``settlement``; left out: the match was not for money."""
+    """Payments between players, which add up to the ``settlement``; left out: the match was not for money."""
 
 
 class MatchClosed(Event):
-    """An official ended the session between two deals. ``shares``: what each seat drew from the pot.
+    """An official ended the session between two deals. ``shares``: the amount each seat drew from the pot.
 
-    ``before`` plus ``shares`` gives ``points``; ``pot`` stays. ``settlement`` as in :class:`MatchWon`.
+    ``before`` plus ``shares`` gives ``points``; ``pot`` is what stays. ``settlement`` as in :class:`MatchWon`.
     """
 
     TOPIC: ClassVar[str] = "match/closed"
@@ -514,17 +525,16 @@ class MatchClosed(Event):
 
 
 class MatchAbandoned(Event):
-    """An official ended a match that will not be finished: nobody wins it, and the deal under way counts for nothing,
-    with what was knocked up in it.
+    """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
 
-    Where the rules share a pot, the other fields are as in :class:`MatchClosed`. Elsewhere nothing is owed, and the
-    points stay as they stand.
+    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed, and the
+    points do not change.
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"
     deal: wire_types.DealNumber
     reason: wire_types.Note = ""
-    """Why, as the official gave it."""
+    """Reason, as the official gave it."""
     rule: wire_types.SharedBy = ""
     pot_before: wire_types.Money = 0
     shares: wire_types.MoneyBySeat = ()
@@ -535,12 +545,12 @@ class MatchAbandoned(Event):
 
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
-"""The match is over after these."""
+"""Events that end the match."""
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""The deal is over after these: its cards lie open, up to and with the event itself."""
+"""Events that end a deal. Its cards are open to all, up to and including the event itself."""
 
 
-def facts_of(module: ModuleType) -> tuple[type[Event], ...]:
-    """The facts that a module knows."""
+def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:
+    """Return the event types that a module defines."""
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Event)]
     return tuple(kind for kind in kinds if kind is not Event)

@@ -1,4 +1,4 @@
-"""What has happened in a match, for the few decisions that rest on it: the others go by the state alone."""
+"""The recorded events of a match, for the few decisions that need more than the state."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -8,11 +8,11 @@ from referee.visibility import Recorded
 
 
 class HistoryNeeded(Exception):
-    """A decision rests on what has happened, where nobody may read that."""
+    """A decision needs the recorded events, and the caller has not supplied them."""
 
 
 class History(Sequence[Recorded]):
-    """The recorded events of a match in order, read when they are first looked at."""
+    """The recorded events of a match in order. They are read at the first access."""
 
     def __init__(self, read: Callable[[], Sequence[Recorded]]) -> None:
         self._read = read
@@ -31,7 +31,7 @@ class History(Sequence[Recorded]):
         return iter(self._events)
 
     def followed_by(self, news: Sequence[Recorded]) -> "History":
-        """Return the history with these events after it. Nothing is read for that."""
+        """Return the history with these events after it, without reading any."""
         return History(lambda: [*self, *news])
 
 
@@ -40,4 +40,4 @@ def _not_here() -> Sequence[Recorded]:
 
 
 NOT_HERE = History(_not_here)
-"""Raises :class:`HistoryNeeded` as soon as somebody looks at it."""
+"""A history that raises :class:`HistoryNeeded` at the first access."""

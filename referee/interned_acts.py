@@ -1,4 +1,4 @@
-"""Acts that are offered again and again, made once."""
+"""Acts that are offered often, created only once."""
 
 from referee.acts import Act, Play
 from referee.cards import CARD, Cards
@@ -7,7 +7,7 @@ _PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} f
 
 
 def plays(seat: int, cards: Cards) -> tuple[Act, ...]:
-    """A seat's plays of these cards, in the order of the pack."""
+    """Return a seat's plays of these cards, in the order of the pack."""
     mine = _PLAYS[seat]
     acts = []
     while cards:

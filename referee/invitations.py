@@ -21,10 +21,10 @@ class Invitation(Value):
     hash: str
     """SHA-256 of the code, in hex."""
     by: Actor
-    """Who made it."""
+    """Actor who made the invitation."""
     expires_at: datetime
     ended: bool = False
-    """It was redeemed, or a later invitation has replaced it."""
+    """True after redemption, or after a later invitation to the same place."""
 
 
 def expiry(at: datetime) -> datetime:

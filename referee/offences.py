@@ -1,8 +1,8 @@
-"""Breaches that stand until somebody knocks, and what a knock makes of them (B11-B12, B-O1 to B-O5, B-O32).
+"""Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
 
-A knock is judged from what the match has recorded, at once. It is upheld when a breach of the accused stands
-open in its window: the offence named, else the oldest. Otherwise it is dismissed, and why is part of the ruling.
-All that was done wrong in a deal stands in the ledger of its table, whatever the phase.
+The referee rules on a knock at once, from the recorded events. It upholds a knock if a breach by the accused is open
+in its window: the offence named, or else the oldest. Otherwise it dismisses the knock, with the reason. In every
+phase the ledger of the table holds all breaches of the deal.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,50 +18,50 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""So many knocks of a seat may be dismissed in a deal; then it may not knock in it any more. Where they cost nothing
-they could go on for ever, and each is an event of the match."""
+"""Dismissed knocks of a seat in a deal, after which it may not knock again. A dismissal may cost nothing, and each is
+an event of the match, so an unlimited number could fill the match."""
 
 
-class Standing(Value):
-    """A breach, the event in which it happened and what became of it."""
+class NotedBreach(Value):
+    """A breach with its event and its outcome."""
 
     breach: Breach
     event: int
     case: int | None = None
-    """The number of the case that took it up; ``None``: it stands open."""
+    """Number of the case that took up the breach; ``None``: it is open."""
     voided: bool = False
-    """It was taken up in a deal that was then voided."""
+    """True if the deal in which the breach was taken up was voided."""
 
 
 class Penalty(Value):
-    """Points knocked up in a deal, for its line in the protocol."""
+    """Points knocked for in a deal, for its line in the protocol."""
 
     seat: int
     points: int
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """The case that it was imposed in, or lifted."""
+    """Number of the case that imposed the penalty, or lifted it."""
 
 
 class Ledger(Value):
-    """What has been done wrong in the deal, and what it cost so far."""
+    """The breaches and penalties of a deal."""
 
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[NotedBreach, ...] = ()
     penalties: tuple[Penalty, ...] = ()
-    past: tuple[Standing, ...] = ()
-    """Of the deal before: nothing there can be punished any more, but a knock for it is answered rightly."""
+    past: tuple[NotedBreach, ...] = ()
+    """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
     cases: int = 0
     dismissed: tuple[int, ...] = ()
-    """Who knocked and was dismissed in the deal, each time; voiding the deal does not wipe that out."""
+    """Seats whose knocks were dismissed in the deal, once for each knock; voiding the deal keeps them."""
 
     @property
     def next_case(self) -> int:
-        """The number of the next case, of the game's or of the officials'."""
+        """The number of the next case, of the game or of the officials."""
         return self.cases + 1
 
     def points(self, seat: int) -> int:
-        """Penalty points of a seat in this deal."""
+        """Return the penalty points of a seat in this deal."""
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
@@ -83,37 +83,37 @@ class Ledger(Value):
         return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """With these breaches standing open since ``event``."""
-        standings = (*self.standings, *(Standing(breach=breach, event=event) for breach in breaches))
+        """Return the ledger with these breaches, open since ``event``."""
+        standings = (*self.standings, *(NotedBreach(breach=breach, event=event) for breach in breaches))
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Return whether a seat has such a breach, noted after event ``since`` of the deal as it is dealt now."""
+        """Return whether a seat has such a breach, noted after event ``since`` and not in a voided deal."""
         return bool(self.of(offence, seat, since))
 
     def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
-        """Return the breaches of a kind by a seat, noted after event ``since`` of the deal as it is dealt now."""
+        """Return the breaches of a kind by a seat, noted after event ``since`` and not in a voided deal."""
         return tuple(
-            standing.breach
-            for standing in self.standings
-            if standing.breach.offence == offence
-            and seat == (standing.breach.seat if standing.breach.by is None else standing.breach.by)
-            and standing.event > since
-            and not standing.voided
+            record.breach
+            for record in self.standings
+            if record.breach.offence == offence
+            and seat == (record.breach.seat if record.breach.by is None else record.breach.by)
+            and record.event > since
+            and not record.voided
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
         """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
         found = [
             place
-            for place, standing in enumerate(self.standings)
-            if (standing.breach.offence, standing.breach.seat) == (offence, accused) and not standing.breach.shown_by
+            for place, record in enumerate(self.standings)
+            if (record.breach.offence, record.breach.seat) == (offence, accused) and not record.breach.shown_by
         ]
-        left = tuple(standing for place, standing in enumerate(self.standings) if place not in found[-1:])
+        left = tuple(record for place, record in enumerate(self.standings) if place not in found[-1:])
         return msgspec.structs.replace(self, standings=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
-        """After a ruling: an upheld breach cannot be knocked for again (B-O5)."""
+        """Return the ledger after a ruling. An upheld breach cannot be knocked for again (B-O5)."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
         return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
@@ -121,79 +121,85 @@ class Ledger(Value):
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
         """Return the ledger with this case as the last: the open breach in the last of these events is taken up."""
 
-        def is_meant(standing: Standing) -> bool:
-            breach, events = standing.breach, rests_on[-1:]
-            return (breach.seat, breach.offence, (standing.event,)) == (accused, offence, events)
+        def is_meant(record: NotedBreach) -> bool:
+            breach, events = record.breach, rests_on[-1:]
+            return (breach.seat, breach.offence, (record.event,)) == (accused, offence, events)
 
         place = next((place for place, one in enumerate(self.standings) if one.case is None and is_meant(one)), None)
         standings = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.standings)])
         return replace(self, standings=standings, cases=case)
 
     def let_go(self, case: int) -> "Ledger":
-        """Return the ledger after this case was withdrawn: a breach that it took up stands open."""
+        """Return the ledger after this case was withdrawn: the breach that it took up is open again."""
         standings = tuple([replace(one, case=None) if one.case == case else one for one in self.standings])
         return replace(self, standings=standings)
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
-        """After a penalty, which stands on the ruling before it."""
+        """Return the ledger after a penalty, which rests on the ruling before it."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
         return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """When cards are dealt, with what was done wrong by it: a knock that names what was punished in the deal
-        before does not mean that any more, and is for nothing (B-O32)."""
-        past = tuple(standing for standing in self.past if standing.case is None)
+        """Return the ledger for newly dealt cards, with the breaches of the dealing.
+
+        Punished breaches of the deal before are dropped: a knock that names one is now baseless (B-O32).
+        """
+        past = tuple(record for record in self.past if record.case is None)
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
         """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
 
-        A breach with a window that is still open stays punishable until the first trick is complete.
+        A breach whose window is still open stays punishable until the first trick is complete.
         """
         standings = []
-        for standing in self.standings:
-            breach = standing.breach
+        for record in self.standings:
+            breach = record.breach
             if breach.closes_after is not None:
                 breach = replace(breach, closes_after=int(tricks_done < breach.closes_after))
-            standings.append(replace(standing, breach=breach))
+            standings.append(replace(record, breach=breach))
         return replace(self, standings=tuple(standings))
 
     def closed(self) -> "Ledger":
-        """The deal is scored: what nobody knocked for has lapsed, and a new line begins (B-O2)."""
+        """Return the ledger after the deal was scored. Breaches without a knock have lapsed (B-O2)."""
         return Ledger(past=self.standings, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """The deal counts for nothing; penalties already knocked stay, and what they were for (B-O38, B-O5)."""
+        """Return the ledger after the deal was voided. Penalties already knocked for stay, with their breaches
+        (B-O38, B-O5)."""
         punished = tuple(
-            msgspec.structs.replace(standing, voided=True) for standing in self.standings if standing.case is not None
+            msgspec.structs.replace(record, voided=True) for record in self.standings if record.case is not None
         )
-        past = tuple(standing for standing in self.standings if standing.case is None)
+        past = tuple(record for record in self.standings if record.case is None)
         return msgspec.structs.replace(self, past=past, standings=punished)
 
-    def known(self, matches: Callable[[Standing], bool], named: bool) -> tuple[Standing, ...]:
-        """What everybody knows of the breaches that a knock may mean, the latest last: those that a case took up in
-        this deal, else those of the deal before, whose cards lie open: taken up if the knock ``named`` them, else all
-        others."""
-        taken = tuple(standing for standing in self.standings if standing.case is not None and matches(standing))
+    def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
+        """Return the breaches, known to all, that a knock may mean, the latest last.
+
+        First choice: breaches that a case took up in this deal. Otherwise those of the deal before, whose cards are
+        open to all: the ones taken up if the knock ``named`` the offence, or else all others.
+        """
+        taken = tuple(record for record in self.standings if record.case is not None and matches(record))
         if taken:
             return taken
         past = tuple(filter(matches, self.past))
-        settled = tuple(standing for standing in past if standing.case is not None)
-        return settled if settled and named else tuple(standing for standing in past if standing.case is None)
+        settled = tuple(record for record in past if record.case is not None)
+        return settled if settled and named else tuple(record for record in past if record.case is None)
 
-    def open(self, tricks_done: int) -> tuple[Standing, ...]:
-        """The breaches that can still be knocked for when so many tricks of the deal are complete."""
+    def open(self, tricks_done: int) -> tuple[NotedBreach, ...]:
+        """Return the breaches that can still be knocked for after this number of complete tricks."""
         return tuple(
-            standing
-            for standing in self.standings
-            if standing.case is None
-            and (standing.breach.closes_after is None or tricks_done < standing.breach.closes_after)
+            record
+            for record in self.standings
+            if record.case is None
+            and (record.breach.closes_after is None or tricks_done < record.breach.closes_after)
         )
 
 
 def may_knock(ledger: Ledger, seat: int) -> None:
-    """Refuses a knock by who was dismissed too often in the deal, right or wrong: it must not tell which."""
+    """Raise ``WrongPhase`` if the seat's dismissed knocks in the deal reached the limit. A right knock is refused
+    too: otherwise the refusal would show which knocks are right."""
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
         raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
 
@@ -206,20 +212,20 @@ def adjudicate(
     rules: Mapping[str, str],
     fine: int,
 ) -> tuple[Event, ...]:
-    """The ruling on a knock, and the penalty it brings.
+    """Return the ruling on a knock, and the penalty that follows.
 
-    ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``, which goes to a
-    knock for nothing or too late, not to one for the same offence again (B-O3, B-O5, B-O32).
+    ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a
+    knock for nothing or too late, not a second knock for the same offence (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
-    def matches(standing: Standing) -> bool:
-        return standing.breach.seat == knock.accused and knock.offence in (None, standing.breach.offence)
+    def matches(record: NotedBreach) -> bool:
+        return record.breach.seat == knock.accused and knock.offence in (None, record.breach.offence)
 
-    still_open = [] if knock.late else [standing for standing in ledger.open(tricks_done) if matches(standing)]
+    still_open = [] if knock.late else [record for record in ledger.open(tricks_done) if matches(record)]
     if still_open:
-        standing = still_open[0]
-        breach = standing.breach
+        record = still_open[0]
+        breach = record.breach
         upheld = KnockUpheld(
             case=case,
             seat=knock.seat,
@@ -228,14 +234,15 @@ def adjudicate(
             rule=breach.rule,
             payer=breach.payer,
             penalty=breach.points,
-            rests_on=(*breach.shown_by, standing.event),
+            rests_on=(*breach.shown_by, record.event),
             named=knock.offence,
             note=knock.note,
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     here = tuple(filter(matches, ledger.standings))
-    known = ledger.known(matches, named=knock.offence is not None) or here  # what lapsed in this deal is hidden
-    again = any(standing.case is not None for standing in known)
+    # A breach that lapsed in this deal is hidden.
+    known = ledger.known(matches, named=knock.offence is not None) or here
+    again = any(record.case is not None for record in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
     dismissed = KnockDismissed(
         case=case,
@@ -256,7 +263,7 @@ def adjudicate(
 
 
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
-    """Where the referee refuses what the rules forbid, no offence ever stands (B-O32)."""
+    """Return a dismissal for a match that refuses all breaches, so that none is ever open (B-O32)."""
     return KnockDismissed(
         case=ledger.next_case,
         seat=knock.seat,
@@ -268,39 +275,40 @@ def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed
     )
 
 
-# The record that a match keeps, whatever its phase
+# Functions for the ledger in the state, in every phase
 
 
 def with_ledger(state: Any, ledger: Ledger) -> Any:
-    """The same phase with this on the record of what was done wrong."""
+    """Return the state with this ledger."""
     return replace(state, table=replace(state.table, ledger=ledger))
 
 
 def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
-    """The same phase with these breaches standing open since event ``number``."""
+    """Return the state with these breaches, open since event ``number``."""
     return with_ledger(state, state.table.ledger.noted(breaches, number)) if breaches else state
 
 
 def reported(state: Any, event: Reported, number: int) -> Any:
-    """A report stands as it was made."""
+    """Return the state after a report, with its breaches."""
     return noted(state, event.breaches, number)
 
 
 def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """A case has this number; a breach that it rests on is the officials' to rule on, and no other knock's."""
+    """Return the state after a case was opened. The breach it rests on is for the officials, not for a further
+    knock."""
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
 def let_go(state: Any, case: int) -> Any:
-    """The case is withdrawn: a breach that it took up stands open."""
+    """Return the state after a case was withdrawn. The breach that it took up is open again."""
     return with_ledger(state, state.table.ledger.let_go(case))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
-    """After a ruling on a knock."""
+    """Return the state after a ruling on a knock."""
     return with_ledger(state, state.table.ledger.ruled(event, number))
 
 
 def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
-    """After a penalty, which is written into the protocol with the deal."""
+    """Return the state after a penalty, which enters the protocol with the deal."""
     return with_ledger(state, state.table.ledger.imposed(event, number))

@@ -1,14 +1,17 @@
-"""The kernel: which decision a phase has for an act, which refusal comes first, and what follows by itself.
+"""The kernel that plays all games: decisions by phase and act, the order of refusals, and automatic events.
 
-All games are played by it. A game gives tables: what may be decided in which phase, the rule that each act belongs
-to, what an event changes, what follows by itself in a phase, and what a seat may do. What all games have alike is
-here: the table that a deal is played at, the facts that change it in the same way everywhere, and one order of
-precedence among refusals. Requests that are no part of the play (:data:`~referee.seating.WHENEVER`) come before it.
+A game supplies tables: the decisions of each phase, the rule of each act, the changes by each event, the automatic
+events of a phase, and the acts offered to a seat. This module holds what all games share: the table of a deal, the
+common events, and one order of precedence among refusals. Requests outside the play
+(:data:`~referee.seating.WHENEVER`) are decided before these checks.
 
-1. the match is over (``MatchOver``),
-2. there is no such seat, 3. it is out of the match, or out of the deal where only some play it (``NotInPlay``),
-4. the act has no place in the game, 5. or none in this phase (``WrongPhase``),
-6. somebody else is to act (``OutOfTurn``), 7. a rule of the game forbids it: those two are the decision's own.
+1. The match is over (``MatchOver``).
+2. The seat does not exist.
+3. The seat is out of the match, or sits out this deal (``NotInPlay``).
+4. The game does not have the act.
+5. The phase does not allow the act (``WrongPhase``).
+6. It is a different seat's turn (``OutOfTurn``).
+7. A rule of the game forbids the act. The decision itself checks 6 and 7.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,26 +56,27 @@ from referee.whole_deal import entering
 
 
 class Table(Value):
-    """What holds for the whole of a deal in every game; each game adds its own. Tuples of numbers go by seat."""
+    """The part of a deal's state that all games share; each game adds its own fields. Tuples of numbers go by
+    seat."""
 
     seats: int
     penalise: bool
     house: bool
     tally: bool
-    """Only the tally is kept: the cards are never told."""
+    """True if only the tally is kept: the cards are never entered."""
     stakes: Stakes | None
     points: tuple[int, ...]
     pot: int
     active: tuple[int, ...]
-    """Who is still in the match."""
+    """Seats that are still in the match."""
     playing: tuple[int, ...]
-    """Who takes part in this deal: those, or in a duel some of them."""
+    """Seats that take part in this deal: all active ones, or in a duel some of them."""
     deal: int
     dealer: int
     ledger: Ledger
-    """What was done wrong in the deal, and what it cost so far."""
+    """The breaches and penalties of the deal so far."""
     seating: Seating
-    """Who may act for each seat and role, and who has agreed to the stakes."""
+    """The tokens of seats and roles, and the seats that have agreed to the stakes."""
 
 
 T = TypeVar("T", bound=Table)
@@ -80,7 +84,7 @@ Options = TypeVar("Options", bound=msgspec.Struct)
 
 
 def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
-    """The table of a match just opened; ``own``: what only this game keeps there."""
+    """Return the table of a match just opened. ``own``: the fields that only this game has."""
     everybody = clockwise(0, len(opened.players))
     return kind(
         seats=len(everybody),
@@ -101,23 +105,23 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
 
 
 def options_of(kind: type[Options], opened: MatchOpened) -> Options:
-    """The options of a match; what a later release has added has its default."""
+    """Return the options of a match. An option that a later release added has its default."""
     known = {name: opened.options[name] for name in kind.__struct_fields__ if name in opened.options}
     return msgspec.convert(known, kind)
 
 
 def by_its_source(options: Mapping[str, Any]) -> Basis | None:
-    """The game's source says who pays."""
+    """Return the basis of a game whose source has rules for money."""
     return "source"
 
 
 def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
-    """The source knows no money: who pays is for the table to say, by the option ``money``."""
+    """Return the basis of a game whose source has none: the option ``money`` chooses a house rule, or no money."""
     return None if options.get("money", "none") == "none" else "house"
 
 
 def ended_by(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
-    """How the match has ended, with who pays whom where it is for money."""
+    """Return how the match ended; in a match for money with its payments and settlement."""
     if table.stakes is None:
         return won
     settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
@@ -125,7 +129,7 @@ def ended_by(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> Matc
 
 
 class Over(Value, Generic[T], tag="over"):
-    """The match is over; ``winner`` is of partners the first, and ``None`` when nobody won."""
+    """The match is over. ``winner`` is the first of the winning partners, and ``None`` if the match has no winner."""
 
     table: T
     winner: int | None
@@ -134,18 +138,17 @@ class Over(Value, Generic[T], tag="over"):
 
 
 def deal_of(state: Any) -> int:
-    """The number of the deal under way or to come; when the match is over, of the last one."""
+    """Return the number of the deal under way or of the next one; after the match, of the last one."""
     deal: int = state.table.deal - isinstance(state, Over)
     return deal
 
 
 def phase_of(state: Any) -> str:
-    """The name of a phase."""
     return str(state.__struct_config__.tag)
 
 
 def next_deal(table: T, line: DealScored) -> T:
-    """The table when a deal has been written into the protocol: the deal moves on clockwise among those left."""
+    """Return the table after a deal was scored. The deal passes clockwise among the seats left in the match."""
     active = tuple([seat for seat in table.active if seat not in line.eliminated])
     order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
@@ -161,7 +164,8 @@ def next_deal(table: T, line: DealScored) -> T:
 
 
 def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """The table before the next deal when deals have been scored anew; ``carries``: what the game has of its own."""
+    """Return the table before the next deal after earlier deals were scored again. ``carries``: the game's own fields
+    that carry over."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -177,16 +181,16 @@ def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ..
 
 
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
-    """The match as this viewer may see it: what all games show alike, and what the game says of its ``own``.
+    """Return the match as this viewer may see it: the fields of all games and the game's ``own``.
 
-    ``tricks_done``: played in the deal; by it offences lapse.
+    ``tricks_done``: the number of tricks played in the deal; breaches lapse by it.
     """
     table, over = state.table, isinstance(state, Over)
     breaches = None
     if viewer == "official":
         open_now = table.ledger.open(tricks_done)
-        breaches = tuple({**msgspec.to_builtins(standing.breach), "event": standing.event} for standing in open_now)
-    told: dict[str, Any] = {
+        breaches = tuple({**msgspec.to_builtins(record.breach), "event": record.event} for record in open_now)
+    common: dict[str, Any] = {
         "phase": phase_of(state),
         "deal": deal_of(state),
         "dealer": table.dealer,
@@ -197,36 +201,36 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
         "breaches": breaches,
         "winner": state.winner if over else None,
     }
-    return Shown(**{**told, **own})
+    return Shown(**{**common, **own})
 
 
 # What a game is made of
 
 Decision = Callable[[Any, Any, Moment], tuple[Event, ...]]
-"""Phase, act, and what comes from outside: the events that the act makes, or a refusal."""
+"""Takes phase, act and moment. Returns the events that the act makes, or raises a refusal."""
 Evolution = Callable[[Any, Any, int], Any]
-"""Phase, event and its number: the phase after it."""
+"""Takes a phase, an event and its number. Returns the phase after it."""
 Consequence = Callable[[Any, Moment], tuple[Event, ...]]
-"""The events that follow by themselves in a phase; none: it waits for somebody."""
+"""Returns the events that follow automatically in a phase; empty: the phase waits for an act."""
 Offer = Callable[[Any, int], tuple[Act, ...]]
-"""What a seat that takes part may do in a phase."""
+"""Returns the acts allowed in a phase to a seat that takes part."""
 
 
 class Cites(Value):
     """The rules that the kernel cites for a game."""
 
     eliminated: str | None = None
-    """By which a player is out of the match."""
+    """Rule by which a player is out of the match."""
     not_in_duel: str | None = None
-    """By which only some play a deal."""
+    """Rule by which only some seats play a deal."""
     knocks: str | None = None
-    """On knocking: that nobody does, or that those who are out may not."""
+    """Rule on knocking: the game has none, or seats that are out of the match may not."""
     void: str | None = None
-    """By which an official may void only a deal that is under way."""
+    """Rule by which an official may void only a deal under way."""
 
 
 def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
-    """A decision for an act that never has its place in a phase, where the game has more to say than that."""
+    """Return a decision that always refuses, for an act that needs a more specific error than ``wrong_phase``."""
 
     def refused(state: Any, act: Any, moment: Moment) -> tuple[Event, ...]:
         raise kind(code, rule)
@@ -235,7 +239,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
 
 
 def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """What an event changes that can happen in several phases, by phase."""
+    """Return an evolution that picks the change by phase, for an event that can happen in several phases."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
@@ -264,27 +268,30 @@ def game(
     carries: tuple[str, ...] = (),
     **rest: Any,
 ) -> Ruleset:
-    """The ruleset of a game that is played by these tables.
+    """Return the ruleset of a game that is played by these tables.
 
-    ``decide``: by phase and act. ``rule_of``: every act of a seat that the game has, and the rule it belongs to (or
-    what tells it from the act), which is cited where the act comes in a phase that has no place for it. ``evolve``:
-    what the game's own facts change, and what common facts change beyond what they do in every game. ``follows`` and
-    ``offers``: by phase. ``undealt`` makes of a table the phase in which the dealer is to deal, and ``between_deals``
-    are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void``, ``close`` and
-    ``abandon``: what the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
-    ``result`` and ``script``: what a whole deal is told by, and the acts that it stands for.
-    ``scored``: a deal's line and what comes of it; where a game has that, its deals can be scored anew, and
-    ``carries`` names what its table takes over from deal to deal.
+    ``decide``: decisions by phase and act.
+    ``rule_of``: every act of a seat in the game, with its rule or a function that returns it; cited if a phase does
+    not allow the act.
+    ``evolve``: changes by the game's own events, and by common events if they change more than usual.
+    ``follows``, ``offers``: by phase.
+    ``undealt``: makes of a table the phase before the deal. ``between_deals``: the phases without dealt cards.
+    ``knock``: the decision on a knock, in games with knocking.
+    ``void``, ``close``, ``abandon``: replace the usual decisions on the official's acts.
+    ``beside_the_duel``: acts open to seats that sit out a duel.
+    ``result``, ``script``: the type of a whole deal's result, and the acts it represents.
+    ``scored``: makes a deal's line and the events after it; with it deals can be scored again.
+    ``carries``: the game's own fields of the table that carry over from deal to deal.
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
-    told = decide.keys() | follows.keys() | {Over}
-    assert phases == told, f"nothing can be done in, or there is no such phase: {phases ^ told}"
+    covered = decide.keys() | follows.keys() | {Over}
+    assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
     changes = {**_common(undealt), **evolve}
     voided, abandoning = void or _void, abandon or _abandon
 
     def beside(state: Any, request: Any) -> Decision:
-        """The decision on what is not simply an act of the phase by a seat that takes part in the deal."""
+        """Return the decision on a request that is not simply an act of the phase by a seat in the deal."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -321,7 +328,7 @@ def game(
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
         if kind is TakeBack:
             raise WrongPhase("no_taking_back", "J11")
-        if kind is Knock and knock is not None:  # who sits out a duel may knock
+        if kind is Knock and knock is not None:  # a seat that sits out a duel may knock
             may_knock(table.ledger, seat)
             return knock
         if seat not in table.playing and kind not in beside_the_duel:
@@ -350,7 +357,8 @@ def game(
         return settled(state, events, number, moment)
 
     def settled(state: Any, events: tuple[Event, ...], number: int, moment: Moment) -> tuple[tuple[Event, ...], Any]:
-        """These events, the last of which is event ``number``, and all that follow by themselves; the state then."""
+        """Apply the automatic events after these events, the last of which has this number. Return all events and the
+        state."""
         while (follow := follows.get(type(state))) is not None and (news := follow(state, moment)):
             for event in news:
                 number += 1
@@ -410,37 +418,37 @@ def game(
 
 
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """The deal under way counts for nothing; penalties already knocked stay (B-O38)."""
+    """Void the deal under way. Penalties already knocked for stay (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
 
 
 def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """Nothing is owed for what was not finished."""
+    """End the match unfinished: nothing is owed."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
-# What the common facts change in every game
+# Changes by the common events in every game
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
-    """The event tells what other events bring about."""
+    """Return the state unchanged: other events carry the changes."""
     return state
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:
-    """The match is over."""
+    """Return the state after the match was won."""
     winners = event.seats or (() if event.seat is None else (event.seat,))
     return Over(table=state.table, winner=event.seat, winners=winners, by=event.by)
 
 
 def closed(state: Any, event: MatchClosed, number: int) -> Any:
-    """The session is over, without a winner."""
+    """Return the state after the session was closed, without a winner."""
     table = replace(state.table, points=event.points, pot=event.pot)
     return Over(table=table, winner=None, winners=(), by="closed")
 
 
 def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
-    """The match is over, without a winner; the deal under way was not the last."""
+    """Return the state after the match was abandoned: without a winner, and the deal under way unfinished."""
     table = state.table
     if event.shares:
         table = replace(table, points=event.points, pot=event.pot)
@@ -448,7 +456,7 @@ def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
 
 
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
-    """What the common facts change where a game says nothing else."""
+    """Return the changes by common events, for all events that a game does not change itself."""
 
     def first_dealer_drawn(state: Any, event: FirstDealerDrawn, number: int) -> Any:
         return undealt(replace(state.table, dealer=event.seat))

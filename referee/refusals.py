@@ -1,12 +1,12 @@
-"""Refusals: why an act was not accepted. Nothing of it is recorded.
+"""Refusals: the reasons why an act was not accepted. Nothing is recorded of such an act.
 
-A refusal has a stable ``code``, the ``rule`` it rests on (or ``None`` where no rule speaks), and ``facts`` that
-help the caller to do better and never hold a card that the caller may not see. Sentences are made from the code
-when they are read (:mod:`referee.sentences`).
+A refusal has a stable ``code``, the ``rule`` it rests on (``None`` if no rule covers it), and ``facts`` that help the
+caller to correct the act. Facts never hold a card that the caller may not see. Sentences are made from the code when
+they are read (:mod:`referee.sentences`).
 
-Order of precedence, when several apply: match over (``MatchOver``), the seat is out of the match or of the deal
-(``NotInPlay``), the match is in no state for the act (``WrongPhase``), out of turn (``OutOfTurn``), a card that
-cannot be (``NoSuchCard``), and last the rules of the game (``AgainstTheRules``).
+If several apply, the first in this order is raised: the match is over (``MatchOver``), the seat is out of the match
+or of the deal (``NotInPlay``), the state does not allow the act (``WrongPhase``), it is not the seat's turn
+(``OutOfTurn``), the card is impossible (``NoSuchCard``), a rule of the game forbids the act (``AgainstTheRules``).
 """
 
 from functools import partial
@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 
 
 class Refused(Exception):
-    """An act that was not accepted."""
+    """An act was not accepted."""
 
     status: ClassVar[str] = "rule"
-    """``state``: the match is in no state for it. ``who``: somebody else may do it. ``rule``: against the rules."""
+    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403).
+    ``rule``: a rule forbids it (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
@@ -29,13 +30,11 @@ class Refused(Exception):
 
 
 class MatchOver(Refused):
-    """The match is finished."""
-
     status = "state"
 
 
 class WrongPhase(Refused):
-    """The match is in no state for this act."""
+    """The state of the match does not allow this act."""
 
     status = "state"
 
@@ -45,40 +44,41 @@ class NotInPlay(Refused):
 
 
 class OutOfTurn(Refused):
-    """Somebody else is to act."""
+    """The turn belongs to a different seat, by the rules of the game."""
 
 
 class NotYours(Refused):
-    """It is for somebody else to do."""
+    """The act belongs to a different person in the case or match, for example the official who ruled."""
 
     status = "who"
 
 
 class InvitationOver(Refused):
-    """The invitation cannot be redeemed any more."""
+    """The invitation cannot be redeemed any longer."""
 
     status = "state"
 
 
 class NoSuchCard(Refused):
-    """The card is not held, was seen before, or does not exist in the pack."""
+    """The card is not held, was named twice or seen before, or does not exist in the pack."""
 
 
 class AgainstTheRules(Refused):
-    """A rule of the game forbids it."""
+    """A rule of the game forbids the act."""
 
 
 class ClubState(Refused):
-    """The club is in no state for it."""
+    """The state of the club does not allow the command."""
 
     status = "state"
 
 
 class NotGranted(Refused):
-    """It is for somebody with other keys."""
+    """The caller's keys do not grant the scope for it."""
 
     status = "who"
 
 
 class AgainstTheClub(Refused):
-    """It names what the club has not, or what no club may have."""
+    """A rule for clubs forbids the command, or it names a member, key, entry or currency that the club does not
+    have."""

@@ -1,4 +1,4 @@
-"""All that can be asked of a match, as it stands on record: acts, knocks, and what is asked of its officials."""
+"""All requests to a match in their stored form: acts, knocks, and requests to the officials."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -13,139 +13,139 @@ from referee.officials.events.corrections import Script, Why
 from referee.value import OFFENCE_SAYS, VERSION_MAX, CaseKind, RuleId, SeatSent, Standard, Value, Verdict
 
 NumberSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
-"""The number of a deal, a case or an event."""
+"""Number of a deal, a case or an event."""
 NAMED_MAX = 64
-"""So many events, deals or rulings are named at once."""
+"""Events, deals or rulings that one request may name."""
 EventsSent = Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)]
 Prose = Annotated[str, Meta(max_length=wire_types.PROSE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
-"""What somebody says in a case, in his own words."""
+"""A statement in a case, as free text."""
 
 
 class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
-    """What is asked of the officials, where there are any."""
+    """A request to the officials of a match."""
 
 
 class OpenCase(Proceeding, tag_field="act", tag="case"):
-    """A knock that is no question to the events: by an official, or about what stands in the protocol."""
+    """A knock that the recorded events cannot decide: by an official, or about a line of the protocol."""
 
     kind: CaseKind
     seat: SeatSent | None = None
-    """Who knocks; left out: an official."""
+    """Seat that knocks; left out: an official knocks."""
     accused: SeatSent | None = None
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    """What was done wrong; left out: the case is about a line of the protocol."""
+    """The offence; left out: the case is about a line of the protocol."""
     note: Note = ""
-    """Anything to be kept with it."""
+    """A note that is stored with the case."""
     deal: NumberSent | None = None
-    """Which deal it is about; left out: the one under way."""
+    """Number of the deal; left out: the deal under way."""
     result: Result | None = None
-    """What that deal came to; left out: it is about an offence."""
+    """The right result of that deal; left out: the case is about an offence."""
 
 
 class StatementSent(Proceeding):
-    """How a seat says that it was. The last that a seat has said counts."""
+    """A seat's account of the facts. The last account of a seat counts."""
 
     seat: SeatSent
     agrees: bool
-    """Whether it was as who opened the case says."""
+    """True if the seat agrees with the opener of the case."""
     events: EventsSent = ()
-    """The numbers of events that show it."""
+    """Numbers of the events that show it."""
     text: Prose = ""
-    """In one's own words."""
+    """The seat's own words."""
 
 
 class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
-    """How a seat says that it was."""
+    """A seat's account of the facts in a case."""
 
     case: NumberSent
 
 
 class Withdrawal(Proceeding, tag_field="act", tag="withdrawal"):
-    """Who opened a case withdraws it."""
+    """The opener of a case withdraws it."""
 
     case: NumberSent
     seat: SeatSent | None = None
-    """Who opened it; left out: an official."""
+    """Seat that opened the case; left out: an official did."""
 
 
 class AppealSent(Proceeding):
-    """A party asks for another official; or who ruled has found an error of his own."""
+    """A party asks for a different official, or the official who ruled reports an error of their own."""
 
     seat: SeatSent | None = None
-    """Who appeals; left out by the official who ruled (J10)."""
+    """Seat that appeals; left out by the official who ruled (J10)."""
     text: Prose = ""
-    """Why."""
+    """The reasons."""
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
-    """A party asks for another official, or who ruled has found an error of his own."""
+    """A party asks for a different official, or the official who ruled reports an error of their own."""
 
     case: NumberSent
 
 
 class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
-    """What is to follow from a ruling beside the price of the offence."""
+    """Consequences of a ruling in addition to the price of the offence."""
 
     void: bool = False
-    """The deal under way counts for nothing and is dealt again."""
+    """Void the deal under way: it does not count and is dealt again."""
     result: Result | None = None
-    """What the deal came to, in place of all that was played and knocked for in it since its cards were dealt."""
+    """Result of the deal. It replaces everything played and knocked for since the cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
-    """Deals whose lines are to be struck, where their end hung on the number."""
+    """Deals to strike, because they were played, or ended as they did, only through the wrong number."""
 
 
 class PrecedentSent(Value, forbid_unknown_fields=True):
-    """An earlier ruling that is followed."""
+    """An earlier ruling that this ruling follows."""
 
     match: Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", max_length=36)]
-    """The id of its match."""
+    """Id of the match."""
     case: NumberSent
-    """Its number there."""
+    """Number of the case in that match."""
 
 
 RuleSent = Annotated[RuleId, Meta(pattern="^[A-Z](-[A-Z])?[0-9]{1,3}$", max_length=6)]
 
 
 class RulingSent(Proceeding):
-    """What an official rules."""
+    """The ruling of an official."""
 
     verdict: Verdict
-    """Whether who opened the case is right."""
+    """Decision on the claim of the opener."""
     standard: Standard
-    """How sure the facts are."""
+    """Degree of certainty of the facts."""
     rule: RuleSent
-    """What it is based on: a rule of the game, or of the procedure."""
+    """Basis of the ruling: a rule of the game, or of the procedure."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    """What was done; left out: what the case says."""
+    """The offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
-    """The numbers of the events that show it."""
+    """Numbers of the events that show it."""
     reason: Prose = ""
-    """Why."""
+    """The reasons."""
     remedy: RemedySent = RemedySent()
-    """What follows beside the price of the offence."""
+    """Consequences in addition to the price of the offence."""
     precedents: Annotated[tuple[PrecedentSent, ...], Meta(max_length=NAMED_MAX)] = ()
-    """Earlier rulings that it follows."""
+    """Earlier rulings that this ruling follows."""
 
 
 class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
-    """What an official rules."""
+    """The ruling of an official on a case."""
 
     case: NumberSent
 
 
 class Correct(Proceeding, tag_field="act", tag="correct"):
-    """By the official: deals that are over are scored anew (J9), in a case or for an error of his own (J10)."""
+    """An official has finished deals scored again (J9), in a case or for an error of the official's own (J10)."""
 
     why: Why
-    """What it rests on."""
+    """Reason for the correction."""
     scripts: Annotated[tuple[Script, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
-    """What deals are scored with beside what was played, or in its place."""
+    """Scripts that these deals are scored with, in addition to the play or instead of it."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
-    """The numbers of deals that shall count for nothing."""
+    """Numbers of the deals that no longer count."""
     case: wire_types.CaseNumber | None = None
-    """The case that it was ruled in; left out: none."""
+    """The case in which it was ruled; left out: in no case."""
     beyond_doubt: bool = False
-    """It is beyond reasonable doubt: so it may be done when the correction time is over (J8)."""
+    """True if the correction is beyond reasonable doubt: it may then be made after the correction time (J8)."""
 
 
 Request = (
@@ -161,12 +161,12 @@ Request = (
     | Ruling
     | Correct
 )
-"""Whatever can be asked; on record its tag tells a knock from an act."""
+"""Any request to a match. In its stored form the tag distinguishes a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
-"""What was asked, from how it stands on record."""
+"""Return the request that a row stores as JSON."""
 
 
 def act_name(request: Value) -> str:
-    """The name that a request goes by on the wire."""
+    """Return the name of a request in the API."""
     return str(request.__struct_config__.tag)

@@ -1,4 +1,4 @@
-"""The shape of a game: its options, what may be decided, what follows from an event, and who may see what."""
+"""The interface of a game: its options, its decisions, its changes of state, and its views."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
@@ -20,9 +20,12 @@ from referee.visibility import Event, Recorded, Viewer
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance (empty
-    where it is only looked at what would follow), who asks, where a request rests on it what has happened so far, and
-    the id of the match."""
+    """The circumstances of a decision.
+
+    ``version``: number of the match's last event. ``at``: the time. ``seed``: source of chance; empty if the decision
+    is only a preview. ``actor``: the acting caller. ``history``: the events so far, for requests that depend on them.
+    ``match``: id of the match.
+    """
 
     version: int
     at: datetime
@@ -38,94 +41,94 @@ DueAct = Annotated[
 ]
 
 
-SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="Who bid, and then what.")]
+SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="The seat, then its bid.")]
 SeatAndCard = Annotated[
-    tuple[Seat, CardText], Meta(title="SeatAndCard", description="Who played it, and then the card.")
+    tuple[Seat, CardText], Meta(title="SeatAndCard", description="The seat, then the card that it played.")
 ]
 
 
 class OpenBreach(TypedDict):
-    """An offence that stands open, and the event in which it happened (:class:`~referee.events.Breach`)."""
+    """An offence that can still be knocked for, and its event (:class:`~referee.events.Breach`)."""
 
     offence: OffenceText
     seat: Seat
-    """Who is accused of it."""
+    """Seat that is accused."""
     rule: RuleId
-    """The rule that it is against."""
+    """Rule that the offence breaks."""
     payer: Seat
-    """Who goes up if it is knocked for."""
+    """Seat that goes up if the offence is knocked for."""
     points: wire_types.WholePoints
-    """By how many points."""
+    """Points that the payer goes up."""
     event: EventNumber
-    """In which it happened."""
+    """Number of the event in which it happened."""
     closes_after: NotRequired[wire_types.Count]
-    """After so many completed tricks of the deal it is too late; left out: when the deal is scored."""
+    """Completed tricks of the deal after which a knock is too late; left out: once the deal is scored."""
     shown_by: NotRequired[wire_types.Events]
-    """Earlier events that prove it, beside the one that carries it."""
+    """Earlier events that prove it, in addition to the event that carries it."""
     by: NotRequired[Seat]
-    """Who did it, where the rules hold another to it: `seat`."""
+    """Seat that did it, if the rules hold a different seat (`seat`) responsible."""
     tricks: NotRequired[wire_types.Count]
-    """Of a reported error: how many tricks of the deal had been led to, or entered."""
+    """Number of tricks of the deal that had been led to, or entered, before a reported error."""
 
 
 class Shown(Value):
-    """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None`` where it does not apply."""
+    """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None``: not applicable."""
 
     phase: Annotated[str, tied("ruleset", "phase")]
     deal: wire_types.DealNumber
     dealer: Seat | None
     to_act: wire_types.Seats
-    """Seats that are awaited now; while play is held for a case, none."""
+    """Seats that the match waits for; empty while play is held for a case."""
     active: wire_types.Seats
     """Seats that are still in the match."""
     points: wire_types.BySeat[Points]
     penalties: wire_types.PointsBySeat
-    """Points knocked up in this deal, not yet in ``points``."""
+    """Points knocked for in this deal, not yet in ``points``."""
     hand: wire_types.Cards | None = None
     """The viewer's own cards."""
     hands: wire_types.Hands | None = None
-    """All cards, for officials."""
+    """The hands of all seats, for officials."""
     cards_left: wire_types.Counts | None = None
     picked_up: wire_types.Seats | None = None
-    """Seats that have taken up their cards."""
+    """Seats that have picked up their cards."""
     bids: wire_types.Many[SeatAndBid] | None = None
-    """Seat and bid, as they were spoken."""
+    """Seat and bid, in the order of speaking."""
     contract: BidSeen | None = None
     declarer: Seat | None = None
     trick: wire_types.BySeat[SeatAndCard] | None = None
-    """Seat and card, as they were played."""
+    """Seat and card, in the order of play."""
     tricks: wire_types.Counts | None = None
     answers: wire_types.BySeat[AnswerSeen | None] | None = None
     due: wire_types.Many[DueAct] = ()
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
     breaches: wire_types.Many[OpenBreach] | None = None
-    """Offences that stand open, for officials."""
+    """Offences that can still be knocked for, for officials."""
     winner: Seat | None = None
     more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None
-    """What only this game has: codes and numbers, named in its rulebook's words."""
+    """Fields that only this game has: codes and numbers, named by the terms of its rulebook."""
 
 
 class Nothing(TypedDict):
-    """A game that has nothing of its own to tell."""
+    """The type of an empty object, for a game without fields of its own."""
 
 
 def nothing(state: Any) -> dict[str, Any]:
-    """No deal takes over more than the protocol tells."""
+    """Return nothing: no deal of the game takes over more than the protocol holds."""
     return {}
 
 
 def not_for_money(options: Mapping[str, Any]) -> Basis | None:
-    """By the rules of the game nobody pays anybody."""
+    """Return no basis: by the rules of the game no player pays."""
     return None
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""The acts of a deal one after the other, each with where it stands in the result (a JSON pointer); after each it is
-sent the state."""
+"""The acts of a deal in order, each with its place in the result (a JSON pointer). After each act the generator
+receives the new state."""
 
 
 class Ruleset(Value):
-    """One game. ``decide`` may refuse, ``evolve`` may not; both are pure."""
+    """A game. ``decide`` may refuse, ``evolve`` may not; both are pure functions."""
 
     key: str
     edition: int
@@ -134,60 +137,62 @@ class Ruleset(Value):
     pack: tuple[str, ...]
     start_points: int
     options: type[msgspec.Struct]
-    """Each field's description begins with the rule or open point that it answers."""
+    """Type of the options. Each field's description begins with the rule or open point that it answers."""
     acts: tuple[type[Act], ...]
     offences: tuple[str, ...]
     events: tuple[type[Event], ...]
-    """The facts that only this game has."""
+    """Event types that only this game has."""
     state: Any
-    """The union of its phases, for snapshots."""
+    """Union of the phases, for snapshots."""
     opening: Callable[[MatchOpened], None]
-    """Refuses a match that this game cannot be played as."""
+    """Raises ``Refused`` if the game cannot be played with this opening."""
     start: Callable[[MatchOpened], Any]
     decide: Callable[[Any, Request, Moment], tuple[Event, ...]]
     take: Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
-    """What ``decide`` gives, and the state after it."""
+    """Returns the events of ``decide`` and the state after them."""
     begin: Callable[[Any, Moment], tuple[Event, ...]]
-    """What the referee does by itself when a match is opened."""
+    """Returns the automatic events at the opening of a match."""
     evolve: Callable[[Any, Event, int], Any]
-    """The state after event number ``n``."""
+    """Returns the state after an event with its number."""
     to_act: Callable[[Any], tuple[int, ...]]
-    """The seats that are awaited."""
+    """Returns the seats that the match waits for."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
     follows: Callable[[Any, Moment], tuple[Event, ...]]
-    """What comes next by itself; none: it waits for somebody."""
+    """Returns the next automatic events; empty: the phase waits for an act."""
     between_deals: Callable[[Any], bool]
-    """Whether nothing has been dealt."""
+    """Returns whether no cards have been dealt."""
     more: Any = Nothing
-    """The type of what only this game shows of a match (:class:`Shown`)."""
+    """Type of the fields that only this game shows of a match (:class:`Shown`)."""
     detail: Any = Nothing
-    """The type of what only this game tells of a deal (:class:`~referee.events.DealScored`)."""
+    """Type of the fields that only this game adds to a scored deal (:class:`~referee.events.DealScored`)."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """By whose rules is paid in a match with such options; ``None``: by none, so that it is opened without stakes."""
+    """Returns whose rules decide the payments with these options; ``None``: the match is opened without stakes."""
     has_pot: bool = False
-    """Something is staked into a pot, which can be taken over from paper and has a book."""
+    """True if the game has a pot, which can be taken over from paper and has a projection."""
     knocks: bool = True
-    """There is knocking: what stands open costs nothing until then."""
+    """True if the game has knocking: an open breach costs nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None
-    """The offences that the events of such a match cannot show, though they may have happened (J1). ``None``: the
-    game has no offences."""
+    """Returns the offences that may happen in such a match but that its events cannot show (J1). ``None``: the game
+    has no offences."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
-    """What puts an offence on the deal under way, by its code and the seat that is accused of it, or with -1 lifts
-    it again. May refuse. ``None``: the game has no price for any."""
+    """Returns the events that charge an offence (code, accused seat) to the deal under way, or with -1 lift it again.
+    May refuse. ``None``: no offence of the game has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing
-    """Before a deal: what it takes over from those before it beyond the protocol, as JSON values by name."""
+    """Returns, before a deal, the values beyond the protocol that it takes over from earlier deals, as JSON by
+    name."""
     result: type[msgspec.Struct] | None = None
-    """What a result must tell and may tell (:class:`~referee.acts.Result`); none: no deal is entered whole."""
+    """Type of a whole deal's result, with its required and optional fields (:class:`~referee.acts.Result`). ``None``:
+    no deal of the game is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
-    """Before a deal: the acts that such a result stands for. May refuse what does not add up."""
+    """Returns, before a deal, the acts that a result represents. May refuse a result that does not add up."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
-    """The line of a deal that waits to be scored, and what comes of it, chance by this seed; none of them: its play
-    cannot have ended so with these numbers. ``None``: no deal of the game is ever scored anew."""
+    """Returns the line of a deal that waits to be scored and the events after it, with this seed for chance. Empty:
+    with these numbers its play cannot have ended so. ``None``: deals of the game are never scored again."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
-    """The state between two deals, or after the last, with other numbers."""
+    """Returns the state between two deals, or after the last, with corrected numbers."""
     carries: tuple[str, ...] = ()
-    """What a table takes over from deal to deal beyond what all have, by the name of the field."""
+    """Names of the table's fields that the game carries over from deal to deal."""
 
     def improved(self, before: int, after: int) -> bool:
         """Return whether a seat is better off with its points after a change: nearer to zero in a game that counts

@@ -1,6 +1,6 @@
-"""Who may act in a match, and who has agreed to its stakes: tokens, invitations and agreement.
+"""Admission to a match and agreement to its stakes: tokens, invitations, agreements.
 
-None of this is part of a game: it is the same in all games, and also possible when the match is over.
+These requests are the same in all games, and also possible when the match is over.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,23 +35,23 @@ class Invitation(invitations.Invitation, kw_only=True):
 
 
 class Seating(Value):
-    """Who may act in a match, and who has agreed to its stakes."""
+    """The tokens of a match, its invitations, and the agreement to its stakes."""
 
     seats: tuple[str, ...]
-    """By seat, the hash of its token in this match (:mod:`referee.tokens`); empty: it has none."""
+    """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has none."""
     officials: tuple[str, ...]
-    """By place, the hash of each official's token in this match."""
+    """Hash in this match of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """By place, the members behind the key that gave the official's token: they may know it."""
+    """Members behind the key that gave each official's token, by place: they may know the token."""
     scribe: str = ""
-    """The hash of the token of the scribe, who writes for all seats; empty: there is none."""
+    """Hash of the token of the scribe, who writes for all seats; empty: no token exists."""
     watcher: str = ""
-    """The hash of the token of a watcher, who only looks; empty: there is none."""
+    """Hash of the token of a watcher, who only reads; empty: no token exists."""
     invitations: tuple[Invitation, ...] = ()
-    """All that were made, by number."""
+    """All invitations ever made, by number."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """Who has to agree to the stakes; ``None``: there are none, or no club keeps books of them."""
+    """The people who must agree to the stakes; ``None``: the match has no stakes, or no club keeps books of them."""
     agreed: tuple[int, ...] = ()
     """The seats that have agreed, in order."""
     declined: bool = False
@@ -89,7 +89,10 @@ def begun(opened: MatchOpened) -> Seating:
 
 
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that replace a token. A lost token may have been found by a stranger, so it ends."""
+    """Return the events that replace a token. The earlier token ends, because a stranger may have found it.
+
+    Raises ``WrongPhase`` for a seat of a club's match: it is invited instead.
+    """
     seating: Seating = state.table.seating
     role, seat = request.role, request.seat
     check_place(seating, role, seat, None)
@@ -99,8 +102,11 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
 
 
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an invitation. In a club's match only keys of the club, and a seat for itself, invite to
-    seats and to the places of officials."""
+    """Return the event of an invitation.
+
+    In a club's match only a key of the club, or the seat for itself, may invite to a seat; only a key to an
+    official's place. Raises ``NotYours`` for other callers, ``WrongPhase`` for too many invitations.
+    """
     seating: Seating = state.table.seating
     check_place(seating, request.role, request.seat, request.official)
     own = request.role == "seat" and moment.actor == request.seat
@@ -127,7 +133,11 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events by which the holder of a code is admitted; at a seat for money it agrees to the stakes."""
+    """Return the events that admit the holder of a code. At a seat for money they include the agreement to the
+    stakes.
+
+    Raises ``InvitationOver`` if the invitation has ended or expired.
+    """
     seating: Seating = state.table.seating
     invitation = invitation_of(seating, request.invitation)
     invitations.check_open(invitation, moment.at)
@@ -140,13 +150,16 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 
 
 def invitation_of(seating: Seating, number: int) -> Invitation:
-    """Return the invitation of this number."""
+    """Return the invitation of this number, which its code named."""
     assert 1 <= number <= len(seating.invitations), "its code named it"
     return seating.invitations[number - 1]
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
-    """Return the event by which a seat agrees to the stakes or declines them, or an official does for the table."""
+    """Return the event by which a seat, or an official for the table, agrees to the stakes or declines them.
+
+    Raises ``WrongPhase`` if no agreement is open, ``NotYours`` if the members must agree themselves.
+    """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for
     if seat is not None:
@@ -184,7 +197,7 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
 def _tokens(
     seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
 ) -> tuple[TokenEnded | TokenMade, ...]:
-    """Return the events that give a seat or a role another token. Who has which is on record."""
+    """Return the events that give a seat or a role a new token."""
     made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
     if not seating.token_of(role, seat, official):
         return (made,)
@@ -201,7 +214,7 @@ REQUESTS: tuple[type, ...] = (IssueToken, *WHENEVER)
 """Requests that are no part of the play."""
 
 
-# What comes of an event
+# Changes by an event
 
 
 def _changed(state: Any, seating: Seating) -> Any:
@@ -209,7 +222,7 @@ def _changed(state: Any, seating: Seating) -> Any:
 
 
 def token_made(state: Any, event: TokenMade, number: int) -> Any:
-    """Return the state in which a seat or a role has this token and no other."""
+    """Return the state in which a seat or a role has only this token."""
     seating: Seating = state.table.seating
     match event.role:
         case "seat":
@@ -270,4 +283,4 @@ EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {
     StakesDeclined: declined,
 }
 FACTS: frozenset[type[Event]] = frozenset(EVOLVE)
-"""Facts that do not touch the play."""
+"""Event types that do not touch the play."""

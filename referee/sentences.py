@@ -1,6 +1,6 @@
-"""Sentences in English and Swedish, made when they are read from the codes and facts that the referee deals in.
+"""Sentences in English and Swedish, made from the referee's codes and facts when they are read.
 
-The texts are data (``sentences.toml``), for a translator to read and change. Imports nothing that stores or serves.
+The texts are data (``sentences.toml``), for translators. This module imports neither storage nor server.
 """
 
 import re
@@ -19,24 +19,24 @@ Language = Literal["en", "sv"]
 
 
 class Text(Value, forbid_unknown_fields=True):
-    """The same in both languages."""
+    """A text in both languages."""
 
     en: str
     sv: str
 
     def in_(self, language: Language) -> str:
-        """The text in this language."""
+        """Return the text in this language."""
         return self.sv if language == "sv" else self.en
 
 
 class RefusalText(Text, forbid_unknown_fields=True):
-    """What is said of a refusal: a short title, and a sentence on what was wrong and what would be right."""
+    """The texts of a refusal: a short title, and a sentence on the error and its remedy."""
 
     title: Text
 
 
 class OffenceText(Value, forbid_unknown_fields=True):
-    """An offence as a noun, and as what somebody did."""
+    """An offence as a noun, and as a clause with a verb in the past."""
 
     name: Text
     did: Text
@@ -60,7 +60,7 @@ _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
 _ALL_OF = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
-"""Facts that are lists of all and not choices of one."""
+"""Facts that list several things, joined by "and"; other lists are choices, joined by "or"."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
@@ -85,7 +85,7 @@ _WORDS = {
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Bids, verdicts, and what became of a case, where they do not read as they are written."""
+"""Words for bids, verdicts and outcomes of cases whose codes are no readable words."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -93,7 +93,7 @@ _NUMBERS = Text(
 
 
 def fields(template: str) -> set[str]:
-    """The facts that a template can show."""
+    """Return the names of the facts that a template can show."""
     return {field[1] for field in _FIELD.finditer(template)}
 
 
@@ -110,19 +110,19 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact, or the words for one or for more of it, with the number in the place of ``#``."""
+    """Return a fact. If words are given, return those for one or for more, with ``#`` replaced by the number."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
 
 def sentence(template: str, facts: Mapping[str, str]) -> str:
-    """The same, beginning with a capital letter."""
+    """Return the filled template, beginning with a capital letter."""
     said = filled(template, facts)
     return said[:1].upper() + said[1:]
 
 
 def _shown(name: str, fact: Any, language: Language) -> str:
-    """A fact in words."""
+    """Return a fact in words."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         *most, last = (_shown(name, one, language) for one in fact)
         joint = (_AND if name in _ALL_OF else _OR).in_(language)
@@ -132,7 +132,7 @@ def _shown(name: str, fact: Any, language: Language) -> str:
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
     if isinstance(fact, datetime):
-        return str(msgspec.to_builtins(fact))  # as the interface tells times
+        return str(msgspec.to_builtins(fact))  # in the format of the API
     word = _WORDS.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 
@@ -146,13 +146,13 @@ def _points(points: int, language: Language) -> str:
 
 
 def title(code: str, language: Language) -> str:
-    """The short title of a refusal. A code without a text, of a game that has none yet, is spelled out."""
+    """Return the short title of a refusal. A code without a text (of a game that has none yet) is spelled out."""
     text = TEXTS.refusals.get(code)
     return text.title.in_(language) if text else code.replace("_", " ").capitalize()
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """What was wrong and what would be right, as far as the facts tell."""
+    """Return the sentence on the error and its remedy, with the facts that are present."""
     text = TEXTS.refusals.get(code)
     if text is None:
         return f"{title(code, language)}."
@@ -164,10 +164,10 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """The verdict on a knock: who did what, by which rule, and who goes up how much.
+    """Return the verdict on a knock: the accused, the offence, the rule, and the points.
 
-    ``players`` are the names by seat; ``fine`` is what the knocker goes up for a dismissed knock, which is an event
-    of its own.
+    ``players`` are the names by seat. ``fine``: points that the knocker goes up for a dismissed knock, an event of
+    its own.
     """
 
     def name(seat: int) -> str:
@@ -203,7 +203,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""How a case stands: of what somebody did or of a line, of a misclick, and of one on which the table agreed."""
+"""The state of a case: about an offence or a line, about a misclick, or taken back by agreement of the table."""
 
 
 def case(
@@ -221,10 +221,10 @@ def case(
     penalty: int = 0,
     into_pot: bool = False,
 ) -> str:
-    """How a case stands that the events do not decide: who says what of whom, and who has ruled how.
+    """Return the state of a case that the events cannot decide: the claim, and the ruling if one was made.
 
-    ``players`` are the names by seat, ``officials`` those of the officials; ``official`` is who ruled, ``None`` the
-    referee. ``into_pot``: what is paid goes into a pot (D70), and does not count against whoever pays.
+    ``players`` are the names by seat, ``officials`` the names of the officials. ``official``: who ruled; ``None``:
+    the referee. ``into_pot``: the penalty goes into a pot (D70) and not onto the payer's points.
     """
 
     def name(actor: Actor) -> str:
@@ -246,19 +246,19 @@ def case(
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
-# Single words; a code that stands in stored events keeps its text for ever
+# Single words. A code in stored events keeps its text.
 
 
 def offence(code: str, language: Language) -> str:
-    """An offence or a reported fault, as a noun."""
+    """Return an offence or a reported fault as a noun."""
     return TEXTS.offences[code].name.in_(language)
 
 
 def kind(kind: str, language: Language) -> str:
-    """How a deal went."""
+    """Return the words for how a deal went."""
     return TEXTS.kinds[kind].in_(language)
 
 
 def won(by: str, language: Language) -> str:
-    """How a match was won, to follow "Berit won" or "Berit vann"."""
+    """Return how a match was won, to follow "Berit won" or "Berit vann"."""
     return TEXTS.wins[by].in_(language)

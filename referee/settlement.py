@@ -1,8 +1,8 @@
-"""What a match comes to in money: who owes what, down to each number of the protocol and the events that show it.
+"""The settlement of a match: amounts and payments, traced to each number of the protocol and its events.
 
-Reckoned from the facts of the match and nothing else, so that any book can be held against it. Which player pays
-whom, for how many points and by which rule the game has said when somebody won (:class:`~referee.events.Payment`);
-where there is a pot, the balances are money already.
+It is calculated only from the facts of the match, so that any ledger can be checked against it. When a match is won,
+the game names payer, payee, points and rule of each payment (:class:`~referee.events.Payment`). In games with a pot
+the balances are already money.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,97 +22,98 @@ Basis = Annotated[
     Literal["source", "house"],
     Meta(
         title="MoneyBasis",
-        description="By whose rules is paid. `source`: those of the game's source. `house`: the source knows no "
-        "money, and the table has chosen the option `money`.",
+        description="Whose rules decide the payments. `source`: the rules of the game's source. `house`: the source "
+        "has no money, and the table chose the option `money`.",
     ),
 ]
 SettlementStatus = Annotated[
     Literal["open", "provisional", "final"],
     Meta(
         title="SettlementStatus",
-        description="`open`: the match goes on, and nobody owes anything yet; where there is a pot, each has what "
-        "was won and put in until now. `provisional`: it is over, and its scores may still be corrected (J8). "
-        "`final`: it is over.",
+        description="`open`: the match goes on, and no payment is due; with a pot, each seat has its balance so far. "
+        "`provisional`: the match is over, and its scores may still be corrected (J8). `final`: the "
+        "match is over.",
     ),
 ]
 Counted = Annotated[
     Literal["agreed", "waiting", "declined", "above_limit"],
     Meta(
         title="StakesCounted",
-        description="Whether a club's books count a match. `agreed`: they do, as soon as something is owed. "
-        "`waiting`: not before all seats have agreed to the stakes. `declined`: never, because a seat or an official "
-        "declined the stakes. `above_limit`: not with this result, because it moves more than the club's "
-        "`stake_limit` allowed when the match was opened.",
+        description="Whether a club's books count a match. `agreed`: they do, as soon as an amount is owed. "
+        "`waiting`: not before all seats have agreed to the stakes. `declined`: never, because a seat or an "
+        "official declined the stakes. `above_limit`: not with this result, because it moves more than "
+        "the club's `stake_limit` allowed when the match was opened.",
     ),
 ]
 OPENING = "opening"
 SettledBy = (
     RuleId
-    | Annotated[Literal["opening"], Meta(title="SettledByOpening", description="What the match was opened with.")]
+    | Annotated[
+        Literal["opening"], Meta(title="SettledByOpening", description="The points at the start of the match.")
+    ]
 )
 
 
 class SettlementLine(Value):
-    """A number that a seat's amount is made of, and what shows it."""
+    """A part of a seat's amount, with the events that show it."""
 
     deal: wire_types.DealNumber | None
-    """The deal that it was written for; null: none, it is what the match was opened with, or comes of its end."""
+    """Number of the deal; null: the line is from the opening or from the end of the match."""
     rule: SettledBy
-    """The rule that it rests on; `opening`: the points at the start."""
+    """Rule of the line; `opening`: the points at the start."""
     points: Points
-    """As the protocol has them; where one is paid, for how many. In Rams minor units of money."""
+    """Points as in the protocol; in a payment, the points paid for. In Rams minor units of money."""
     amount: wire_types.Money
-    """What it brings the seat, below zero costs it, in minor units."""
+    """Amount that the seat receives (below zero: pays) by the line, in minor units."""
     events: wire_types.Events
 
 
 class SeatSettled(Value):
-    """What a match comes to for a seat: the ``lines`` add up to the ``amount``."""
+    """The result of a match for one seat. The ``lines`` add up to the ``amount``."""
 
     seat: Seat
     member: wire_types.MemberNumber | None
-    """Which member of the club; null: it is no club's match."""
+    """Member of the club; null: the match belongs to no club."""
     amount: wire_types.Money
-    """What the seat receives, below zero pays, in minor units."""
+    """Amount that the seat receives (below zero: pays), in minor units."""
     lines: wire_types.Many[SettlementLine]
-    """Of who pays, what was written into the protocol; of who is paid, the payments; where there is a pot, what was
-    won and put in."""
+    """Lines of the protocol for a payer, payments for a payee; with a pot, the amounts won and put in."""
 
 
 class PaymentDue(Value):
-    """What one player pays another."""
+    """A payment between two players."""
 
     payer: Seat = field(name="from")
     payee: Seat = field(name="to")
     points: Points
-    """For how many points."""
+    """Points that are paid for."""
     amount: wire_types.Money
-    """How much, in minor units."""
+    """Amount in minor units."""
     rule: RuleId
 
 
 class Settlement(Value):
-    """What a match comes to in money. The amounts of the ``seats`` and ``pot`` add up to ``sum``, which is 0."""
+    """The settlement of a match. The amounts of the ``seats`` and ``pot`` add up to ``sum``, which is 0."""
 
     status: SettlementStatus
-    """Whether anything is owed yet, and whether it may still change."""
+    """State of the settlement: whether an amount is owed, and whether it may still change."""
     currency: wire_types.Currency
     unit: wire_types.Unit
-    """What one point is worth, in minor units of the currency (öre, cents)."""
+    """Value of one point, in minor units of the currency (öre, cents)."""
     basis: Basis
-    """By whose rules is paid."""
+    """The rules that decide the payments."""
     pot: wire_types.Money
-    """What no seat has, in minor units: what lies in the pot, and what the points at the start did not balance."""
+    """The amount that no seat has, in minor units: the pot, and the imbalance of the points at the start."""
     sum: wire_types.Money
-    """Always 0: nothing is lost."""
+    """Always 0."""
     counted: Counted | None
-    """Whether the club's books count the match; null: no club keeps books of it."""
+    """State of the match in the club's books; null: no club keeps books of it."""
     waiting_for: wire_types.Seats
-    """The seats that have to agree to the stakes before the club's books count the match."""
+    """Seats that must agree to the stakes before the club's books count the match."""
     seats: wire_types.BySeat[SeatSettled]
-    """By seat, clockwise."""
+    """The result of each seat, clockwise."""
     payments: wire_types.Many[PaymentDue]
-    """Who pays whom; none while the match goes on, and none where there is a pot."""
+    """Payments between players; empty while the match goes on, and in games with a pot."""
 
 
 End = MatchWon | MatchClosed | MatchAbandoned | Ended
@@ -126,11 +127,10 @@ def settlement(
     provisional: bool = False,
     members: Sequence[int] = (),
 ) -> Settlement:
-    """What a match for money comes to, from all its events: its lines as they count after corrections, without what
-    was taken back. ``balances``: the game has a pot, and its points are money. ``members``: by seat, in a club's
-    match.
+    """Return the settlement of a match for money, from all its events.
 
-    A match that was abandoned owes nothing beyond its balances.
+    Lines count as corrected, and acts taken back do not count. ``balances``: the game has a pot, and its points are
+    money. ``members``: by seat, in a club's match. An abandoned match owes only its balances.
     """
     sheet = _Sheet(that_stands(history))
     lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
@@ -157,13 +157,14 @@ def settlement(
 
 
 def moved(amounts: Sequence[int]) -> int:
-    """Return what a result moves, in minor units: what those who pay, pay together. The pot is one of them."""
+    """Return the amount that a result moves, in minor units: the sum of all payments, with the pot as a payer or
+    payee."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
 
 
 def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]) -> Counted | None:
-    """Return whether a club's books count a match; ``None``: it is no club's."""
+    """Return whether a club's books count a match; ``None``: the match belongs to no club."""
     if sheet.opened.club is None:
         return None
     if sheet.declined:
@@ -175,7 +176,7 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
 
 
 def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
-    """By seat, what payments come to in minor units; with ``halves`` they count halves of a point."""
+    """Return the sum of the payments by seat, in minor units. With ``halves`` the points count half points."""
     amounts = [0] * seats
     for payment in payments:
         amount = worth(payment.points, unit, halves)
@@ -185,12 +186,13 @@ def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool
 
 
 def worth(points: int, unit: int, halves: bool) -> int:
-    """So many points in minor units, or so many halves: then the unit is even (E-O42)."""
+    """Return the value of points in minor units; with ``halves`` they count half points, and the unit is even
+    (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
 
 class _Sheet:
-    """What a settlement is read from."""
+    """The facts of a match that its settlement needs."""
 
     def __init__(self, history: list[Recorded]) -> None:
         opened = history[0].event
@@ -199,9 +201,9 @@ class _Sheet:
         self.opened, self.stakes, self.seats = opened, opened.stakes, range(len(opened.players))
         self.end: End | None = None
         self.ended_by = 0
-        """The number of the event that says how the match has ended."""
+        """Number of the event that ended the match."""
         self.agreed: set[int] = set()
-        """The seats that have agreed to the stakes."""
+        """Seats that have agreed to the stakes."""
         self.declined = False
         struck: tuple[int, ...] = ()
         for recorded in history:
@@ -220,13 +222,13 @@ class _Sheet:
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that have to agree to the stakes still."""
+        """The seats that have not agreed to the stakes yet."""
         if self.opened.club is None or self.declined:
             return ()
         return tuple([seat for seat in self.seats if seat not in self.agreed])
 
     def written(self, seat: int, unit: int) -> Iterator[SettlementLine]:
-        """What stands in the protocol of a seat, at so much a point."""
+        """Yield the protocol's lines of a seat, at ``unit`` minor units a point."""
         start = self.opened.points[seat]
         if start:
             yield SettlementLine(deal=None, rule=OPENING, points=start, amount=start * unit, events=(1,))
@@ -242,19 +244,22 @@ class _Sheet:
                     )
 
     def of_end(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
-        """A line that comes of the end of the match."""
+        """Return a line that follows from the end of the match."""
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
     def of_balance(self, seat: int) -> Iterator[SettlementLine]:
-        """D10, D-O17: what a seat has won and put in, and what it drew at the end (D-O18)."""
+        """D10, D-O17: Yield a seat's winnings and stakes in the pot, and its share at the end (D-O18)."""
         yield from self.written(seat, 1)
         end = self.end
         if end is not None and not isinstance(end, MatchWon) and end.shares and (share := end.shares[seat]):
             yield self.of_end(end.rule, share, share)
 
     def of_payments(self, seat: int) -> Iterator[SettlementLine]:
-        """B74, E-O42: of who pays what was written down, and where another number is paid for, what that differs by
-        (B-O21); of who is paid the payments."""
+        """B74, E-O42: Yield the lines of a seat in a match with payments.
+
+        A payer has the lines of the protocol, and one for the difference if a different number is paid for (B-O21). A
+        payee has the payments.
+        """
         unit = self.stakes.unit
         for payment in self.payments:
             owed = worth(payment.points, unit, self.halves)
@@ -267,11 +272,11 @@ class _Sheet:
                 yield self.of_end(payment.rule, self.points_in(owed), owed)
 
     def points_in(self, amount: int) -> Points:
-        """For how many points an amount stands."""
+        """Return the points that an amount pays for."""
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Who pays whom; who owes nothing is left out."""
+        """Yield the payments, without those of nothing."""
         for payment in self.payments:
             payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
             if amount < 0:  # B-O21: the winner pays
@@ -282,8 +287,8 @@ class _Sheet:
 
 
 def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
-    """Who pays whom by how a match has ended. A row from before payments were told has only what each receives: there
-    each of the others pays the winner."""
+    """Return the payments at the end of a match. Rows from before payments were stored have only the amount of each
+    seat; there each of the others pays the winner."""
     if not isinstance(end, MatchWon | Ended):
         return ()
     if end.payments or end.seat is None or end.settlement is None:
@@ -297,10 +302,12 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
     )
 
 
-def comes_to(event: Event, ended_by: int) -> tuple[int, ...] | None:
-    """By seat, what a match for money comes to from an event on, as the event itself says, in minor units: empty
-    where nothing is owed, or nothing yet; ``None``: it says nothing of that. ``ended_by``: the event that said so
-    last, which may be taken back; 0: there was none."""
+def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
+    """Return the amounts owed after an event, by seat, in minor units, as the event states them.
+
+    Empty: no amount is owed, or none yet. ``None``: the event does not change the amounts. ``ended_by``: number of
+    the last event that set them, which may be taken back; 0: no event has.
+    """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():
             return event.settlement or ()

@@ -1,11 +1,12 @@
-"""The course of a trick, for games that agree on it (A29-A32, B41-B45, C22-C27).
+"""The order of play in a trick, for games with the same rules (A29-A32, B41-B45, C22-C27).
 
 Following suit is ``hand & led or hand``: the cards of the led suit if there are any, else the hand.
 """
 
 
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """By seat, who plays next when the seats of ``order`` play, clockwise; a seat that is not among them itself."""
+    """Return by seat the next seat when the seats of ``order`` play clockwise; a seat outside ``order`` gets
+    itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]
@@ -13,5 +14,5 @@ def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 
 def next_in(order: tuple[int, ...], seat: int) -> int:
-    """Who plays after ``seat`` among the seats of ``order``."""
+    """Return the seat that plays after ``seat`` in ``order``."""
     return order[(order.index(seat) + 1) % len(order)]

@@ -1,4 +1,4 @@
-"""What an event is, its place in a match, and who may see what of it."""
+"""Events, their place in a match, and the visibility of their fields."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -17,36 +17,39 @@ Viewer = Annotated[
     Seat
     | Annotated[
         Literal["official", "spectator"],
-        Meta(title="ViewerName", description="Who looks without a seat: the official, or anybody else."),
+        Meta(title="ViewerName", description="A viewer without a seat: the official, or any other client."),
     ],
-    Meta(title="Viewer", description="Who looks: a seat by its number, the official, or a spectator."),
+    Meta(title="Viewer", description="The viewer: a seat by its number, the official, or a spectator."),
 ]
-"""Who looks: a seat, the official, or anybody else."""
+"""The viewer: a seat, the official, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
-"""What it tells of an event's field, by name, to a viewer who may not see it yet."""
+"""Returns the value of an event's field, by name, for a viewer who may not see the field yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
-"""Who sees a field. ``nobody``: not even officials. ``official``: they alone, for ever. All others: everybody when
-the deal is over and its cards lie open. Until then with ``sealed`` nobody, officials neither; else officials, and
-with ``open`` nobody beside them, with ``own`` the event's ``seat``, with ``by_seat`` each seat its own place in the
-tuple, and with a function what that tells.
+"""The viewers who may see a field.
+
+``nobody``: no viewer, not even officials. ``official``: officials only, always. All other fields are open to all when
+the deal is over. Until then: ``sealed``: no viewer. ``open``: officials only. ``own``: officials and the event's
+``seat``. ``by_seat``: officials, and each seat its own place in the tuple. A function: officials, and other viewers
+the value it returns.
 """
 Hidden = Mapping[str, Audience]
 
 
 class Event(Value, omit_defaults=True):
-    """Something that happened in a match and stays so. All may see of it what ``HIDDEN`` does not name."""
+    """A fact of a match, which never changes. All viewers see the fields that ``HIDDEN`` does not name."""
 
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """It comes of the line of a deal alone: of a corrected one comes another, or none."""
+    """True if the event follows only from the line of a deal: a corrected line may give a different event, or
+    none."""
 
 
 E = TypeVar("E", bound=Event)
 
 
 def seen(event: E, viewer: Viewer, public: bool) -> E:
-    """The event as this viewer may see it; ``public``: the deal is over and its cards lie open."""
+    """Return the event as this viewer may see it. ``public``: the deal is over and its cards are open to all."""
     if not event.HIDDEN:
         return event
     changed: dict[str, Any] = {}
@@ -60,7 +63,8 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """The fields that such a viewer may not see as they are, and what is told instead."""
+    """Return the fields hidden from such a viewer, each with its replacement (a value, or a function that returns
+    one)."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
         (name, _instead(audience, fields[name]))
@@ -76,7 +80,7 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
 
 
 def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
-    """Of what is hidden the default, or where there is none what is empty; or a function that tells it."""
+    """Return the replacement of a hidden field: its default, an empty value if it has no default, or a function."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
@@ -88,14 +92,14 @@ def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
 
 
 def _bare(kind: Any) -> Any:
-    """The type itself, without its bounds and what it is made of."""
+    """Return the type without its annotations and parameters."""
     if get_origin(kind) is Annotated:
         kind = kind.__origin__
     return get_origin(kind) or kind
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Each seat sees its own place; a hand that is not for the viewer to see is empty."""
+    """Return the tuple with only the viewer's own place filled. A hand that the viewer may not see is empty."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
@@ -105,12 +109,12 @@ SALT_BYTES = 16
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """A fact in its place: event number ``originator_version`` of match ``originator_id``.
+    """An event with its place: number ``originator_version`` of match ``originator_id``.
 
-    ``actor`` is who acted; ``act_id`` the id of the act that made it (its Idempotency-Key) and ``digest`` what was
-    asked; ``prev`` the SHA-256 of the row before it in the match. ``request``: what was asked, as JSON, with the
-    first event of an act; ``None`` with the others, and where nobody asked. ``salt``: random bytes that only the row
-    shows; empty for an event that is not stored.
+    ``actor``: who acted. ``act_id``: the id of the act that made the event (its Idempotency-Key). ``digest``: the
+    digest of the request. ``prev``: the SHA-256 of the row before it in the match. ``request``: the request as JSON,
+    with the first event of an act; ``None`` with the others, and if no request was sent. ``salt``: the random bytes
+    of the row; empty for an event that is not stored.
     """
 
     originator_id: UUID

@@ -1,6 +1,6 @@
-"""A deal entered whole: what a score sheet tells is done act by act, as it would have been at the table.
+"""Enter a whole deal: the acts behind a score sheet's result are made one by one, as at the table.
 
-One refusal refuses all of it, and says where in the result it rests (``facts.at``, a JSON pointer).
+The first refusal refuses the whole result. Its ``facts.at`` is the place in the result (a JSON pointer).
 """
 
 from collections.abc import Callable
@@ -19,21 +19,22 @@ from referee.visibility import Event
 Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 
 
-def told_as(kind: type[msgspec.Struct], result: Result) -> Any:
-    """The result as its game tells it; refuses what the game does not know, and what it cannot do without."""
-    told = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
+def converted(kind: type[msgspec.Struct], result: Result) -> Any:
+    """Return the result as the type of its game. Raises ``AgainstTheRules`` for an unknown, unreadable or missing
+    field."""
+    given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    for name, value in told.items():
+    for name, value in given.items():
         if name not in fields:
             raise AgainstTheRules("not_in_the_result", None, at=f"/{name}", allowed=tuple(fields))
         try:
-            told[name] = msgspec.convert(value, fields[name].type, from_attributes=True)
+            given[name] = msgspec.convert(value, fields[name].type, from_attributes=True)
         except msgspec.ValidationError:
             raise AgainstTheRules("told_otherwise", None, at=f"/{name}") from None
     for name, field in fields.items():
-        if field.required and name not in told:
+        if field.required and name not in given:
             raise AgainstTheRules("missing_in_the_result", None, at=f"/{name}")
-    return kind(**told)
+    return kind(**given)
 
 
 _USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
@@ -42,14 +43,14 @@ _USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
 def entering(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """The decision on a result of a game: all events of the acts that it stands for, or the first refusal."""
+    """Return a game's decision on a result: it returns the events of all its acts, or raises the first refusal."""
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:
         events: tuple[Event, ...] = (ResultEntered(result=result),)
-        doing, after = script(state, told_as(kind, result)), None
+        acts, after = script(state, converted(kind, result)), None
         while True:
             try:
-                at, request = doing.send(after)
+                at, request = acts.send(after)
             except StopIteration:
                 return events
             try:

@@ -1,7 +1,7 @@
-"""What events and answers tell, and between what bounds it lies.
+"""Types of the fields in events and answers, with their bounds.
 
-The bounds are for the description of the interface: nothing is checked by them when a row is read, for what stands on
-record stays. What is sent is checked, by the types of ``acts`` and of the calls.
+The bounds are for the API's description. Stored rows are not checked by them, because rows never change. The types of
+``acts`` and of the calls check what clients send.
 """
 
 from typing import Annotated, TypeVar
@@ -13,26 +13,26 @@ from referee.value import VERSION_MAX, CardText, EventNumber, Seat
 SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
-"""Acts that are listed for a seat: who throws cards away may do it in a thousand ways, and little else beside."""
+"""Acts listed for a seat. Discards alone can have a thousand combinations."""
 LINES_MAX = 1000
-"""Deals that one correction may be about."""
+"""Deals that one correction may cover."""
 GAMES_MAX = 100
 RULES_MAX = 500
 """Numbered rules of a game, and readings of it."""
 NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
-"""Not only blanks: those of Python, which has five more of them than JSON Schema."""
+"""Requires a character that is not blank in Python, which has five blanks more than JSON Schema."""
 EVENT_BYTES_MAX = 65_536
-"""Of an event as JSON: a deal with all its hands has some thousand, and what was asked for about as many."""
+"""Bytes of an event as JSON. A deal with all hands has some thousand, and its request about as many."""
 TEXT_MAX = 2**31 - 1
-"""A whole match as text: its events, of some kilobytes each at most, come to less."""
+"""Characters of a whole match as text: more than all its events of some kilobytes each."""
 SENTENCE_MAX = 2000
-"""A rule, or a ruling with the names of all that it speaks of."""
+"""Characters of a rule, or of a ruling with all names in it."""
 NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
-"""No control characters: who sends one is told which and where."""
+"""No control characters. The refusal of such a text shows the character and its place."""
 EXACT_MAX = 2**53 - 1
-"""Above this a number is not the same to every reader of JSON."""
+"""Greatest integer that every JSON reader reads exactly."""
 
 
 def _whole(least: int, most: int) -> Meta:
@@ -44,7 +44,7 @@ def _text(most: int, pattern: str) -> Meta:
 
 
 def at_most(items: int) -> Meta:
-    """A list of so many."""
+    """Return the bound of a list with at most this many items."""
     return Meta(extra_json_schema={"maxItems": items})
 
 
@@ -53,7 +53,7 @@ ListOfMany = Annotated[list[T], at_most(VERSION_MAX)]
 ListBySeat = Annotated[list[T], at_most(SEATS_MAX)]
 BySeat = Annotated[tuple[T, ...], at_most(SEATS_MAX)]
 Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
-"""No more than the match has events."""
+"""A tuple with at most as many items as a match has events."""
 
 Seats = BySeat[Seat]
 Name = Annotated[str, _text(NAME_MAX, NAME)]
@@ -64,38 +64,39 @@ Officials = Annotated[tuple[Name, ...], at_most(OFFICIALS_MAX)]
 Cards = Annotated[tuple[CardText, ...], at_most(CARDS_MAX)]
 Hands = BySeat[Cards]
 DrawnList = Annotated[list[tuple[Seat, CardText]], at_most(CARDS_MAX)]
-"""Cards turned up, and by whom."""
+"""Cards drawn, each with the seat that drew it."""
 Suit = Annotated[str, _text(1, "^[SHDC]$")]
 Rank = Annotated[str, _text(1, "^[2-9TJQKA]$")]
 Count = Annotated[int, _whole(0, CARDS_MAX)]
-"""Of cards, or of tricks."""
+"""Number of cards or of tricks."""
 Counts = BySeat[Count]
 TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
 Seed = Annotated[str, _text(75, "^([0-9a-f]{32}|2:[0-9]{1,6}:[0-9a-f]{64})$")]
-"""The house's own, or of a shuffle that was committed to: 2, the number of the event before the act, and the key."""
+"""Seed of a shuffle: the house's own, or for a committed shuffle 2, the number of the event before the act, and the
+key."""
 Entropy = Annotated[str, _text(64, "^[0-9a-f]{32,64}$")]
 ENTROPY_SECONDS_MAX = 60
 EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]
 
 Events = Many[EventNumber]
-"""By number."""
+"""Numbers of events."""
 DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
-"""From 1; 0 before the first."""
+"""Number of a deal, from 1; 0 before the first."""
 CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
 Cases = Annotated[tuple[CaseNumber, ...], at_most(VERSION_MAX)]
 Deals = Annotated[tuple[DealNumber, ...], at_most(VERSION_MAX)]
 Instance = Annotated[int, _whole(1, VERSION_MAX)]
 MINUTES_MAX = 10_080
-"""A week."""
+"""Minutes in a week."""
 Minutes = Annotated[int, _whole(0, MINUTES_MAX)]
 AttemptNumber = Annotated[int, _whole(1, EXACT_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]
 Tally = Annotated[int, _whole(0, VERSION_MAX)]
-"""Of what events tell."""
+"""A count of things in events."""
 Lag = Annotated[int, _whole(0, EXACT_MAX)]
 
 WholePoints = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
-"""As an event has them: where it says so, halves."""
+"""Points as an event has them: half points if the event says so."""
 PointsBySeat = BySeat[WholePoints]
 Money = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
 """Minor units of the currency of the stakes; without stakes, tricks."""
@@ -104,47 +105,47 @@ Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 MEMBERS_MAX = 10_000
-"""That a club may have had, all in all; and evenings, and keys."""
+"""Members that a club may ever have had; also its evenings and its keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
+"""Number of a member of a club, from 1; never used twice."""
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
-"""The members behind a key or a token: those who gave it, or were shown its secret or its invitation's code."""
-"""A member of a club, from 1 on: no number is given twice."""
+"""Members behind a key or a token: those who gave it, or were shown its secret or its invitation's code."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
 ENTRIES_MAX = 1_000_000_000
-"""More than the books of a club will have."""
+"""More entries than the books of a club will have."""
 EntryNumber = Annotated[int, _whole(1, ENTRIES_MAX)]
-"""Of an entry in a club's books, from 1 on, in the order of the log: none is left out or given twice."""
+"""Number of an entry in a club's books, from 1, in the order of the log, without gaps."""
 EntryCount = Annotated[int, _whole(0, ENTRIES_MAX)]
-"""The number of the last entry; 0: there is none."""
+"""Number of the last entry; 0: the books have no entry."""
 InvitationNumber = Annotated[int, _whole(1, VERSION_MAX)]
-"""Of an invitation in its match or club, from 1."""
+"""Number of an invitation in its match or club, from 1."""
 OfficialPlace = Annotated[int, _whole(1, OFFICIALS_MAX)]
-"""Which of the officials that a match names, from 1."""
+"""Number of an official that a match names, from 1."""
 ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-"""A word of the interface that is the same in every language."""
+"""A word of the API that is the same in every language."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
-"""What kind of event it is."""
+"""The kind of an event."""
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 PROSE_MAX = 2000
-"""Of what is said in a case."""
+"""Characters of a statement in a case."""
 Text = Annotated[str, _text(PROSE_MAX, NOTE)]
 Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 
 SharedBy = Annotated[str, _text(6, "^([A-Z](-[A-Z])?[0-9]{1,3})?$")]
-"""A rule; empty where nothing is shared."""
+"""Id of a rule; empty if no pot is shared."""
 Key = Annotated[str, _text(128, "^[!-}][!-~]{0,127}$")]
 Path = Annotated[str, _text(1024, "^/v1/[!-~]+$")]
-"""Where it can be read, from here."""
+"""Path of a resource of this service."""
 MatchId = Annotated[str, Meta(extra_json_schema={"format": "uuid", "maxLength": 36})]
 Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
 Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]
 Hash = Annotated[str, _text(64, "^[0-9a-f]{64}$")]
 HiddenHash = Annotated[str, _text(64, "^([0-9a-f]{64})?$")]
-"""Nobody is told: it is empty in all that is shown."""
+"""A hash that is never shown: it is empty in all answers."""
 Token = Annotated[str, _text(43, "^[A-Za-z0-9_-]{43}$")]

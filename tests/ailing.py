@@ -1,4 +1,4 @@
-"""What may befall a store in use, done to a real one from another connection."""
+"""Faults of a store in use, caused in a real one from another connection."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ REFUSES = """
 
 @contextmanager
 def taking_nothing(url: str) -> Iterator[None]:
-    """Every insert of an event fails; reading goes on."""
+    """Let every insert of an event fail; reading continues."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
@@ -34,7 +34,7 @@ def taking_nothing(url: str) -> Iterator[None]:
 
 @contextmanager
 def held(url: str) -> Iterator[None]:
-    """Somebody else has what a writer of events waits for."""
+    """Lock a table that a writer of events needs."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
@@ -48,7 +48,7 @@ def held(url: str) -> Iterator[None]:
 
 @contextmanager
 def without(url: str, table: str) -> Iterator[None]:
-    """The books lack a table."""
+    """Rename a table of the projections, so that it is missing within the context."""
     there, gone = f"ALTER TABLE was_{table} RENAME TO {table}", f"ALTER TABLE {table} RENAME TO was_{table}"
     if isinstance(place_of(url), SqliteFile):
         with closing(sqlite3.connect(books_file(url), timeout=10, isolation_level=None)) as other:

@@ -11,7 +11,7 @@ import httpx
 from tests.proxy import Proxy
 
 ENDED = ([0, 0], "over")
-"""What :func:`play` comes to if both play their match to its end."""
+"""Result of :func:`play` if both bots play their match to its end."""
 SECONDS_MAX = 120
 OPENING = {
     "ruleset": "kalabrias",
@@ -21,8 +21,10 @@ OPENING = {
 
 
 def play(address: str, command: Sequence[str | Path]) -> tuple[list[int | None], str]:
-    """Their exit codes, ``None`` for one that has not ended when the other fails or there is no time left; and the
-    phase of the match then."""
+    """Return the exit codes of the bots, and the phase of the match.
+
+    The code is ``None`` for a bot that still runs when the other fails or the time is over.
+    """
     with httpx.Client(base_url=address) as client:
         match = client.post("/v1/matches", json=OPENING).raise_for_status().json()
         bots = [
@@ -41,8 +43,10 @@ def play(address: str, command: Sequence[str | Path]) -> tuple[list[int | None],
 
 
 def goes_on(address: str, command: Sequence[str | Path]) -> bool:
-    """Whether a bot that waits for its turn takes it though its connections are cut meanwhile. The dealer is no bot,
-    and the other seat is the first to be awaited when the cards are dealt."""
+    """Return whether a bot that waits for its turn takes it although its connections are cut meanwhile.
+
+    The dealer is no bot, and the other seat has the first turn after the deal.
+    """
     host, port = urlsplit(address).hostname or "", urlsplit(address).port or 0
     with Proxy((host, port)) as proxy, httpx.Client(base_url=f"{address}/v1/matches") as client:
         match = client.post("", json={**OPENING, "first_dealer": 0}).raise_for_status().json()

@@ -8,7 +8,7 @@ SECONDS_MAX = 30.0
 
 
 def caught_up(books: Books) -> None:
-    """Waits until each book has all that is stored."""
+    """Wait until each projection has applied all stored rows."""
 
     async def wait() -> None:
         head = books.head()

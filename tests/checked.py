@@ -34,17 +34,17 @@ STANDS = "fair, but the record breaks off after it"
 
 
 def hashed(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return sha256(text.encode()).hexdigest()
 
 
 def checked(match_id: object, lines: Iterable[str], *deals: int) -> dict[int, str]:
-    """Return by deal what is said of it. It exits with 0 only if all of them are fair and the record is whole."""
+    """Return the checker's verdict by deal. It exits with 0 only if all deals are fair and the record is whole."""
     return _told(*run_here(PROGRAM, [str(match_id), *map(str, deals)], "\n".join(lines)))
 
 
 def checked_by_anybody(match_id: object, lines: Iterable[str]) -> dict[int, str]:
-    """The same in a process of its own, with nothing of ours."""
+    """Return the checker's verdict by deal, from a process of its own without our modules."""
     command = [sys.executable, "-I", str(PROGRAM), str(match_id)]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
@@ -79,7 +79,7 @@ class Played:
         return Moment(version, self.at, f"{self.outside} {version}", actor, (), MATCH)
 
     def do(self, act: Any) -> tuple[Event, ...]:
-        """The events that an act makes. It takes a second."""
+        """Return the events of an act, which takes a second."""
         actor = getattr(act, "seat", "official")
         match = self.match
         events, standing = match.procedure.take(match.standing, act, self.moment(actor))
@@ -89,11 +89,11 @@ class Played:
         return events
 
     def tick(self) -> None:
-        """A second passes."""
+        """Let a second pass."""
         self.at += timedelta(seconds=1)
 
     def refused(self, act: Any) -> tuple[str, str, dict[str, Any]]:
-        """How an act is refused."""
+        """Return the status, code and facts with which an act is refused."""
         with pytest.raises(Refused) as caught:
             self.do(act)
         return caught.value.status, caught.value.code, caught.value.facts
@@ -107,13 +107,13 @@ class Played:
         return [one.event.TOPIC for one in self.history]
 
     def lines(self) -> list[str]:
-        """Its events as a spectator gets them."""
+        """Return the events of the match as a spectator gets them."""
         match = self.match
         told = (event_seen(one, SPECTATOR, one.originator_version <= match.public_to) for one in self.history)
         return [msgspec.json.encode(one).decode() for one in told]
 
     def some(self, chance: Random) -> tuple[Event, ...]:
-        """Somebody adds something, or does something else; nothing when the match is over."""
+        """Add entropy for a random seat, or make a different act; nothing when the match is over."""
         match, told = self.match, shuffling(self.match)
         if told is not None and told.awaited and chance.random() < 0.5:
             said = hashed(str(chance.random()))[: chance.randint(32, 64)]

@@ -13,7 +13,7 @@ from tests import programs
 from tests.stores import Postgres, empty_database, running_postgres
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
-"""Of whatever Hypothesis makes up. ``make soak`` has 2,000."""
+"""Examples of a Hypothesis test. ``make soak`` has 2,000."""
 # No deadline: how long an example takes says more about the machine than about us.
 settings.register_profile("knacka", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("knacka")
@@ -21,18 +21,17 @@ settings.load_profile("knacka")
 # A shell that starts tests in the background has them ignore it, and with them the services that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Nothing is asked over TLS, for which each client of httpx would read all certificates there are: that takes 30 ms.
-# What tests start has none either.
+# No test uses TLS, so tests and their processes get no certificates: reading them takes each client of httpx 30 ms.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
 
 NEEDED = os.environ.get("PROGRAMS") == "needed"
-"""Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
+"""True if a test fails without the program that it needs; otherwise it is skipped, and the reason is shown."""
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays, and need not be looked through again and again."""
+    """Freeze the collected tests, so that the garbage collector does not visit them again and again."""
     gc.disable()
     try:
         return (yield)
@@ -59,7 +58,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL, one for each test process. Never skipped: if it cannot start, tests fail."""
+    """Run a real PostgreSQL for each test process. Tests fail if it cannot start; they are never skipped."""
     with running_postgres() as server:
         yield server
 
@@ -77,7 +76,7 @@ def postgres_url(postgres: Postgres) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """The URL of a store with nothing in it, for each of the two databases we support."""
+    """Yield the URL of an empty store, for each of the two supported databases."""
     name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
     url: str = request.getfixturevalue(name)
     return url

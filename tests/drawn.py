@@ -19,7 +19,7 @@ APART = "money"
 
 
 def some_value(chance: Random, kind: Any) -> Any:
-    """A value of an option of this type; numbers near their least rather than near their greatest."""
+    """Return a random value of an option of this type; numbers are near their least value."""
     match kind:
         case inspect.Metadata():
             return some_value(chance, kind.type)
@@ -40,14 +40,14 @@ def some_value(chance: Random, kind: Any) -> Any:
 
 
 def some_fields(chance: Random, struct: inspect.StructType) -> list[tuple[str, Any]]:
-    """Some of the fields, with a value each; the others keep their defaults."""
+    """Return some of the fields with random values; the others keep their defaults."""
     often = chance.choice((0.0, 0.2, 0.5, 1.0))
     fields = [field for field in struct.fields if field.encode_name != APART]
     return [(field.encode_name, some_value(chance, field.type)) for field in fields if chance.random() < often]
 
 
 def some_points(chance: Random, start: int, players: int) -> tuple[tuple[int, ...], int]:
-    """Points at the start, and the pot, as one game or another may have them."""
+    """Return random points at the start, and a pot, as any of the games may have them."""
     dice = chance.random()
     if dice < 0.25:
         return (start,) * players, 0
@@ -65,7 +65,7 @@ def some_points(chance: Random, start: int, players: int) -> tuple[tuple[int, ..
 
 @cache
 def options_of(rules: str) -> inspect.StructType:
-    """The options of a ruleset as they can be asked about."""
+    """Return the fields of a ruleset's options, with their types."""
     info = inspect.type_info(RULESETS[rules].options)
     assert isinstance(info, inspect.StructType)
     return info
@@ -79,8 +79,10 @@ def some_match(
     enforcement: str | None = None,
     tempting: Mapping[str, Any] | None = None,
 ) -> MatchOpened:
-    """A match that the game accepts; drawn again until it does. What is given is not drawn: options, too, as far as
-    the game knows such ``tempting`` ones."""
+    """Return an opening that the game accepts, drawn until it does.
+
+    Given values are not drawn. ``tempting`` options are set if the game has them.
+    """
     known = {field.encode_name for field in options_of(rules.key).fields}
     fixed = {name: value for name, value in (tempting or {}).items() if name in known}
     while True:

@@ -1,4 +1,4 @@
-"""Stores that somebody has been at with a text editor: real rows, changed by SQL on either database."""
+"""Stores that were changed with a text editor: real rows, changed by SQL on either database."""
 
 import random
 import sqlite3
@@ -33,21 +33,21 @@ GAMES: tuple[dict[str, Any], ...] = (
 
 
 class Matches(NamedTuple):
-    """What a store holds of matches that were really played."""
+    """The matches in a store that were really played."""
 
     rows: tuple[StoredEvent, ...]
     snapshots: tuple[StoredEvent, ...]
     ids: tuple[UUID, ...]
 
     def first(self, many: int) -> "Matches":
-        """So many of them."""
+        """Return the first matches, at most this many."""
         ids = self.ids[:many]
         rows, snapshots = ([row for row in some if row.originator_id in ids] for some in (self.rows, self.snapshots))
         return Matches(tuple(rows), tuple(snapshots), ids)
 
 
 def played(url: str, acts: int = 62) -> Matches:
-    """A match of each game, the first one of Kortoxen, in a store with nothing in it; the same cards each time."""
+    """Return a match of each game in an empty store, the first one of Kortoxen, with the same cards each time."""
     numbers, chance = count(), random.Random(1)
     with construct(url) as referee:
         desk = Desk(referee, seed=lambda: f"seed {next(numbers)}")
@@ -74,7 +74,7 @@ def _snapshots(referee: Referee, ids: Sequence[UUID]) -> tuple[StoredEvent, ...]
 
 
 def fill(url: str, matches: Matches, *, books: bool = True) -> None:
-    """Stores these matches and keeps the books of them."""
+    """Store these matches and update the projections."""
     with construct(url) as referee:
         assert referee.snapshots is not None
         rows = ((row.originator_id, row.originator_version, row.state) for row in matches.rows)
@@ -87,8 +87,8 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
 
 
 class Editor:
-    """Changes what is stored. ``{events}``, ``{snapshots}``, ``{acts}`` and ``{attempts}`` stand for tables, ``?``
-    for a value."""
+    """A connection that changes stored rows. ``{events}``, ``{snapshots}``, ``{acts}`` and ``{attempts}`` stand for
+    tables, ``?`` for a value."""
 
     def __init__(self, url: str) -> None:
         self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
@@ -107,7 +107,7 @@ class Editor:
             return done.fetchall() if done.description else []
 
     def edit(self, match_id: UUID, number: int, change: Callable[[bytes], bytes], table: str = "{events}") -> None:
-        """Changes the bytes of a row; it must be there, and be another afterwards."""
+        """Change the bytes of a row. The row must exist and be different afterwards."""
         where = "WHERE originator_id = ? AND originator_version = ?"
         ((state,),) = self.run(f"SELECT state FROM {table} {where}", match_id, number)
         changed = change(bytes(state))
@@ -128,7 +128,7 @@ class Editor:
 
 
 def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
-    """What is wrong with a match."""
+    """Return the differences that the check finds in a match."""
     stored = Stored(url)
     shelves = Shelves(stored)
     try:
@@ -139,6 +139,6 @@ def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
 
 
 def said(url: str, match: str | None = None) -> tuple[int, list[str]]:
-    """The exit code of ``knacka verify``, and its lines."""
+    """Return the exit code and the lines of ``knacka verify``."""
     lines: list[str] = []
     return verify(url, match, lines.append, lines.append), lines

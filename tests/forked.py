@@ -1,7 +1,7 @@
-"""``knacka`` in processes of their own that do not import all of it each: one has, and the others are forked from it.
+"""``knacka`` in processes of their own, forked from one process that has imported the modules once.
 
-Nothing is started in that one, so a fork of it is what a new process is after its imports. What it is to begin before
-them, and to be taken apart in the end, is shown in ``tests/api/test_starting.py`` and ``tests/test_package.py``.
+That process starts nothing, so its fork equals a new process after its imports. ``tests/api/test_starting.py`` and
+``tests/test_package.py`` test the start before the imports, and the end of a process.
 """
 
 import atexit
@@ -25,14 +25,14 @@ from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 IMPORTED = ("api.cli", "uvicorn.lifespan.on", "uvicorn.loops.uvloop")
-"""Before anything is asked: all that a service has imported when it answers."""
+"""Modules that a service has imported when it answers; loaded before the first fork."""
 ASKED_MAX = 1 << 17
 """Bytes of arguments and environment."""
 FORK = multiprocessing.get_context("fork")
 
 
 class Forked:
-    """What :class:`subprocess.Popen` would be of the same command."""
+    """A forked process with the interface of :class:`subprocess.Popen`."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Forked:
         umask: int,
         origin: socket.socket | None = None,
     ) -> None:
-        """``origin``: the way to the process from which it is forked, if not our own."""
+        """Start the process. ``origin``: the socket to the process from which it is forked, if not the shared one."""
         ours, theirs = socket.socketpair()
         asked = json.dumps([[*arguments], str(cwd), dict(env), umask]).encode()
         with theirs:
@@ -59,11 +59,11 @@ class Forked:
         return int.from_bytes(told, "little", signed=True)
 
     def poll(self) -> int | None:
-        """The exit code; ``None``: it runs. As in ``Popen``, negative where a signal ended it."""
+        """Return the exit code; ``None``: the process runs. As in ``Popen``, negative if a signal ended it."""
         return self._code(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit code. Raises ``TimeoutExpired`` where it runs after so many seconds."""
+        """Return the exit code. Raises ``TimeoutExpired`` if the process still runs after ``timeout`` seconds."""
         if (code := self._code(timeout)) is None:
             raise subprocess.TimeoutExpired(self._arguments, timeout or 0)
         return code
@@ -75,17 +75,17 @@ class Forked:
         return self.returncode
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Sends it, if it runs."""
+        """Send a signal, if the process runs."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """At once."""
+        """Kill the process."""
         self.send_signal(signal.SIGKILL)
 
 
 def program(file: Path) -> int:
-    """Makes ``file`` a program that is ``knacka``, for who has the root of the source in its ``PYTHONPATH`` and
+    """Make ``file`` a program that is ``knacka``, for a caller that has the root of the source in ``PYTHONPATH`` and
     inherits this file descriptor."""
     wire = _origin().fileno()
     file.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.forked {wire} knacka "$@"\n')
@@ -95,13 +95,13 @@ def program(file: Path) -> int:
 
 @cache
 def _origin() -> socket.socket:
-    """The way to the process from which they are forked. It ends when nobody can ask it any more."""
+    """Return the socket to the process that forks. That process ends when the socket is closed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-u", "-m", "tests.forked", str(theirs.fileno())],
             cwd=ROOT,
-            env=os.environ | {"PYTHONFAULTHANDLER": "1"},  # a crash says where it was
+            env=os.environ | {"PYTHONFAULTHANDLER": "1"},  # a crash prints its stack
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
         )
@@ -115,7 +115,7 @@ def _origin() -> socket.socket:
 
 
 def _fork(wire: socket.socket) -> NoReturn:
-    """Forks whenever it is asked to, and tells whoever asked the number of the process and, in the end, its code."""
+    """Fork on each request, and send the number of the process and, in the end, its exit code."""
     running: dict[int, tuple[BaseProcess, socket.socket]] = {}
     while True:
         for ready in wait([wire, *running]):
@@ -145,8 +145,10 @@ def _tell(asker: socket.socket, number: int | None) -> None:
 
 
 def _run(asked: bytes, stdout: int, stderr: int, ours: Sequence[socket.socket]) -> NoReturn:
-    """In what was forked, which ends as :mod:`multiprocessing` ends it: threads are waited for, and what has been
-    imported is not taken apart, which would take longer than most commands."""
+    """Run the command in the forked process.
+
+    It ends as :mod:`multiprocessing` does: it waits for threads, but skips the slow teardown of modules.
+    """
     for one in ours:
         one.close()
     for file, number in ((stdout, 1), (stderr, 2)):
@@ -161,7 +163,7 @@ def _run(asked: bytes, stdout: int, stderr: int, ours: Sequence[socket.socket]) 
 
 
 def _ask(wire: socket.socket, arguments: Sequence[str]) -> NoReturn:
-    """``knacka`` as a program that a shell has started: ends as it does."""
+    """Ask for a process as a program that a shell has started, and end as that process does."""
     umask = os.umask(0)
     asked = Forked(arguments, cwd=Path.cwd(), env=os.environ, stdout=1, stderr=2, umask=umask, origin=wire)
     if (code := asked.wait()) < 0:
@@ -176,5 +178,5 @@ if __name__ == "__main__":
     for name in IMPORTED:
         importlib.import_module(name)
     gc.collect()
-    gc.freeze()  # or each would look through all of it
+    gc.freeze()  # otherwise each garbage collection would visit all of it
     _fork(given)

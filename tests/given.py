@@ -1,6 +1,6 @@
 """Given, when, then: one driver for a match of any game, in memory. The games' own words are in ``tests/games``.
 
-Tests see what a game shows (``rules.view``, ``rules.legal``, its events), not how it keeps it: the few things that
+Tests use what a game shows (``rules.view``, ``rules.legal``, its events), not how it keeps it: the few things that
 no look shows go through one property each here, so that a game's states can be rebuilt behind its tests.
 
 Seats are counted from 0; ``P1`` to ``P8`` and the texts of tricks count players from 1, as worked examples do.
@@ -34,7 +34,7 @@ Hands = tuple[tuple[str, ...], ...]
 
 
 def deal(text: str) -> Hands:
-    """Hands by seat: ``"SA H7 … | DK …"``."""
+    """Return hands by seat from ``"SA H7 … | DK …"``."""
     return tuple(tuple(hand.split()) for hand in text.split("|"))
 
 
@@ -52,22 +52,22 @@ class Table:
         self.state: Any = self.rules.start(opening)
         self.history: list[Recorded] = []
         self.made: tuple[Event, ...] = ()
-        """What the last act made."""
+        """Events of the last act."""
         self.record(opening, "official")
         self.stand(self.rules.begin(self.state, self.moment()), "official")
 
     # When
 
     def moment(self) -> Moment:
-        """What a decision gets from outside, at this point."""
+        """The circumstances of a decision now."""
         return Moment(self.version, self.at, f"{self.seed}{self.version}")
 
     def decide(self, act: Request) -> tuple[Event, ...]:
-        """The events that an act would make; nothing has happened."""
+        """Return the events of an act, without applying them."""
         return self.rules.decide(self.state, act, self.moment())
 
     def do(self, *acts: Request) -> tuple[Event, ...]:
-        """The events that these acts make, one after the other; they have happened."""
+        """Apply these acts one after the other. Return their events."""
         done: tuple[Event, ...] = ()
         for act in acts:
             self.made = self.decide(act)
@@ -76,39 +76,39 @@ class Table:
         return done
 
     def after(self, *acts: Request) -> Self:
-        """These acts done."""
+        """Return the match after these acts."""
         self.do(*acts)
         return self
 
     def stand(self, events: tuple[Event, ...], actor: Actor, request: Request | None = None) -> None:
-        """These events have happened, by this actor, who asked for them."""
+        """Apply these events, made by this actor with this request."""
         for event in events:
             self.record(event, actor, request)
             self.evolved(event)
             request = None
 
     def evolved(self, event: Event) -> None:
-        """The match is as this event, the last of its history, has made it."""
+        """Apply this event, the last of the history, to the state."""
         self.state = self.rules.evolve(self.state, event, self.version)
 
     def record(self, event: Event, actor: Actor, request: Request | None = None) -> None:
-        """The event has its place in the history, with what was asked if it is the first that came of it."""
+        """Append the event to the history, with the request if it is the request's first event."""
         asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
         self.history.append(Recorded(MATCH, self.version + 1, self.at, actor, "", "", "", event, asked))
 
     def back_to(self, version: int) -> Self:
-        """As it stood after this event."""
+        """Return the match in its state after this event."""
         del self.history[version:]
         self.state = self.match.state
         return self
 
     def wait(self, seconds: float) -> Self:
-        """So much later."""
+        """Return the match after this time."""
         self.at += timedelta(seconds=seconds)
         return self
 
     def plays(self, cards: str) -> Self:
-        """These cards, each by whoever is to play."""
+        """Play these cards, each by the seat whose turn it is."""
         for card in cards.split():
             self.do(Play(seat=self.turn, card=card))
         return self
@@ -118,7 +118,7 @@ class Table:
     def refused(
         self, act: Request, *, rule: str | None, kind: type[Refused] = Refused, code: str | None = None
     ) -> Refused:
-        """The refusal of an act; nothing has happened."""
+        """Return the refusal of an act."""
         with pytest.raises(kind) as caught:
             self.decide(act)
         refusal = caught.value
@@ -127,7 +127,7 @@ class Table:
         return refusal
 
     def accepted(self, act: Request) -> bool:
-        """Whether an act would be taken now."""
+        """Return whether an act would be accepted now."""
         try:
             self.decide(act)
         except Refused:
@@ -135,27 +135,27 @@ class Table:
         return True
 
     def seen(self, viewer: Viewer = "official") -> Shown:
-        """The match as somebody sees it."""
+        """Return the match as the viewer sees it."""
         return self.rules.view(self.state, viewer)
 
     def legal(self, viewer: Viewer) -> tuple[Any, ...]:
-        """What somebody may do."""
+        """Return the acts that the viewer may make."""
         return self.rules.legal(self.state, viewer)
 
     def cards(self, seat: int) -> list[str]:
-        """The cards that a seat may play."""
+        """Return the cards that a seat may play."""
         return [act.card for act in self.legal(seat) if isinstance(act, Play)]
 
     def hand(self, seat: int) -> tuple[str, ...]:
-        """What a seat holds, if the referee knows it."""
+        """Return the cards that a seat holds, if the referee knows them."""
         return self.seen(seat).hand or ()
 
     def event(self, number: int) -> Event:
-        """Event ``number`` of the match."""
+        """Return event ``number`` of the match."""
         return self.history[number - 1].event
 
     def happened(self, kind: type[Event]) -> list[Any]:
-        """All events of a kind, in order."""
+        """Return all events of a kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
@@ -198,7 +198,7 @@ class Table:
 
     @property
     def more(self) -> Mapping[str, Any]:
-        """What only this game has to show to everybody."""
+        """The fields that only this game shows to all viewers."""
         return self.seen("spectator").more or {}
 
     @property
@@ -208,7 +208,7 @@ class Table:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """Who took the tricks of the last deal, in order."""
+        """The seats that took the tricks of the last deal, in order."""
         winners: list[int] = []
         for event in reversed(self.events):
             if isinstance(event, Dealt):
@@ -225,13 +225,13 @@ class Table:
 
     @property
     def won(self) -> MatchWon | None:
-        """How the match was won."""
+        """The event by which the match was won."""
         won: list[MatchWon] = self.happened(MatchWon)
         return won[-1] if won else None
 
     @property
     def won_by(self) -> tuple[int | None, str] | None:
-        """Who has won the match, and by what."""
+        """The winner of the match and the way it was won."""
         won = self.won
         return None if won is None else (won.seat, won.by)
 

@@ -1,9 +1,9 @@
-"""Two worlds with officials: what a seat has not seen is also what others wrote, and what the house committed to.
+"""Two worlds with officials, in which other people's texts and the house's commitment are hidden as well.
 
-They are the worlds of :mod:`tests.interference`. While the deal is under way others knock, state, appeal and rule in
-both, with other texts in each: those are the writer's and the officials' until the deal is over. Where the house
-commits to its shuffle, it has committed to another seed in the other world: the commitment is told and has to differ,
-and is the one thing that is left out when the two are compared.
+They are the worlds of :mod:`tests.interference`. During the deal other seats knock, state and appeal, and officials
+rule, with different texts in each world: only the writer and the officials may see those before the deal is over. If
+the house commits to its shuffle, it has a different seed in each world. The commitment is public and must differ, so
+the comparison leaves it out, and nothing else.
 """
 
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ from referee.visibility import Event
 from tests.interference import Pair, Told, told
 
 OFTEN = 0.3
-"""How often somebody turns to the officials."""
+"""Probability of a request to the officials."""
 WRITTEN = {Knock: "note", OpenCase: "note", Statement: "text", Appeal: "text", Ruling: "reason"}
-"""Where a text stands."""
+"""Field of the text, by request."""
 
 
 class AttendedPair(Pair):
@@ -66,7 +66,7 @@ class AttendedPair(Pair):
         )
 
     def _game(self, standing: Any) -> Any:
-        return getattr(standing, "play", standing)  # while the pair is made, the game stands alone
+        return getattr(standing, "play", standing)  # while the pair is made, the world is only the game
 
     def _moment(self, standing: Any, act: Request) -> Moment:
         here = standing is self.ours or not self.forked
@@ -84,7 +84,7 @@ class AttendedPair(Pair):
     # What is otherwise in the other world
 
     def _fork(self) -> None:
-        """The house has committed to another seed for this deal."""
+        """Let the house of the other world commit to a different seed for this deal."""
         parting = not self.forked
         super()._fork()
         if not parting or self.right.docket.shuffle is None:
@@ -108,19 +108,20 @@ class AttendedPair(Pair):
         return replace(dealt, seed=met.seed)
 
     def _twin(self, act: Request) -> Request:
-        """With another text, where it is not for all to see at once."""
+        """Return the act of the other world: with a different text, if the text is not public at once."""
         name, under_way = WRITTEN.get(type(act)), self.ours.docket.under_way
-        heard = self.ours.docket.terms is not None  # else a knock is the game's, and its note is told at once
+        # otherwise the game rules on a knock, and its note is public at once
+        heard = self.ours.docket.terms is not None
         if name is None or self._actor(act) == self.watcher or not (under_way and heard):
             return super()._twin(act)
         self.written += 1
         return replace(act, **{name: self._text()})
 
     def _text(self) -> str:
-        """Something that somebody writes, or nothing."""
+        """Return a random text, or an empty one."""
         return self.chance.choice(("", "So it was.", f"He had {self.chance.choice(self.rules.pack)}."))
 
-    # What is asked of the officials
+    # Requests to the officials
 
     def _some_act(self) -> Request | None:
         docket, chance = self.ours.docket, self.chance
@@ -132,7 +133,7 @@ class AttendedPair(Pair):
         return super()._some_act()
 
     def _hearing(self) -> Request:
-        """A knock for what may be a case, or something in one that there is."""
+        """Return a knock that may open a case, or a request in an open case."""
         chance, rules, cases = self.chance, self.rules, self.ours.docket.cases
         seat, other, dice = chance.choice(self.left.seats), chance.choice(self.left.seats), chance.random()
         if not cases or dice < 0.3:
@@ -144,7 +145,7 @@ class AttendedPair(Pair):
         return self._in_case(chance.choice(cases), seat)
 
     def _in_case(self, case: Case, seat: int) -> Request:
-        """Something that is said or ruled in a case."""
+        """Return a random request in a case."""
         chance, number, dice = self.chance, case.case, self.chance.random()
         if not case.is_open:
             return Appeal(case=number, seat=seat if dice < 0.9 else None, text=self._text())
@@ -162,7 +163,7 @@ class AttendedPair(Pair):
         )
 
     def _unseen_offences(self) -> tuple[str, ...]:
-        """What the events cannot show now."""
+        """Return the offences that the events cannot show now."""
         return () if self.rules.unseen is None else tuple(sorted(self.rules.unseen(self.left.state)))
 
     # What is seen
@@ -198,5 +199,5 @@ class AttendedPair(Pair):
 
 
 def without_commitment(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The same events without the one number that has to differ."""
+    """Return the events without the commitment, which has to differ."""
     return tuple(replace(one, commitment="") if isinstance(one, ShuffleCommitted) else one for one in events)

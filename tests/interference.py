@@ -1,14 +1,13 @@
-"""Two worlds that differ only in cards which a seat has not seen, and everything that this seat can get to see.
+"""Two worlds that differ only in cards that a seat has not seen, and everything that this seat can observe.
 
-A match is played at random up to a deal, which is then dealt in two ways: what the watcher holds and what lies open
-are the same, other cards have changed places. The same acts go on in both for as long as both accept them, and the
-watcher, and a spectator, must be answered alike: what is shown and listed, every event, and whatever the watcher
-tries, how it is refused, by which rule and with which facts, and what it is told where it is accepted.
+A match is played at random up to a deal, which is then dealt in two ways. The watcher's cards and the open cards are
+the same; other cards have changed places. The same acts are made in both worlds as long as both accept them. The
+watcher, and a spectator, must get equal answers in both: views, lists and events; and for each act that the watcher
+tries, the refusal with its rule and facts, or the events that the watcher sees.
 
-What the rules themselves make known ends a pair (:func:`revealed`): a knock that is upheld, a misdeal found on
-picking up, a deal that is over, and cards that come to the watcher's hand. And one thing is not tried: at a real
-table a seat may say which cards came to it (``request_cards`` with ``cards``), and those that another holds are
-refused.
+Facts that the rules themselves make public end a pair (:func:`revealed`): an upheld knock, a misdeal found on picking
+up, the end of a deal, and cards that the watcher receives. One act is not tried: at a real table a seat may
+name the cards it received (``request_cards`` with ``cards``), and cards of another hand are refused.
 """
 
 from collections import Counter
@@ -32,15 +31,15 @@ from tests.drawn import some_match
 from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 
 CardsTold = Literal["house", "hands", "counts"]
-"""How cards are dealt: by the house, or at a real table with the hands told, or closed."""
+"""Ways of dealing: by the house, or at a real table with entered or closed hands."""
 Told = Literal[CardsTold, "tally"]
-"""The same; or no card is told at all."""
+"""Ways of dealing, or a tally, in which no card is entered."""
 TOLD: tuple[CardsTold, ...] = get_args(CardsTold)
 ENFORCEMENTS = ("refuse", "penalise")
 TALLIES: tuple[tuple[str, Told, str], ...] = tuple(
     (key, "tally", by) for key in sorted(RULESETS) if key != "kalabrias" for by in ENFORCEMENTS
 )
-"""Of Kalabrias a deal is entered whole: none is ever under way."""
+"""Games whose tally takes only whole deals, so that no deal is ever under way."""
 WITH_CARDS: tuple[tuple[str, Told, str], ...] = tuple(
     (key, told, by) for key in sorted(RULESETS) for told in TOLD for by in ENFORCEMENTS
 )
@@ -53,24 +52,23 @@ NOTHING_HIDDEN = {
     ("rodskagg-alga", "counts", "penalise"),
     ("rodskagg-kortoxen", "counts", "refuse"),
 }
-"""Here the referee is told of no card, and of no number, that lies face down: both worlds are one, but for what
-somebody writes."""
+"""Games and dealings in which the referee knows no hidden card or number: the worlds differ only in written texts."""
 TEMPTING: dict[str, Any] = {"knock_window": "next_trick", "fem_opp": True, "longer_sequence_wins": True}
-"""Options under which there is more to find out."""
+"""Options with more secrets."""
 LOOKS = 2
-"""So many times in a pair the watcher tries everything."""
+"""Times in a pair that the watcher tries everything."""
 REFUSED_MAX = 25
-"""After so many attempts on end that only one world accepts, or none, the two have parted."""
+"""Attempts in a row that only one world accepts, or none, after which the worlds have parted."""
 OWN_CARDS = ("hand", "hands", "card", "cards")
-"""The fields of an event that bring the watcher cards of its own."""
+"""Fields of an event with cards for the watcher."""
 
 
 class Leak(AssertionError):
-    """The watcher can tell the two worlds apart."""
+    """The watcher can distinguish the two worlds."""
 
 
 class Answer(NamedTuple):
-    """What an attempt came to: how it is refused, or what it makes and the state after it."""
+    """The result of an attempt: its refusal, or its events and the state after it."""
 
     refused: tuple[Any, ...] | None
     events: tuple[Event, ...]
@@ -78,7 +76,7 @@ class Answer(NamedTuple):
 
 
 class Pair:
-    """One match in two worlds; ``left`` plays and draws the lots, ``right`` goes along."""
+    """A match in two worlds. ``left`` plays and decides by chance; ``right`` follows."""
 
     def __init__(self, key: str, told: Told, enforcement: str, seed: object) -> None:
         self.name = f"Pair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
@@ -112,29 +110,29 @@ class Pair:
     # What another procedure does otherwise
 
     def _opening(self, opened: MatchOpened) -> MatchOpened:
-        """How the match is opened."""
+        """Return the opening of the match."""
         return opened
 
     def _game(self, standing: Any) -> Any:
-        """The state of the game as a world stands."""
+        """Return the state of the game in a world."""
         return standing
 
     def _moment(self, standing: Any, act: Request) -> Moment:
-        """When it is tried in a world."""
+        """Return the moment of an attempt in a world."""
         return Moment(self.left.version, self.left.at, self.seed)
 
     def _asked(self, standing: Any, act: Request) -> Any:
-        """A world as it stands before what comes of an act."""
+        """Return a world's state before the events of an act."""
         return standing
 
     def _fork(self) -> None:
-        """The two worlds part with the deal that comes."""
+        """Let the two worlds part with the next deal."""
         self.forked = True
 
     # Dealing in two ways
 
     def _swap(self, event: Dealt) -> dict[str, str]:
-        """Which cards change places: a few that the watcher has not seen, and that lie in no one place."""
+        """Return the cards that change places: a few that the watcher has not seen, from more than one place."""
         seen_already = {*(event.hands or ((),) * 8)[self.watcher], event.turn_up, *self._to_come(event)}
         unseen = [card for card in self.rules.pack if card not in seen_already]
         swapped: dict[str, str] = {}
@@ -151,7 +149,8 @@ class Pair:
         return swapped
 
     def _to_come(self, event: Dealt) -> tuple[str, ...]:
-        """In Kalabrias: what the watcher gets after the auction, which must be the same in both worlds."""
+        """Return the cards that the watcher gets after the auction of Kalabrias, which must be the same in both
+        worlds."""
         if self.rules.key != "kalabrias" or event.hands is None:
             return ()
         if len(event.hands) == 4:
@@ -162,11 +161,11 @@ class Pair:
         return tuple(self.left.rest[::-1][3 * self.watcher : 3 * self.watcher + 3])
 
     def _other(self, cards: tuple[str, ...]) -> tuple[str, ...]:
-        """The cards that stand for these in the other world."""
+        """Return the cards of the other world that correspond to these."""
         return tuple(self.swapped.get(card, card) for card in cards)
 
     def _stack(self, event: Dealt) -> Dealt:
-        """Hands made of sequences, so that there is something to declare."""
+        """Return hands made of sequences, so that declarations are possible."""
         if not self.stacked or event.hands is None:
             return event
         pack = [card for card in self.rules.pack if card != event.turn_up]
@@ -179,7 +178,7 @@ class Pair:
         return replace(event, hands=hands, stock=rest if event.stock else ())
 
     def _dealt_otherwise(self, event: Dealt) -> Dealt:
-        """The same deal in the other world."""
+        """Return the deal in the other world."""
         self.swapped = self._swap(event)
         hands = event.hands
         if hands is not None:
@@ -187,7 +186,7 @@ class Pair:
         return replace(event, hands=hands, stock=self._other(event.stock), widow=self._other(event.widow))
 
     def _misdealt(self, act: Deal, event: Dealt) -> Deal:
-        """The deal with a card too many or too few for another seat."""
+        """Return the deal with a card too many or too few for another seat."""
         others = [seat for seat, count in enumerate(event.counts) if count and seat != self.watcher]
         seat, more = self.chance.choice(others), self.chance.random() < 0.5
         if event.hands is None:
@@ -201,7 +200,7 @@ class Pair:
         return replace(act, hands=tuple(hands))
 
     def _deal(self, act: Request, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
-        """What comes of a deal in either world."""
+        """Return the events of a deal in both worlds."""
         at = next(place for place, event in enumerate(events) if isinstance(event, Dealt))
         dealt: Any = self._stack(events[at])
         other = self._dealt_otherwise(dealt)
@@ -217,19 +216,19 @@ class Pair:
     def _record(
         self, events: tuple[Event, Event], asked: tuple[Request | None, Request | None] = (None, None)
     ) -> None:
-        """Takes down one event of each world, and what was asked there."""
+        """Record one event of each world, with the request that made it."""
         for history, event, request in zip(self.histories, events, asked, strict=True):
             raw = None if request is None else msgspec.Raw(msgspec.json.encode(request))
             actor = "official" if request is None else self._actor(request)
             history.append(Recorded(MATCH, len(history) + 1, self.left.at, actor, "~", "", "", event, raw))
 
     def _actor(self, request: Request) -> Actor:
-        """Who asks."""
+        """Return the actor of a request."""
         seat: int | None = getattr(request, "seat", None)
         return "official" if seat is None else seat
 
     def _try(self, state: Any, act: Request) -> Answer:
-        """What somebody's attempt comes to in a world."""
+        """Return the result of an attempt in a world."""
         try:
             events, after = self.procedure.take(state, act, self._moment(state, act))
         except Refused as refused:
@@ -237,7 +236,7 @@ class Pair:
         return Answer(None, events, after)
 
     def tried(self, act: Request) -> tuple[Answer, Answer]:
-        """What an attempt comes to in either world; nothing has happened."""
+        """Return the results of an attempt in both worlds, without applying it."""
         return self._try(self.ours, act), self._try(self.right, act)
 
     def _folded(self, state: Any, events: tuple[Event, ...]) -> Any:
@@ -248,7 +247,7 @@ class Pair:
         return state
 
     def step(self) -> bool:
-        """One act by somebody, the same in both worlds; whether both accepted it."""
+        """Make one act, the same in both worlds. Return whether both accepted it."""
         rest = list(self.left.rest)
         done = self._done()
         if not done:
@@ -299,13 +298,13 @@ class Pair:
         return self.forked or self.left.deals >= self.fork_after
 
     def _twin(self, act: Request) -> Request:
-        """The act in the other world: cards that nobody else sees are others there."""
-        if isinstance(act, Deal) and act.hands is not None:  # who deals at a real table tells what everybody gets
+        """Return the act in the other world, with that world's cards for the hidden ones."""
+        if isinstance(act, Deal) and act.hands is not None:  # the dealer at a real table enters all hands
             return replace(act, hands=tuple(map(self._other, act.hands)))
         if getattr(act, "seat", None) == self.watcher:
             return act
         match act:
-            case Discard(cards=cards) if self.left.closed:  # what was thrown may be said or not
+            case Discard(cards=cards) if self.left.closed:  # the thrown cards may be named or not
                 return replace(act, cards=() if self.chance.random() < 0.5 else self._unseen(act.seat, len(cards)))
             case Discard(cards=cards) | RequestCards(cards=tuple() as cards):
                 return replace(act, cards=self._other(cards))
@@ -316,11 +315,11 @@ class Pair:
         return act
 
     def _unseen(self, seat: int, many: int) -> tuple[str, ...]:
-        """Cards that a seat with closed hands may hold."""
+        """Return random cards that a seat with closed hands may hold."""
         return tuple(self.chance.sample(texts_of(hands_of(self._game(self.right))[seat]), many))
 
     def _some_act(self) -> Request | None:
-        """Mostly by the rules; where errors stand, often against them, and then somebody knocks."""
+        """Return a random act: mostly by the rules; if errors are possible, often against them, and then a knock."""
         left, chance, dice = self.left, self.chance, self.chance.random()
         state, awaited = left.state, self.rules.to_act(left.state)
         if left.closed and (holder := getattr(state, "holder", None)) is not None:
@@ -352,7 +351,7 @@ class Pair:
     # What is seen
 
     def _compare_looks(self) -> None:
-        """The match as it is shown, and what may be done."""
+        """Compare the views and the legal acts."""
         left, right, rules = self.left.state, self._game(self.right), self.rules
         self.differed += left != right
         for viewer in self.viewers:
@@ -362,7 +361,7 @@ class Pair:
     def _compare_events(
         self, left: tuple[Event, ...], right: tuple[Event, ...], act: Any, tried: bool = False
     ) -> None:
-        """What is told of an act; ``over`` if the rules make more known by it."""
+        """Compare the events of an act as a viewer sees them."""
         open_now = revealed(left, right)
         for viewer in self.viewers:
             ours, theirs = told(left, viewer), told(right, viewer)
@@ -378,7 +377,7 @@ class Pair:
             raise Leak(f"{what}:\n{encode(left)!r}\n{encode(right)!r}")
 
     def attempts(self) -> Iterator[Request]:
-        """All that the watcher can send, knocks and reports with it."""
+        """Yield everything that the watcher can send, with knocks and reports."""
         seat, rules, chance = self.watcher, self.rules, self.chance
         yield from rules.legal(self.left.state, seat)[:40]
         acts = every_act(rules.key, seat)
@@ -394,7 +393,7 @@ class Pair:
                 yield Discard(seat=seat, cards=()) if kind is Discard else RequestCards(seat=seat)
 
     def look(self) -> None:
-        """The watcher tries everything, and is answered alike."""
+        """Let the watcher try everything, and compare the answers."""
         self.looked += 1
         for act in self.attempts():
             left, right = self.tried(act)
@@ -406,7 +405,7 @@ class Pair:
     # A whole pair
 
     def play(self, steps: int = ACTS_MAX) -> Self:
-        """To where the two worlds part, or so many acts after they were dealt."""
+        """Play until the two worlds part, or for this many acts after the deal."""
         try:
             self._play(steps)
         except Exception as error:
@@ -426,35 +425,39 @@ class Pair:
 
 
 def hands_known(state: Any) -> bool:
-    """Whether the referee knows what everybody holds."""
+    """Return whether the referee knows all hands."""
     known: bool = getattr(state, "cards", getattr(state, "dealing", None)).known
     return known
 
 
 def hands_of(state: Any) -> tuple[int, ...]:
-    """Hands as masks."""
+    """Return the hands as bit masks."""
     hands: tuple[int, ...] = state.hands if hasattr(state, "hands") else state.cards.hands
     return hands
 
 
 def ritual(act: Act) -> bool:
-    """What is done, rightly or wrongly, when cards are dealt, and leads that forget the question."""
+    """Return whether the act belongs to the ritual of a deal, rightly or wrongly, or is a lead that forgets the
+    question."""
     return type(act).__name__ in ("Cut", "PickUp", "KnockForCards")
 
 
 def encode(value: Any) -> bytes:
-    """As it goes out."""
+    """Return a value as the service sends it."""
     return msgspec.json.encode(value)
 
 
 def told(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
-    """The events of an act as the viewer may see them before the deal is over."""
+    """Return the events of an act as the viewer may see them before the deal is over."""
     return [seen(event, viewer, public=False) for event in events]
 
 
 def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:
-    """Whether the rules make known what happened: a knock is upheld, a wrong number is found, a fault that ends the
-    play (D-O15), the length of a sequence that is stated (E-O11), and everything when the deal is over."""
+    """Return whether the rules make a fact public.
+
+    That is an upheld knock, a wrong number that was found, a fault that ends the play (D-O15), the length of a
+    declared sequence (E-O11), and everything at the end of the deal.
+    """
     topics = {event.TOPIC for event in left} ^ {event.TOPIC for event in right}
     if any(isinstance(event, KnockUpheld) or type(event) in LAYS_OPEN for event in (*left, *right)):
         return True
@@ -469,7 +472,7 @@ def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:
 
 
 def brings_cards(left: tuple[Event, ...], right: tuple[Event, ...], watcher: Viewer) -> bool:
-    """Whether what differs is cards that came to the watcher."""
+    """Return whether the two answers differ only in cards that the watcher received."""
 
     def without(events: tuple[Event, ...]) -> list[Event]:
         shown = told(events, watcher)

@@ -1,15 +1,14 @@
-"""Breaks every condition of the games and their kernel once, and shows what no test notices: ``make mutants``.
+"""Break every condition of the games and their kernel once, and show the changes that no test notices: ``make
+mutants``.
 
-At most two in a hundred may pass unnoticed, and each of them is named in ``equivalent_mutants.toml``, with why the
-game is the same with it.
+At most two in a hundred may pass unnoticed. Each of them is named in ``equivalent_mutants.toml``, with the reason why
+the game does not change.
 
-mutmut changes the code: a comparison is turned round or moved by one, ``and`` and ``or`` are swapped, a ``not`` is
-taken away or added, a case of a ``match`` is left out. All tests are collected and run once, to see which of them
-come by which line. Then each change is made in a process of its own, forked from the one that has everything in
-memory, and the tests that come by are run there, the quickest first, until one fails.
-
-Left out are deals at random, for what breaks a rule shall be seen by a test that says so, and what is said by other
-tests in less time.
+mutmut changes the code: a comparison is reversed or moved by one, ``and`` and ``or`` are swapped, a ``not`` is
+removed or added, a case of a ``match`` is left out. All tests are collected and run once, to record which test
+executes which line. Each change is then made in a process of its own, forked from the one with everything in memory.
+There the tests that execute the line run, the quickest first, until one fails. Random deals are left out: a test that
+names the rule shall find a broken rule. So are slow tests that check nothing else.
 """
 
 import argparse
@@ -49,7 +48,7 @@ MEMORY_BYTES = 4 << 30
 
 
 class Mutant(NamedTuple):
-    """One change: where it is, the lines that differ, and the function with it."""
+    """A change: its place, the lines that differ, and its function."""
 
     file: str
     line: int
@@ -59,9 +58,9 @@ class Mutant(NamedTuple):
     source: str
     """The whole function without its decorators; the whole file if it is not in a function."""
     defined: int
-    """The line at which the function begins; 0 if there is none."""
+    """Line at which the function begins; 0 outside a function."""
     passed: range
-    """The lines of the condition: who does not come by here cannot notice."""
+    """Lines of the condition: a test that executes none of them cannot notice the change."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -72,13 +71,13 @@ class Mutant(NamedTuple):
 
 
 def bare(node: cst.BaseExpression) -> bool:
-    """Whether nothing in a condition can be turned round but all of it."""
+    """Return whether a condition can only be reversed as a whole."""
     negated = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
     return not negated and not isinstance(node, cst.Comparison | cst.BooleanOperation)
 
 
 def conditions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The conditions that hang on a node."""
+    """Yield the conditions of a node."""
     if isinstance(node, cst.If | cst.While | cst.IfExp | cst.CompIf):
         yield node.test
     elif isinstance(node, cst.MatchCase) and node.guard:
@@ -90,7 +89,7 @@ def conditions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 
 def turned_round(node: cst.ComparisonTarget) -> Iterable[cst.ComparisonTarget]:
-    """An order the other way; mutmut only moves it by one."""
+    """Yield the comparison reversed; mutmut only moves it by one."""
     other = {
         cst.LessThan: cst.GreaterThanEqual,
         cst.LessThanEqual: cst.GreaterThan,
@@ -146,7 +145,7 @@ class Conditions(MutationVisitor):
 
 
 def header(node: cst.CSTNode) -> cst.CSTNode | None:
-    """What of a statement comes before its block; other nodes have none."""
+    """Return the part of a statement before its block; ``None`` for other nodes."""
     if isinstance(node, cst.If | cst.While):
         return node.test
     if isinstance(node, cst.For):
@@ -159,7 +158,7 @@ def header(node: cst.CSTNode) -> cst.CSTNode | None:
 
 
 def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
-    """All changes to a file; ``whole``: with the source of all of it, not of one function."""
+    """Yield all changes to a file. ``whole``: with the source of the file instead of one function."""
     wrapper = MetadataWrapper(cst.parse_module((ROOT / file).read_text()))
     visitor = Conditions()
     module = wrapper.visit(visitor)
@@ -186,7 +185,7 @@ def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
 
 
 def difference(was: list[str], now: list[str]) -> tuple[int, int, int]:
-    """The first line that differs, and the first after it that does not, in either."""
+    """Return the first line that differs, and the first equal line after it, in both texts."""
     first = next(number for number, (one, other) in enumerate(zip(was, now, strict=False)) if one != other)
     same = next(back for back, (one, other) in enumerate(zip(was[::-1], now[::-1], strict=False)) if one != other)
     same = min(same, len(was) - first, len(now) - first)
@@ -201,7 +200,7 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def put_in(mutant: Mutant, made_already: Mapping[int, list[FunctionType]]) -> None:
-    """The function does what the mutant says, for all who have got hold of it, and so do those that it has made."""
+    """Replace the code of a function by the mutant, for all references to it and for its inner functions."""
     module = import_module(mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     made: dict[str, Any] = {}
     exec(compile(mutant.source, mutant.file, "exec"), vars(module), made)
@@ -218,7 +217,7 @@ def put_in(mutant: Mutant, made_already: Mapping[int, list[FunctionType]]) -> No
 
 
 def functions(module: Any) -> Iterator[FunctionType]:
-    """The functions and methods that a module defines."""
+    """Yield the functions and methods that a module defines."""
     for value in vars(module).values():
         for function in vars(value).values() if isinstance(value, type) else (value,):
             function = getattr(function, "fget", getattr(function, "__func__", function))
@@ -227,7 +226,7 @@ def functions(module: Any) -> Iterator[FunctionType]:
 
 
 def within(code: CodeType) -> Iterator[CodeType]:
-    """What is defined in a function, however deep."""
+    """Yield the code objects in a function, at any depth."""
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield one
@@ -235,7 +234,7 @@ def within(code: CodeType) -> Iterator[CodeType]:
 
 
 def by_code() -> dict[int, list[FunctionType]]:
-    """All functions that there are, by what they do."""
+    """Return all living functions by the id of their code."""
     found: dict[int, list[FunctionType]] = {}
     for one in gc.get_objects():
         if isinstance(one, FunctionType):
@@ -250,7 +249,7 @@ class Trial:
         self.mutants, self.coverage = mutants, comes_by
         self.survivors: list[Mutant] = []
         self.when_loaded: list[Mutant] = []
-        """Those that make a table when the module is loaded: nothing can be changed after that."""
+        """Mutants in tables made when the module is loaded: those cannot be changed after that."""
         self.seconds: dict[str, float] = {}
         self.made_already: dict[int, list[FunctionType]] = {}
 
@@ -278,7 +277,7 @@ class Trial:
         return True
 
     def try_out(self, mutant: Mutant, items: list[pytest.Item]) -> None:
-        """A process with the mutant in it runs these tests until one fails; nobody waits for one without end."""
+        """Run these tests in a process with the mutant until one fails or the time is over."""
         child = os.fork()
         if not child:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -301,7 +300,7 @@ class Trial:
 
 
 def loaded_with(file: str, number: int) -> None:
-    """From now on the file is loaded with this mutant in it."""
+    """Load the file with this mutant from now on."""
     mutant = next(islice(mutants(file, whole=True), number, None))
     source, path, get_code = mutant.source, str(ROOT / file), SourceFileLoader.get_code
 
@@ -312,7 +311,7 @@ def loaded_with(file: str, number: int) -> None:
 
 
 def survives_loading(file: str, number: int) -> bool:
-    """Whether the tests of the game pass with this mutant in it from the start, each time in a Python of its own."""
+    """Return whether the tests of the game pass with this mutant in it from the start, each time in a new Python."""
     game = file.split("/")[2] if file.count("/") > 2 else ""
     command = [sys.executable, "-m", "tests.mutants", game, "--loaded", file, str(number)]
     try:
@@ -331,7 +330,7 @@ class Ruled:
 
 
 def passes(item: pytest.Item) -> bool:
-    """Whether the test says that all is well; without a word, for nobody reads why it does not."""
+    """Return whether the test passes. Its failure is not printed."""
     state = item.session._setupstate
     try:
         state.setup(item)
@@ -343,17 +342,17 @@ def passes(item: pytest.Item) -> bool:
     return True
 
 
-# What is said
+# Reports
 
 
 def known() -> dict[tuple[str, str, str, str], str]:
-    """The changes that change nothing, and why."""
+    """Return the known changes without effect, each with its reason."""
     told = tomllib.loads(KNOWN.read_text()).get("mutant", ())
     return {(one["file"], one["function"], one["code"], one["change"]): one["why"] for one in told}
 
 
 def report(files: Iterable[str], tried: Sequence[Mutant], survivors: Sequence[Mutant], few: float) -> bool:
-    """Prints the figures and the survivors; whether only this share of them survived, and all by name."""
+    """Print the figures and the survivors. Return whether at most this share survived, and all by name."""
     reasons = known()
     unnamed = [mutant for mutant in survivors if mutant.key not in reasons]
     for mutant in survivors:
@@ -392,7 +391,7 @@ def main() -> int:
         number = [one for one in tried if one.file == mutant.file].index(mutant)
         if survives_loading(mutant.file, number):
             trial.survivors.append(mutant)
-    few = 1 if asked.game else MAY_SURVIVE_SHARE  # one game has too few of them for a share
+    few = 1 if asked.game else MAY_SURVIVE_SHARE  # one game has too few changes for a share
     return 0 if report(files, tried, trial.survivors, few) else 1
 
 

@@ -9,7 +9,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(picture: str) -> list[list[bool]]:
-    """The dark modules of a QR code, quiet zone and all, from the two paths of its picture."""
+    """Return the dark modules of a QR code with its quiet zone, from the two paths of its picture."""
     root = ElementTree.fromstring(picture)
     group = root.find(f"{SVG}g")
     assert group is not None
@@ -31,14 +31,14 @@ def drawn(picture: str) -> list[list[bool]]:
 
 
 def graymap(modules: list[list[bool]], scale: int = 4) -> bytes:
-    """The modules as a picture that zbarimg can read."""
+    """Return the modules as a picture that zbarimg can read."""
     side = len(modules) * scale
     rows = [bytes(0 if dark else 255 for dark in row for _ in range(scale)) * scale for row in modules]
     return b"P5\n%d %d\n255\n" % (side, side) + b"".join(rows)
 
 
 def scanned(picture: str) -> bytes:
-    """What a scanner reads."""
+    """Return the text that a scanner reads."""
     options = ("--raw", "--quiet", "--oneshot", "--nodbus", "-Sbinary")
     done = programs.run("zbarimg", *options, "pgm:-", given=graymap(drawn(picture)))
     assert done.returncode == 0, done.stderr.decode()

@@ -47,7 +47,7 @@ def opening(
     entropy_seconds: int = 0,
     **options: Any,
 ) -> MatchOpened:
-    """A match about to be opened, with its options resolved."""
+    """Return the opening of a match, with its options resolved."""
     rules = RULESETS[ruleset]
     return MatchOpened(
         ruleset=rules.key,
@@ -69,24 +69,24 @@ def opening(
 
 
 def opened(desk: Desk, **kwargs: Any) -> UUID:
-    """The id of a match opened at the desk."""
+    """Open a match at the desk. Return its id."""
     match_id = uuid4()
     desk.submit(Command(id=match_id, actor="official", request=opening(**kwargs))).result(30)
     return match_id
 
 
 def send(desk: Desk, match_id: UUID, act: AnyAct, **kwargs: Any) -> Outcome:
-    """The outcome of an act by its own seat, or by the official."""
+    """Send an act by its own seat, or by the official. Return its outcome."""
     return desk.submit(Command(id=match_id, actor=getattr(act, "seat", "official"), request=act, **kwargs)).result(30)
 
 
 def legal_acts(match: Any) -> list[Any]:
-    """What any seat may do now."""
+    """Return the acts that any seat may make now."""
     return [act for seat in range(len(match.opened.players)) for act in match.rules.legal(match.state, seat)]
 
 
 def play_out(desk: Desk, match_id: UUID, acts: int, seed: int = 0) -> Iterator[Outcome]:
-    """Plays so many random legal acts, or until the match is over."""
+    """Make random legal acts, at most this many, until the match is over."""
     chance = random.Random(seed)
     for _ in range(acts):
         choice = legal_acts(desk.get(match_id))
@@ -96,20 +96,20 @@ def play_out(desk: Desk, match_id: UUID, acts: int, seed: int = 0) -> Iterator[O
 
 
 def of_the_deal(history: Sequence[Recorded], deal: int) -> list[Recorded]:
-    """What came after the deal before was scored, to the score of this one."""
+    """Return the events of a deal: after the score of the deal before, up to its own score."""
     ends = [0, *(one.originator_version for one in history if isinstance(one.event, DealScored))]
     return list(history[ends[deal - 1] : ends[deal]])
 
 
 def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> notation.Deal:
-    """A finished deal, told from the whole of its match."""
+    """Return a finished deal, from the whole of its match."""
     events = of_the_deal(history, deal)
     first = max(0, events[0].originator_version - 2)
     return notation.of_history(opened, fold(None, history[: first + 1]).state, history[first:])
 
 
 def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:
-    """The cases of a deal that is over, from its events."""
+    """Return the cases of a deal that is over, from its events."""
     numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
     end = events[-1].originator_version
     return tuple(Case(number, entries_of(events, number, SPECTATOR, end)) for number in numbers)

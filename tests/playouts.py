@@ -1,8 +1,8 @@
-"""Deals of any ruleset played at random, under options drawn at random, and what must hold in every one of them.
+"""Deals of any ruleset played at random, under random options, and the checks that hold in each of them.
 
-Nothing here is told how a game is played: the options are drawn from their types, the acts from what is listed, and
-the cards of a real table are those that the house would have dealt. What is cheap is checked in every deal; on a
-sample of them also that the listed acts are exact, and that the match is the fold of its rows, however it is split.
+This module does not know the games: options are drawn from their types, acts from the lists of legal acts, and the
+cards of a real table are those that the house would have dealt. Cheap checks run in every deal. On a sample, two more
+run: the listed acts are exact, and the match is the fold of its rows, however it is split.
 """
 
 import os
@@ -61,33 +61,33 @@ from tests.salted import salted
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PAUSE = timedelta(seconds=61)
-"""Between two acts: longer than any time that somebody may be made to wait."""
+"""Time between two acts: longer than any time that a seat must wait."""
 MATCH = UUID(int=1)
 ACTS_MAX = 3000
-"""In a deal, its redeals included; more are a game that does not go on."""
+"""Acts in a deal, its redeals included; more mean a game that does not end."""
 LEGAL_EVERY = 50
-"""The listed acts are shown to be exact in every so manieth deal."""
+"""Interval of the deals in which the listed acts are shown to be exact."""
 FOLDED_EVERY = 10
-"""Every so manieth match is folded again."""
+"""Interval of the matches that are folded again."""
 RETOLD = int(os.environ.get("RETOLD", "500"))
-"""Deals of each ruleset that are played and then told once more: settled, folded anew, or entered as a tally.
-``make soak`` has 20,000 of each."""
+"""Deals of each ruleset that are played and then used again: settled, folded, or entered as a tally. ``make soak``
+has 20,000 of each."""
 PART = 2000
 RETOLD_PARTS = -(-RETOLD // PART)
-"""Test processes share them."""
+"""Parts of these deals, shared by the test processes."""
 MATCHES = int(os.environ.get("MATCHES", "120"))
-"""Matches of a ruleset in which all is looked at after each act, or a part of so many where they are long. ``make
-soak`` has 5,000."""
+"""Matches of a ruleset that are checked after each act, or a part of them if they are long. ``make soak`` has
+5,000."""
 
 BOLD = ("rodskagg", "generalrams", "redeal")
-"""Bids that end a deal early, and are not made as often as others."""
+"""Bids that end a deal early, made less often than others."""
 
-# Everything that somebody may try
+# Everything that a seat may try
 
 
 @cache
 def every_act(key: str, seat: int) -> tuple[Act, ...]:
-    """All acts of a seat whose content is its own to choose, right or wrong."""
+    """Return all acts of a seat whose content it may choose, right or wrong."""
     rules = RULESETS[key]
     acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
     acts += (Exchange(seat=seat, card=card) for card in rules.pack if Exchange in rules.acts)
@@ -104,14 +104,14 @@ def every_act(key: str, seat: int) -> tuple[Act, ...]:
 
 
 def card_points(cards: set[str], trumps: Any) -> int:
-    """What cards are worth where tricks are counted by their cards, with ten for the last of them."""
+    """Return the points of cards in games that count cards, with ten for the last trick."""
     plain, in_trumps = {"A": 11, "T": 10, "K": 4, "Q": 3, "J": 2}, {"J": 20, "9": 14}
     worth = ((card[0] == trumps and in_trumps.get(card[1])) or plain.get(card[1], 0) for card in cards)
     return sum(worth) + 10 if cards else 0
 
 
 class Playout:
-    """A match under way, and what is known of it from outside."""
+    """A match under way, with the facts that an observer knows."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Playout:
         self.points: tuple[int, ...] | None = None
         self.rest: list[str] = []
         self.suspect = 0
-        """Who last did what was not listed."""
+        """Seat that last made an act outside the list."""
         self.new_deal()
         self.stand(rules.begin(self.state, self.moment()))
 
@@ -155,7 +155,7 @@ class Playout:
         self.tricks = 0
 
     def stand(self, events: tuple[Event, ...], state: Any = None) -> None:
-        """The events have happened; ``state``: the one after them, where it is known (see :meth:`check_fold`)."""
+        """Apply these events. ``state``: the state after them, if known (see :meth:`check_fold`)."""
         evolve, met = self.rules.evolve, self.met
         for event in events:
             self.version += 1
@@ -170,7 +170,7 @@ class Playout:
             self.state = state
 
     def step(self) -> bool:
-        """One act by somebody; whether it was accepted."""
+        """Make one act. Return whether it was accepted."""
         self.at += PAUSE
         act = self.some_act()
         if act is None:
@@ -186,7 +186,8 @@ class Playout:
         return True
 
     def some_act(self) -> Act | Knock | None:
-        """Mostly something that is listed for who is awaited; sometimes for anybody; now and then anything at all."""
+        """Return a random act: mostly a listed one of a seat that must act, sometimes of any seat, now and then any
+        act at all."""
         rules, state, chance = self.rules, self.state, self.chance
         dice = chance.random()
         self.listed = dice > (0.03 if self.opened.enforcement == "refuse" else 0.08)
@@ -202,7 +203,7 @@ class Playout:
         return self.said(act) if self.table else act
 
     def anything(self) -> Act | Knock:
-        """What may be right, wrong, or for an official."""
+        """Return an act that may be right, wrong, or for an official."""
         chance, rules = self.chance, self.rules
         seat, other, dice = chance.choice(self.seats), chance.choice(self.seats), chance.random()
         if dice < 0.3:
@@ -218,7 +219,8 @@ class Playout:
         return chance.choice(every_act(self.rules.key, seat))
 
     def said(self, act: Act) -> Act | None:
-        """The act with what only a real table can say; ``None`` where it would be something about closed hands."""
+        """Return the act with the fields that only a real table can fill; ``None`` if they would name closed
+        cards."""
         match act:
             case Draw():
                 drawn = {card for _, card in self.state.drawn}
@@ -235,7 +237,7 @@ class Playout:
         return act
 
     def dealt_by_hand(self, seat: int) -> Deal:
-        """The cards that the house would have dealt."""
+        """Return the deal that the house would have made, as a real table enters it."""
         state, closed = self.state, self.closed
         if state.__struct_config__.tag == "later_cards":
             counts = later_counts(state.table, state.contract.declarer)
@@ -257,7 +259,7 @@ class Playout:
     # What must hold
 
     def check_dealt(self, event: Dealt) -> None:
-        """The cards of a deal are different cards of the pack."""
+        """Check that the cards of a deal are different cards of the pack."""
         self.new_deal()
         texts = [card for hand in event.hands or () for card in hand] + [*event.widow, *event.stock]
         texts += [event.turn_up] if event.turn_up else []
@@ -266,17 +268,17 @@ class Playout:
         assert event.hands is None or tuple(map(len, event.hands)) == event.counts
 
     def check_card(self, event: CardPlayed) -> None:
-        """No card is played twice."""
+        """Check that no card is played twice."""
         assert event.card not in self.seen
         self.seen.add(event.card)
 
     def check_trick(self, event: TrickTaken) -> None:
-        """Tricks are counted from one."""
+        """Check that tricks are counted from one."""
         self.tricks += 1
         assert event.trick == self.tricks
 
     def check_line(self, line: DealScored) -> None:
-        """The line goes on from the one before, its numbers add up, and so do its tricks and its pot."""
+        """Check that the line continues from the one before, and that its numbers, tricks and pot add up."""
         self.deals += 1
         self.met[f"kind:{line.kind}"] += 1
         unit = 2 if line.halves else 1
@@ -299,19 +301,19 @@ class Playout:
         self.new_deal()
 
     def check_voided(self, event: DealVoided) -> None:
-        """What was knocked in a voided deal may be entered at once."""
+        """Check the penalties of a voided deal, which may be entered at once."""
         self.deals += 1
         self.points = event.points or self.points
         self.new_deal()
 
     def check_won(self, event: MatchWon) -> None:
-        """The books are closed as they stand."""
+        """Check that the winner's event has the present points."""
         self.met[f"won:{event.by}"] += 1
         assert event.points == self.points
         assert event.settlement is None or not any(event.settlement) or sum(event.settlement) == 0
 
     def check_closed(self, event: MatchClosed) -> None:
-        """Nothing is lost between the books and the pot."""
+        """Check that nothing is lost between the points and the pot."""
         assert tuple(map(sum, zip(event.before, event.shares, strict=True))) == event.points
         assert sum(event.points) + event.pot == self.worth
         assert event.pot_before - sum(event.shares) == event.pot
@@ -324,7 +326,8 @@ class Playout:
         return True
 
     def check_legal(self) -> None:
-        """Every act listed is accepted; where the referee refuses, every other of its kind is refused."""
+        """Check that every listed act is accepted, and, if the referee refuses errors, that all other acts are
+        refused."""
         rules, state = self.rules, self.state
         refuses = self.opened.enforcement == "refuse"
         awaited = rules.to_act(state)
@@ -344,12 +347,12 @@ class Playout:
             assert self.accepted(act) == (act in official), (act, official)
 
     def check_state(self) -> None:
-        """A state goes through JSON unchanged."""
+        """Check that a state survives JSON unchanged."""
         state = self.state
         assert msgspec.json.decode(msgspec.json.encode(state), type=self.rules.state) == state
 
     def check_fold(self) -> None:
-        """The match is the fold of its rows, wherever they are split."""
+        """Check that the match is the fold of its rows, wherever they are split."""
         assert self.kept is not None
         kept = [salted(recorded) for recorded in self.kept]
         history = [from_row(to_row(recorded)) for recorded in kept]
@@ -359,7 +362,7 @@ class Playout:
         assert fold(fold(None, history[:cut]), history[cut:]) == whole
 
     def close(self) -> None:
-        """By the official, where the game allows it."""
+        """Close the match as the official, if the game allows it."""
         act = Close()
         if act in self.rules.legal(self.state, "official"):
             self.stand(self.rules.decide(self.state, act, self.moment()))
@@ -377,7 +380,7 @@ CHECKS: dict[type[Event], Callable[[Any, Any], None]] = {
 
 
 def play_out(key: str, deals: int, seed: int, told: Callable[[int], None] = lambda done: None) -> Counter[str]:
-    """Plays so many deals; how often each kind of event was met. ``told`` hears of every match that is done."""
+    """Play this many deals. Return how often each kind of event happened. ``told`` is called after every match."""
     rules, met, done = RULESETS[key], Counter[str](), 0
     for number in count():
         chance = Random(f"{key} {seed} {number}")
@@ -402,7 +405,7 @@ def play_out(key: str, deals: int, seed: int, told: Callable[[int], None] = lamb
 
 
 def play_deal(match: Playout, thorough: bool) -> None:
-    """Until a line has been written, or the match is over."""
+    """Play until a line has been written, or the match is over."""
     before, steps = match.deals, 0
     while match.deals == before and not match.over:
         if thorough:

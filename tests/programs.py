@@ -1,4 +1,4 @@
-"""The programs that judge what we write, as they are on this machine: `make test` unpacks some where it can."""
+"""The external programs that judge our output, if this machine has them: `make test` unpacks some if it can."""
 
 import os
 import shutil
@@ -7,24 +7,24 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = {"hledger": "hledger", "ledger": "ledger", "zbarimg": "zbar-tools", "soffice": "libreoffice-calc-nogui"}
-"""The package of Debian that has each. LibreOffice has to be installed, for it does not run where it is unpacked."""
+"""Package of Debian that has each program. LibreOffice must be installed, because it does not run unpacked."""
 UNPACKED = Path(__file__).parents[1] / "build" / "programs"
-"""Where `make test` unpacks them (programs.sh)."""
+"""Folder into which `make test` unpacks them (programs.sh)."""
 
 
 @cache
 def missing() -> tuple[str, ...]:
-    """Which of them are not here."""
+    """Return the programs that this machine lacks."""
     return tuple(program for program in PACKAGES if _path(program) is None)
 
 
 def told_missing() -> str:
-    """Which are missing, in a line that says what to do about it."""
+    """Return a line that names the missing programs and how to get them."""
     return f"{', '.join(missing())}: apt-get install {' '.join(PACKAGES[program] for program in missing())}"
 
 
 def run(program: str, *options: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Runs one of them, with ``given`` as its input."""
+    """Run a program with ``given`` as its input."""
     path = _path(program)
     if path is None:
         raise FileNotFoundError(told_missing())
@@ -38,7 +38,7 @@ def _path(program: str) -> str | None:
 
 @cache
 def _environment() -> dict[str, str]:
-    """Ours, in UTF-8, and where the libraries of unpacked programs lie."""
+    """Return our environment, in UTF-8, with the folders of unpacked libraries."""
     found = {**os.environ, "LC_ALL": "C.UTF-8"}
     if libraries := [
         str(path) for path in (*UNPACKED.glob("usr/lib/*-linux-gnu*"), UNPACKED / "usr/lib/ledger") if path.is_dir()

@@ -1,8 +1,8 @@
-"""What of a released description of the interface a later one does not keep.
+"""Find the promises of a released API description that a later one breaks.
 
-``broken(old, new)`` names each: what could be sent has to be taken still, and what is answered has to be read still
-by those who read it before. More may come: calls, optional fields of requests, fields of answers, codes of problems;
-and of what else is enumerated in answers, where there is more to ask for.
+``broken(old, new)`` lists them: every request that was allowed must still be accepted, and every answer must still be
+readable by clients of the old description. New calls, optional fields of requests, fields of answers and codes of
+problems are allowed. So are new values of other enumerations in answers, if more can be requested.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ Json = dict[str, Any]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 AT_ANY_TIME = "#/components/schemas/ProblemType"
-"""The enumeration that may grow though nothing else does: who does not know a code goes by the status."""
+"""The enumeration that may always grow: a client that does not know a code uses the status."""
 LEAST, MOST = ("minimum", "minLength", "minItems"), ("maximum", "maxLength", "maxItems")
 
 
 def broken(old: Json, new: Json) -> list[str]:
-    """A line for each promise that is not kept."""
+    """Return a line for each broken promise."""
     return sorted(set(_Pair(old, new).calls()))
 
 
@@ -56,12 +56,12 @@ class _Pair:
 
     @cached_property
     def _there_is_more_to_ask(self) -> bool:
-        """Whether anything can be sent now that could not be before: that is, if the old were the later, it would
-        have to be broken."""
+        """Return whether a request is possible now that was not before: then the old description as the later one
+        would be broken."""
         return any(_Pair(self._new, self._old).all_that_is_asked())
 
     def all_that_is_asked(self) -> Iterator[str]:
-        """What can be sent no more."""
+        """Yield the requests that are no longer possible."""
         for path, methods in self._old["paths"].items():
             for method in methods.keys() & METHODS:
                 call = self._new["paths"].get(path, {}).get(method)
@@ -118,7 +118,8 @@ class _Pair:
                 yield from self._schema(f"{where}[]", old[word], new[word], sent=sent)
 
     def _members(self, where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
-        """Of a union: each that was there is there, and what is answered is nothing of a new kind of value."""
+        """Yield the broken promises of a union: each old member must remain, and answers must not have a new kind of
+        value."""
         was = {_name_of(self._old, one): one for one in _members(old)}
         now = {_name_of(self._new, one): one for one in _members(new)}
         if sent:
@@ -131,7 +132,7 @@ class _Pair:
 
 
 def _parameters(root: Json, call: Json) -> dict[tuple[str, str], Json]:
-    """By name and where it stands."""
+    """Return the parameters by name and place."""
     found = (resolved(root, one) for one in call.get("parameters", ()))
     return {(one["name"], one["in"]): one for one in found}
 
@@ -161,7 +162,7 @@ def _values(where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
 
 
 def _named_in(schema: Json) -> set[Any]:
-    """The values that are enumerated, or by which the members of a union are told apart."""
+    """Return the enumerated values, or the tags of a union's members."""
     one = [schema["const"]] if "const" in schema else []
     return {*schema.get("enum", one), *schema.get("discriminator", {}).get("mapping", ())}
 

@@ -15,7 +15,7 @@ CHUNK = 65536
 
 
 def target_of(url: str) -> Target:
-    """Where the PostgreSQL of a URL listens."""
+    """Return the address at which the PostgreSQL of a URL listens."""
     parts = urlsplit(url)
     query = parse_qs(parts.query)
     host = query["host"][0] if "host" in query else parts.hostname or "127.0.0.1"
@@ -24,17 +24,17 @@ def target_of(url: str) -> Target:
 
 
 class _Pair:
-    """A connection that was taken and, unless it fell into a black hole at once, its continuation."""
+    """An accepted connection and its continuation, unless it fell into a black hole at once."""
 
     def __init__(self, client: socket.socket, server: socket.socket | None) -> None:
         self.client, self.server = client, server
         self.lost = server is None
-        """Bytes are missing, so nothing more may pass."""
+        """True if bytes are missing, so nothing more may pass."""
         self.doomed = False
-        """Its next answer is thrown away."""
+        """True if the next answer is thrown away."""
 
     def end(self) -> None:
-        """Ends both sides, for whoever waits on them too."""
+        """End both sides, also for threads that wait on them."""
         for side in (self.client, self.server):
             if side is not None:
                 with suppress(OSError):  # gone already
@@ -43,7 +43,7 @@ class _Pair:
 
 
 class Proxy:
-    """Passes on whatever comes, until it is told otherwise."""
+    """A proxy that passes on all bytes, until its mode changes."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -55,11 +55,11 @@ class Proxy:
         self._listener: socket.socket | None = None
         self.address: tuple[str, int] = ("127.0.0.1", 0)
         self.accepted = 0
-        """Connections taken."""
+        """Number of accepted connections."""
         self.dropped = 0
-        """Pieces thrown away."""
+        """Number of pieces thrown away."""
         self.held = 0
-        """Pieces that wait."""
+        """Number of pieces that wait."""
         self.answers_lost = 0
 
     def __enter__(self) -> Self:
@@ -74,29 +74,30 @@ class Proxy:
             thread.join()
 
     def url(self, url: str) -> str:
-        """The URL of a PostgreSQL, through this proxy."""
+        """Return the URL of a PostgreSQL through this proxy."""
         parts = urlsplit(url)
         user = f"{parts.username}:{parts.password}@" if parts.username else ""
         return f"postgresql://{user}{self.address[0]}:{self.address[1]}{unquote(parts.path)}"
 
-    # What it does
+    # Modes
 
     def forward(self) -> None:
-        """Passes on what comes, and what was held. Connections that lost something stay silent for ever."""
+        """Pass on all bytes, and those held back. Connections that lost bytes stay silent permanently."""
         self._set("forward")
         if self._listener is None:
             self._listen()
 
     def hold(self) -> None:
-        """Takes connections and bytes, and keeps them: a network that stands still."""
+        """Accept connections and bytes, and keep them: a network that stands still."""
         self._set("hold")
 
     def drop(self) -> None:
-        """Takes connections and bytes, and throws them away: a black hole. Nobody hears that the other has gone."""
+        """Accept connections and bytes, and throw them away: a black hole. Neither side learns that the other has
+        gone."""
         self._set("drop")
 
     def cut(self) -> None:
-        """Ends all connections; new ones are as before."""
+        """End all connections; new ones work as before."""
         with self._changed:
             pairs, self._pairs = self._pairs, set()
             self._changed.notify_all()
@@ -104,17 +105,19 @@ class Proxy:
             pair.end()
 
     def refuse(self) -> None:
-        """Ends all connections and takes none, until :meth:`forward`."""
+        """End all connections and accept none, until :meth:`forward`."""
         self._deafen()
         self.cut()
 
     def lose_answer(self, to: bytes = b'"prev":') -> None:
-        """The next time that a client sends this, it reaches the server, whose answer is thrown away, and the
-        connection is cut. As it comes it is what all rows of events contain."""
+        """Let these bytes reach the server at their next occurrence, throw away its answer, and cut the connection.
+
+        The default is a text in all rows of events.
+        """
         with self._changed:
             self._doom = to
 
-    # How
+    # Threads and sockets
 
     def _set(self, mode: str) -> None:
         with self._changed:
@@ -175,7 +178,7 @@ class Proxy:
                 if self._passes(pair, source, piece) and sink is not None:
                     sink.sendall(piece)
         except OSError:
-            pass  # ended by somebody
+            pass  # the other thread ended it
         with self._changed:
             # That one side has gone is news as well, and may be held or lost.
             self._changed.wait_for(lambda: self._mode != "hold" or pair not in self._pairs)

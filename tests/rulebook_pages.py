@@ -25,7 +25,7 @@ BOOKS = (*RULESETS, PROCEDURE)
 
 
 def marks(source: str) -> Iterator[tuple[str, str]]:
-    """Rule id and the name of a test or a class of tests that is marked with it."""
+    """Yield each rule id with the name of a test or class of tests that is marked with it."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             for decorator in node.decorator_list:
@@ -35,7 +35,7 @@ def marks(source: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def shown_by() -> dict[str, list[str]]:
-    """By rule id, where it is shown: file and name."""
+    """Return, by rule id, the tests that show it: file and name."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(ROOT.glob("tests/**/test_*.py")):
         for rule, name in marks(path.read_text(encoding="utf-8")):
@@ -44,7 +44,7 @@ def shown_by() -> dict[str, list[str]]:
 
 
 def options_of(key: str) -> list[str]:
-    """The options as rows of a table: name, default, what may stand there, and the rule it answers."""
+    """Return the options as rows of a table: name, default, possible values, and the rule it answers."""
     schema = msgspec.json.schema(Adjudication if key == PROCEDURE else RULESETS[key].options)
     fields: dict[str, Any] = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
     rows = ["| option | default | allowed | what it decides |", "|---|---|---|---|"]
@@ -68,7 +68,7 @@ def _cell(text: str) -> str:
 
 
 def page(key: str) -> str:
-    """The page of a ruleset."""
+    """Return the page of a ruleset."""
     book, tests = load(key), shown_by()
     lines = [
         f"# {book.title.en}",

@@ -13,7 +13,7 @@ import pytest
 
 
 def run_here(program: Path, arguments: Sequence[str], stdin: str = "") -> tuple[Any, str]:
-    """What it exits with, 0 where it just ends, and what it prints."""
+    """Return the exit code of a program (0 if it just ends), and its output."""
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as said:
         patch.setattr(sys, "argv", [str(program), *arguments])
         patch.setattr(sys, "stdin", StringIO(stdin))

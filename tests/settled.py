@@ -1,4 +1,4 @@
-"""What must hold of every settlement: it adds up, and it is what the rules of money say, written down once more."""
+"""Checks for every settlement: it adds up, and it follows the rules of money, written here a second time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from referee.visibility import Recorded
 
 
 def settled(history: Sequence[Recorded], **more: Any) -> Settlement:
-    """The settlement of a match for money."""
+    """Return the settlement of a match for money."""
     opened = history[0].event
     assert isinstance(opened, MatchOpened)
     rules = RULESETS[opened.ruleset]
@@ -32,7 +32,8 @@ def settled(history: Sequence[Recorded], **more: Any) -> Settlement:
 
 
 def owed(opened: MatchOpened, points: Sequence[int], winners: Sequence[int], out_of: int) -> list[int]:
-    """By seat, what it receives by B74, B-O21, A-O32, C-O37 and E-O42; ``out_of``: how many parts a point has."""
+    """Return the amount that each seat receives by B74, B-O21, A-O32, C-O37 and E-O42. ``out_of``: the parts of a
+    point."""
     assert opened.stakes is not None
     unit, seats = opened.stakes.unit, len(points)
     received = [0] * seats
@@ -54,7 +55,7 @@ def owed(opened: MatchOpened, points: Sequence[int], winners: Sequence[int], out
 
 
 def check(history: Sequence[Recorded]) -> Settlement:
-    """The settlement, which adds up line by line."""
+    """Return the settlement, after a check that it adds up line by line."""
     found = settled(history)
     opened = history[0].event
     assert isinstance(opened, MatchOpened)
@@ -88,7 +89,7 @@ def check(history: Sequence[Recorded]) -> Settlement:
 
 
 def settlement_told(history: Sequence[Recorded]) -> tuple[int, ...] | None:
-    """What each receives as the last event said that ended the match; ``None``: none said it."""
+    """Return the settlement of the last event that ended the match; ``None``: no event did."""
     for recorded in reversed(history):
         event = recorded.event
         if isinstance(event, ProtocolCorrected):
@@ -113,8 +114,10 @@ def _check_audit(history: Sequence[Recorded], amounts: Sequence[int]) -> None:
 
 
 def _check_lines(history: Sequence[Recorded], found: Settlement, match: Match) -> None:
-    """Each line rests on events, and on a number of the protocol as it counts. What a correction at random tells of a
-    deal may name events of another match."""
+    """Check that each line rests on events, and on a number of the protocol as corrected.
+
+    A random correction may name events of another match.
+    """
     told_anew = any(isinstance(recorded.event, ProtocolCorrected) for recorded in history)
     counts = [(line.deal, entry) for line in as_they_count(history).values() for entry in line.entries]
     for seat in found.seats:

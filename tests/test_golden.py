@@ -1,7 +1,8 @@
 """The golden deals: read, written back, and played through, by decide and evolve and over HTTP.
 
-A golden deal stands in ``golden/<ruleset>/<name>.txt`` in the notation of ``openapi/notation.md``, alone or after the
-deals that led to it. Where it is a worked example of the rules its source says which, and its numbers are the rules'.
+A golden deal is in ``golden/<ruleset>/<name>.txt`` in the notation of ``openapi/notation.md``, alone or after the
+deals before it. If it is a worked example of the rules, its source says which, and its numbers are those of the
+rules.
 """
 
 import json
@@ -44,7 +45,7 @@ PLAYOUTS = int(os.environ.get("PLAYOUTS", "6"))
 
 
 def given(header: notation.Header) -> dict[str, Any]:
-    """The match that a first deal belongs to, in the form of the conformance matches."""
+    """Return the match that a first deal belongs to, in the form of the conformance matches."""
     follows = header.out or header.among or header.carried
     assert not follows, "only the first deal of a text opens a match"
     return {
@@ -60,7 +61,7 @@ def given(header: notation.Header) -> dict[str, Any]:
 
 
 def play(player: Player, deal: notation.Deal) -> None:
-    """Does everything that was done; each ruling and the line in the protocol are as the text has them."""
+    """Make all acts of a deal, and check each ruling and the line in the protocol against the text."""
     for done in deal.acts:
         body = msgspec.to_builtins(done.act)
         if isinstance(done.act, Knock):
@@ -83,17 +84,17 @@ def play(player: Player, deal: notation.Deal) -> None:
 
 
 def bids_in(done: notation.Done) -> int:
-    """How many bids were told by this."""
+    """Return the number of bids in this act."""
     return len(done.act.bids or ()) if isinstance(done.act, Result) else isinstance(done.act, Bid)
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """Return the value as plain JSON data."""
     return json.loads(msgspec.json.encode(value))
 
 
 def ruled(case: dict[str, Any], expected: notation.Ruling) -> notation.Ruling:
-    """The ruling on a knock; a dismissal's rule is not always told."""
+    """Return the ruling on a knock. The rule of a dismissal may be left out."""
     upheld = case["verdict"] == "upheld"
     points = case["penalty"] if upheld else case.get("fine", case.get("penalty", 0))
     return notation.Ruling(
@@ -149,7 +150,7 @@ def test_is_played_over_http(path: Path, client: Client) -> None:
 
 
 def without_source(deal: notation.Deal) -> notation.Deal:
-    """The deal as the referee would tell it, who does not know where it comes from."""
+    """Return the deal without its source, which the referee does not know."""
     return msgspec.structs.replace(deal, header=msgspec.structs.replace(deal.header, source=""))
 
 
@@ -166,7 +167,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def playout(ruleset: str, seed: int) -> Direct:
-    """A match dealt by the house and played by random legal acts, with a knock now and then."""
+    """Play a match by random legal acts, dealt by the house, with a knock now and then."""
     chance = random.Random(f"{ruleset} {seed}")
     rules = RULESETS[ruleset]
     match = some_match(chance, rules)
@@ -196,13 +197,13 @@ def playout(ruleset: str, seed: int) -> Direct:
 
 
 def finished(direct: Direct) -> list[notation.Deal]:
-    """The deals of a match."""
+    """Return the finished deals of a match."""
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
     return [deal_of(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
 
 
 FINED = {"enforcement": "penalise", "fem_opp": True, "deal_ritual": False, "false_knock_penalty": 5}
-"""Fem Opp, where a knock for nothing costs five (C-O23)."""
+"""Fem Opp, in which a knock for nothing costs five (C-O23)."""
 
 
 def test_a_knock_before_the_first_deal_stands_in_its_record():
@@ -265,7 +266,7 @@ def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypa
 
 
 def told(direct: Direct) -> list[bytes]:
-    """Text and record of each deal of a match."""
+    """Return text and record of each deal of a match."""
     match, caller = direct.table.match, Caller(viewer=0)
     return [
         notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), caller, "en"))
@@ -332,9 +333,9 @@ class TestReading:
             ("result    passed_out", "result    ", 13, "played by P3 4"),
             ("P1 12  P2 12\n\ndeal", "P1 12  P2 12\ndeal", 7, "empty line"),
             ("after     P1 12  P2 12\n", "after     P1 12  P2 12", 15, "line break"),
-            ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "nothing"),
+            ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "expected the end"),
             ("P2 12\n\ndeal", "P2 12\ncarried   carry x\n\ndeal", 7, "'carry 14'"),
-            ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "should read"),
+            ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "expected"),
         ],
     )
     def test_what_is_wrong_is_said_with_its_line_and_what_would_be_right(

@@ -1,4 +1,4 @@
-"""The guides are true: their Python is run as it stands, and prints what they say that it prints."""
+"""The guides are true: their Python runs literally, and prints the output that they show."""
 
 import contextlib
 import io
@@ -46,13 +46,13 @@ def test_every_link_leads_somewhere() -> None:
 
 @pytest.fixture
 def bot() -> dict[str, Any]:
-    """What bot.py defines."""
+    """Return the names that bot.py defines."""
     return runpy.run_path(str(GUIDES / "bot.py"))
 
 
 @pytest.fixture
 def dealer(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
-    """Who is to deal in a match whose streams send a comment all the time."""
+    """Yield a client of the dealer, in a match whose streams send a comment all the time."""
     monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.01)
     with served(sqlite_url) as address, httpx.Client(base_url=f"{address}/v1/matches") as client:
         opening = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}], "first_dealer": 0}
@@ -97,12 +97,12 @@ def test_a_bot_has_sixty_lines_at_most(name: str) -> None:
 
 
 def test_bots_play_a_match_to_its_end(sqlite_url: str) -> None:
-    """Those in TypeScript do in ``make clients``."""
+    """``make clients`` does the same with bots in TypeScript."""
     with served(sqlite_url) as address:
         assert bots.play(address, (sys.executable, GUIDES / "bot.py")) == bots.ENDED
 
 
 def test_a_bot_goes_on_when_its_connection_breaks(sqlite_url: str) -> None:
-    """One in TypeScript does in ``make clients``."""
+    """``make clients`` does the same with a bot in TypeScript."""
     with served(sqlite_url) as address:
         assert bots.goes_on(address, (sys.executable, GUIDES / "bot.py"))

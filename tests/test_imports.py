@@ -1,4 +1,4 @@
-"""What each package may import: the rules know nothing of storage or clocks, the books nothing of rules.
+"""The imports that each package may use: the rules import no storage or clocks, the projections no rules.
 
 ``api/`` has one direction (:data:`LAYERS`). No module with calls imports a different one: code that two of them share
 is in a module without calls.
@@ -31,8 +31,8 @@ CALLS = {*CLOCK, "open", "print", "uuid.uuid4"}
 
 
 ROUTES = {"Controller", "delete", "get", "head", "patch", "post", "put", "route"}
-PURE = ("journal.py", "lettering.py", "payable.py", "plan.py", "spreadsheets.py", "exports/*")
-"""What is made of a journal that others have read."""
+PURE = ("journal.py", "transliterate.py", "payable.py", "plan.py", "spreadsheets.py", "exports/*")
+"""Modules that work on a journal that other modules have read."""
 STARTS = {"api/app.py", "api/cli.py"}
 """The modules that construct the service."""
 LAYERS = (
@@ -53,7 +53,7 @@ CLIENT = "demo"
 
 
 def answers(source: str) -> bool:
-    """Whether a module holds a call: it has use for a route decorator of Litestar."""
+    """Return whether a module holds a call: it uses a route decorator of Litestar."""
     return any(
         isinstance(node, ast.ImportFrom)
         and node.module in {"litestar", "litestar.handlers"}
@@ -64,7 +64,7 @@ def answers(source: str) -> bool:
 
 @cache
 def call_modules() -> set[str]:
-    """The modules that hold calls."""
+    """Return the modules that hold calls."""
     return {
         ".".join(path.with_suffix("").parts)
         for path in SOURCES
@@ -73,9 +73,9 @@ def call_modules() -> set[str]:
 
 
 def banned(file: str) -> tuple[set[str], set[str]]:
-    """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
+    """Return the names that this file may not use, and the exceptions. A new file of the referee must be pure."""
     if file.startswith("projections/"):
-        # The books lie beside the events: where that is, and how one gets there, is said once.
+        # The projections are stored with the events: one module knows where, and how to connect.
         known = {
             "referee.actors",
             "referee.clubs.commands",
@@ -96,7 +96,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own
-    if file.startswith("api/demo/"):  # what any client could do, and somebody who is at the store
+    if file.startswith("api/demo/"):  # the abilities of any client, and of a person with access to the store
         own = set() if file == "api/demo/tampering.py" else STORAGE
         return WEB | own | {"api", "projections", "referee"}, {"api.demo"}
     if file.startswith("api/"):
@@ -111,7 +111,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
 
 
 def uses(file: str, source: str) -> set[str]:
-    """The dotted names that a file imports, relative ones made absolute, and those of CALLS that it calls."""
+    """Return the absolute dotted names that a file imports, and the functions of CALLS that it calls."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -126,7 +126,7 @@ def uses(file: str, source: str) -> set[str]:
 
 
 ACCESS = {"api.access.access", "api.access.caller", "api.access.clubs"}
-"""Of ``api/access/`` what calls ask; the rest is for it alone."""
+"""Modules of ``api/access/`` that calls may import; the others are internal."""
 BESIDE_ACCESS = {
     "api/app.py": {
         "api.access.addresses.Addresses",
@@ -168,15 +168,15 @@ BESIDE_ACCESS = {
     },
     "api/settings.py": {"api.access.addresses.networks_of"},
 }
-"""What else some use of it: they make tokens, limit and count; who may do what none of that tells."""
+"""Other names that some modules use: they make tokens, limit or count, and decide no access."""
 TELLS = {"authorization", "holder", "whose"}
-"""Who asks these of a request or a match decides by himself who may."""
+"""Names that identify a caller: a module that reads them decides access itself."""
 VERIFIES = "api/maintenance/replay_check.py"
 """Looks at what was decided once."""
 
 
 def decides(file: str, source: str) -> set[str]:
-    """What a file of the interface uses to find out by itself who may see or do something."""
+    """Return the names by which a file of the API decides access itself."""
     if not file.startswith("api/") or file.startswith(("api/access/", "api/demo/")):
         return set()
     known = ACCESS | BESIDE_ACCESS.get(file, set())
@@ -200,7 +200,7 @@ def forbidden(file: str, source: str) -> set[str]:
 
 
 def room_of(name: str) -> str | None:
-    """Return the folder or module directly below ``api`` of a dotted name; None if there is none."""
+    """Return the folder or module directly below ``api`` of a dotted name; ``None`` if it is outside."""
     top, *rest = name.split(".")
     return rest[0] if top == "api" and rest and any(rest[0] in layer for layer in LAYERS) else None
 

@@ -1,6 +1,7 @@
-"""What nobody may know: two worlds that differ only in cards that a seat has not seen are one to it.
+"""Secrets of the deal: two worlds that differ only in cards that a seat has not seen look equal to it.
 
-Every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many pairs. See :mod:`tests.interference`.
+Covers every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many pairs. See
+:mod:`tests.interference`.
 """
 
 import pytest
@@ -12,7 +13,7 @@ PAIRS = 2000
 IN_EACH = PAIRS // 2 // len({*COMBINATIONS} - NOTHING_HIDDEN)
 """Without officials, and with them."""
 ALIKE = 5
-"""So many where nothing is hidden at all."""
+"""Pairs if nothing is hidden."""
 
 
 @pytest.mark.parametrize(("key", "told", "enforcement"), WITH_CARDS, ids=map(" ".join, WITH_CARDS))
@@ -28,7 +29,7 @@ def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforceme
 SILENT = {
     one for one in COMBINATIONS if one[0] == "rodskagg-alga" or (one[0] == "rams-english" and one[2] == "refuse")
 }
-"""Here nobody knocks for anything: there is no case in which to write while a deal is under way."""
+"""Games without knocking: no case in which to write can arise during a deal."""
 
 
 @pytest.mark.rule("J1")

@@ -19,8 +19,10 @@ PACKAGES = ("api", "projections", "referee")
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the package in it, made from a copy of the source. What it depends on lies beside it: as
-    a path, so that this environment's own way to the source is not followed."""
+    """Yield an environment with the package installed from a copy of the source.
+
+    Its dependencies are added as a path, so that this environment's own path to the source is not followed.
+    """
     source, environment = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed") / "env"
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
@@ -35,13 +37,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def packages_of(environment: Path) -> Path:
-    """Where an environment has its packages."""
+    """Return the folder of an environment's packages."""
     (found,) = environment.glob("lib/python*/site-packages")
     return found
 
 
 def outside() -> dict[str, str]:
-    """The surroundings of a process that knows nothing of where the source lies."""
+    """Return environment variables without the place of the source."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 

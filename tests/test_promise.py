@@ -1,4 +1,4 @@
-"""What was released stays: openapi/guides/promise.md."""
+"""Released calls and fields stay: openapi/guides/promise.md."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def test_what_was_released_stays() -> None:
-    """As long as nothing was, the tests below show that a breach would be seen."""
+    """Before the first release, the tests below show that a breach would be found."""
     for released in (OPENAPI / "released").glob("*.json"):
         assert broken(json.loads(released.read_text("utf-8")), NOW) == [], released.name
 

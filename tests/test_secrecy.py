@@ -1,6 +1,6 @@
-"""What each event tells, field by field, and to whom: a table to be read, and every look at every event beside it.
+"""The visibility of each field of each event: a readable table, compared with every view of every event.
 
-An event or a field that is not in the table fails here, before anybody has seen it.
+An event or a field that is not in the table fails here, before any viewer has seen it.
 """
 
 import re
@@ -48,8 +48,8 @@ shuffle/committed       all        commitment until
 shuffle/entropy-given   all        seat hex
 
 deal/dealt              all        deal dealer turn_up face_up
-                        as_agreed  counts
-                        if_face_up hands
+                        veiled_counts counts
+                        veiled_hands hands
                         open       each stock widow seed
                         official   breaches
 deal/cut                all        seat
@@ -116,10 +116,10 @@ fault/reported          all        seat accused fault
                         official   breaches
 fault/lifted            all        accused fault
 knock/upheld            all        case seat accused offence rule payer penalty rests_on named appeal_until note_kept
-                        to_knocker note
+                        veiled_note note
 knock/dismissed         all        case seat accused rule named of appeal_until note_kept
-                        to_knocker note
-                        unless_late reason offence rests_on within_deal
+                        veiled_note note
+                        veiled_reason reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
 case/opened             all        case by kind deal offence accused payer events within_deal
@@ -171,7 +171,7 @@ high-card/compared      all        highest
 
 
 def audiences() -> dict[str, dict[str, str]]:
-    """Topic, field, audience."""
+    """Return the audience by topic and field."""
     read: dict[str, dict[str, str]] = {}
     topic = ""
     for line in filter(None, TABLE.splitlines()):
@@ -210,7 +210,7 @@ def test_every_field_has_the_audience_that_the_table_gives_it(topic: str):
 
 
 def some(kind: inspect.Type, numbers: "count[int]") -> Any:
-    """A value of this kind that is no other's and no default."""
+    """Return a value of this kind that is unique and no default."""
     match kind:
         case inspect.Metadata(type=named):
             return some(named, numbers)
@@ -246,7 +246,7 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
 
 
 def events() -> dict[str, Event]:
-    """One of every type with something to hide in every field, and what depends on a field, both ways."""
+    """Return one event of every type with a value in every hidden field, and both values of a field that decides."""
     made: dict[str, Event] = {}
     for topic, kind in TYPES.items():
         event = some(inspect.type_info(kind), count(10))
@@ -272,13 +272,13 @@ def events() -> dict[str, Event]:
 
 EVENTS = events()
 EMPTY: dict[str, Any] = {"hash": "", "tokens": (), "official": "", "reason": "nothing"}
+"""Values shown instead of hidden fields that have no default."""
 NAUGHT = {"shuffle/committed": {"seed": ""}}
-"""And where it is another in another event."""
-"""What stands for hidden fields that have no default."""
+"""Values by event, if they differ from ``EMPTY``."""
 
 
 def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
-    """What a viewer is told of a field, by the word that the table has for it."""
+    """Return the value that a viewer should see, by the word in the table."""
     value, audience = getattr(event, field), AUDIENCES[event.TOPIC][field]
     default = {one.name: one.default for one in msgspec.structs.fields(event)}[field]
     usual = EMPTY.get(field) if default is msgspec.NODEFAULT else default
@@ -300,22 +300,22 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
             return value if viewer == HOLDER else nothing
         case "by_seat":
             return tuple(value[seat] if viewer == seat else () for seat in SEATS)
-        case "if_face_up":
+        case "veiled_hands":
             if value is None or not event.face_up:
                 return None
             return tuple(value[seat] if viewer == seat else () for seat in SEATS)
-        case "as_agreed":
+        case "veiled_counts":
             return (6, 6, 0, 6) if event.each else value
         case "to_writer":
             return value if viewer == HOLDER or not event.within_deal else nothing
         case "without_notes":
             bare = replace(value, knocks=tuple(replace(knock, note="") for knock in value.knocks))
             return value if viewer == HOLDER or not event.within_deal else bare
-        case "to_knocker":
+        case "veiled_note":
             return value if viewer == HOLDER or not event.note_kept else nothing
         case "after_deal":
             return nothing if event.within_deal else value
-        case "unless_late":
+        case "veiled_reason":
             return nothing if event.reason == "late" and event.within_deal else value
     raise AssertionError(f"no such audience: {audience}")
 
@@ -333,11 +333,11 @@ def test_a_viewer_is_told_what_the_table_says_and_no_more(name: str, viewer: Vie
 
 
 def test_what_is_compared_has_something_to_hide():
-    """Every hidden value differs from what stands in its place."""
+    """Every hidden value differs from its replacement."""
     for name, event in EVENTS.items():
         for field, audience in AUDIENCES[event.TOPIC].items():
             if field == "each" and name in ("deal/dealt, hands up", "deal/dealt, hands down"):
-                continue  # everybody has the right number
+                continue  # all seats have the right number
             if audience in ("nobody", "official", "open", "own"):
                 assert getattr(event, field) != expected(event, field, "spectator", audience == "nobody"), name
 

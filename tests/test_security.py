@@ -31,7 +31,7 @@ DEMO = Path("api/demo")
 
 
 def test_the_service_sends_no_requests() -> None:
-    """API7, API10: an address in a request is never fetched, and no other service is asked."""
+    """API7, API10: an address in a request is never fetched, and no other service is called."""
     found = {}
     for top in ("api", "projections", "referee"):
         for path in (ROOT / top).rglob("*.py"):

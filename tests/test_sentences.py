@@ -52,7 +52,7 @@ def assert_same(needed: set[str], have: set[str], what: str) -> None:
 
 
 def calls() -> Iterator[tuple[str, dict[str | None, ast.expr]]]:
-    """Every call in the referee: the name called, and its keywords."""
+    """Yield every call in the referee: the name called, and its keywords."""
     for path in Path(referee.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
@@ -60,20 +60,20 @@ def calls() -> Iterator[tuple[str, dict[str | None, ast.expr]]]:
 
 
 def literals(node: ast.AST) -> set[str]:
-    """The strings that an expression can be, conditions left aside."""
+    """Return the strings that an expression can be, without its conditions."""
     if isinstance(node, ast.IfExp):
         return literals(node.body) | literals(node.orelse)
     return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
 
 
 def given(called: str, keyword: str) -> set[str]:
-    """The literals that calls of a name give for a keyword."""
+    """Return the literals that calls of a name pass for a keyword."""
     values = [keywords[keyword] for name, keywords in calls() if name == called and keyword in keywords]
     return {literal for value in values for literal in literals(value)}
 
 
 def returned(function: str) -> set[str]:
-    """The literals that functions of a name return."""
+    """Return the literals that functions of a name return."""
     found: set[str] = set()
     for path in Path(referee.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -176,22 +176,22 @@ class TestRefusals:
             (
                 "deal_not_scored",
                 {"deal": 2},
-                "The protocol has no line of deal 2 yet that could be corrected.",
+                "The protocol has no line of deal 2 to correct yet.",
                 "Protokollet har ännu ingen rad för giv 2 som kan rättas.",
             ),
             (
                 "deal_not_scored",
                 {},
-                "The last deal has to be written into the protocol first, by the act score.",
+                "The last deal must be written into the protocol first, by the act score.",
                 "Den senaste given måste först föras in i protokollet, med handlingen score.",
             ),
             (
                 "line_hangs",
                 {"deals": (2,)},
-                "The end of deal 2, or that it was played at all, came of the number that is corrected. It cannot "
-                "stand: name it in strike, and it counts for nothing.",
-                "Att giv 2 slutade som den gjorde, eller alls spelades, kom av siffran som rättas. Den kan inte stå "
-                "kvar: ange den i strike, så räknas den inte.",
+                "Deal 2 was played, or ended as it did, only because of the corrected number. Name it in strike, "
+                "so that it does not count.",
+                "Giv 2 spelades, eller slutade som den gjorde, bara på grund av siffran som rättas. Ange "
+                "den i strike, så räknas den inte.",
             ),
             (
                 "down_to_six",
@@ -220,18 +220,18 @@ class TestRefusals:
             (
                 "not_your_act",
                 {"seat": 2},
-                "The last act was seat 2's, who has to ask first that it be taken back.",
+                "The last act was seat 2's. That seat must first ask to take it back.",
                 "Den senaste handlingen gjordes av plats 2, som först måste be att få ta tillbaka den.",
             ),
             ("out_of_turn", {"turn": 2}, "It is seat 2's turn.", "Det är plats 2 som är i tur."),
             ("out_of_turn", {"turn": 0}, "It is seat 0's turn.", "Det är plats 0 som är i tur."),
-            ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),
-            ("out_of_turn", {"turn": None}, "It is somebody else's turn.", "Någon annan är i tur."),
+            ("out_of_turn", {}, "It is a different seat's turn.", "Någon annan är i tur."),
+            ("out_of_turn", {"turn": None}, "It is a different seat's turn.", "Någon annan är i tur."),
             ("must_follow_suit", {"allowed": ["H2", "H7"]}, "Follow suit: H2 or H7.", "Bekänn färg: H2 eller H7."),
             (
                 "no_such_line",
                 {"deals": (7, 8)},
-                "The protocol has no line of deal 7 and 8: only a deal that has been scored can be corrected.",
+                "The protocol has no line of deal 7 and 8: only a scored deal can be corrected.",
                 "Protokollet har ingen rad för giv 7 och 8: bara en giv som är införd kan rättas.",
             ),
             (
@@ -249,14 +249,18 @@ class TestRefusals:
             (
                 "wrong_phase",
                 {"phase": "auction"},
-                "This act cannot be done now: the bidding is under way.",
-                "Det här går inte att göra nu: budgivningen pågår.",
+                "This act is not possible now: the bidding is under way. "
+                "The list of legal acts shows the acts that are.",
+                "Handlingen går inte att göra nu: budgivningen pågår. "
+                "Listan över tillåtna handlingar visar vilka som går.",
             ),
             (
                 "must_join_or_pay",
                 {"allowed": ("join", "widow", "pay")},
-                "All before have lain down, so this player may not. One may join, take the widow or pay the dealer.",
-                "Alla före har lagt sig, så den här spelaren får inte göra det. Man får gå med, ta den extra handen "
+                "All before have lain down, so this player may not. "
+                "The seat may join, take the widow or pay the dealer.",
+                "Alla före har lagt sig, så den här spelaren får inte göra det. "
+                "Platsen får gå med, ta den extra handen "
                 "eller betala givaren.",
             ),
             (
@@ -365,7 +369,7 @@ class TestRulings:
             (
                 dismissed("late", offence="exit_knock"),
                 0,
-                "Dismissed: Arne knocked too late; Berit did not knock for the exit, but the time to knock for it is "
+                "Dismissed: Arne knocked too late; Berit did not knock for the exit, but the time for that knock is "
                 "over (B12).",
                 "Ogillas: Arne knackade för sent; Berit knackade inte för utgång, men tiden att knacka för det är "
                 "ute (B12).",

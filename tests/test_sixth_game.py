@@ -24,7 +24,7 @@ CARDS = [["H9"], ["SA"], ["DA"]]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A place on the path with what an installer leaves there of the game's distribution."""
+    """Return a folder on the path with the files that an installer puts there for the game's distribution."""
     place = tmp_path_factory.mktemp("installed")
     info = place / "site" / "knacka_high_card-1.dist-info"
     info.mkdir(parents=True)
@@ -37,7 +37,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def client(installed: Path) -> Iterator[httpx.Client]:
-    """The service in a process that has found the game."""
+    """Yield a client of the service in a process that has found the game."""
     url = f"sqlite:///{installed}/knacka.db"
     fresh = [sys.executable, "-m", "api"]
     with running(url, knacka=fresh) as process, httpx.Client(base_url=process.address, timeout=30) as client:

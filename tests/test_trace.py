@@ -37,7 +37,7 @@ CODE = sorted(
 
 
 def marked(source: str) -> set[str]:
-    """The ids in ``pytest.mark.rule(...)``."""
+    """Yield the ids in ``pytest.mark.rule(...)``."""
     ids = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -48,7 +48,7 @@ def marked(source: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """The ids on all tests."""
+    """Return the ids on all tests."""
     return set().union(*(marked(path.read_text(encoding="utf-8")) for path in ROOT.glob("tests/**/test_*.py")))
 
 
@@ -72,7 +72,7 @@ def test_only_rules_that_exist_are_tested_or_excused(tested: set[str]):
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_only_rules_that_exist_are_cited(path: Path):
-    """What looks like a rule but begins with another letter is a card."""
+    """A text like a rule id that begins with another letter is a card."""
     cited = {id for id in ID.findall(path.read_text(encoding="utf-8")) if id[0] in LETTERS.values()}
     assert cited - set().union(*RULES.values()) == set()
 

@@ -27,7 +27,7 @@ from referee.log.tree import Tree
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
-from referee.settlement import comes_to
+from referee.settlement import amounts_owed
 from referee.store.rows import from_row
 from referee.value import EventNumber, Value
 from referee.visibility import Recorded
@@ -280,7 +280,7 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
     """What a match for money came to by those rows of it; ``None``: nothing."""
     found: BundleSettlement | None = None
     for recorded in map(recorded_in, rows):
-        amounts = comes_to(recorded.event, 0 if found is None else found.event)
+        amounts = amounts_owed(recorded.event, 0 if found is None else found.event)
         if amounts is None:
             continue
         found = None

@@ -8,7 +8,7 @@ from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, 
 from referee.officials.events.corrections import ProtocolCorrected, as_they_count
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack, that_stands
-from referee.settlement import Basis, Settlement, comes_to, settlement
+from referee.settlement import Basis, Settlement, amounts_owed, settlement
 from referee.visibility import Recorded
 
 OF_MONEY = (
@@ -41,7 +41,7 @@ def owed(history: Sequence[Recorded], how: Reckoning, findings: Findings) -> Ite
         if isinstance(event, StakesAgreed | StakesDeclined):
             yield Owed(number, _counted(settlement(history[:place], how.basis, balances=how.has_pot)))
             continue
-        if (told := comes_to(event, ended_by)) is None:
+        if (told := amounts_owed(event, ended_by)) is None:
             continue
         ended_by = number
         where = {"aggregate": str(recorded.originator_id), "event": number}

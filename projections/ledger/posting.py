@@ -20,7 +20,7 @@ from referee.actors import Actor
 from referee.clubs.facts import MATCHES_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
 from referee.events import MatchOpened
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
-from referee.settlement import comes_to
+from referee.settlement import amounts_owed
 from referee.visibility import Recorded
 
 
@@ -70,7 +70,7 @@ class Writing:
             case StakesDeclined():
                 money = replace(money, declined=True)
             case event:
-                result = comes_to(event, money.ended_by)
+                result = amounts_owed(event, money.ended_by)
                 if result is None:
                     return
                 money = replace(money, result=result, ended_by=recorded.originator_version)

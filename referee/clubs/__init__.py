@@ -1,6 +1,5 @@
-"""A club: its members as numbers, its keys and its evenings, beside the matches and by rules as pure.
+"""Clubs: members (as numbers), keys, evenings and money, with rules as pure as those of the matches.
 
-:mod:`~referee.clubs.facts` is all that projections may know of it. What is asked of it
-(:mod:`~referee.clubs.commands`) is decided on how it stands (:mod:`~referee.clubs.state`) by
-:data:`~referee.clubs.rules.RULES`.
+Projections know a club only by :mod:`~referee.clubs.facts`. Its commands (:mod:`~referee.clubs.commands`) are decided
+on its state (:mod:`~referee.clubs.state`) by :data:`~referee.clubs.rules.RULES`.
 """

@@ -1,4 +1,7 @@
-"""What can be asked of a club: one tagged union, tag ``act``. What is sent lacks what the service makes: secrets."""
+"""Commands to a club: one tagged union, tag ``act``.
+
+A type that ends in ``Sent`` lacks the values that the service adds, such as hashes of secrets.
+"""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -32,7 +35,7 @@ PersonName = Annotated[
     str,
     Meta(
         title="PersonName",
-        description="A member's name. On record stands what tells whether it is the same, not the name.",
+        description="A member's name. The stored rows hold only a keyed hash of it.",
         min_length=1,
         max_length=wire_types.NAME_MAX,
         pattern=PERSON,
@@ -42,8 +45,8 @@ NumberSent = Annotated[
     str,
     Meta(
         title="PayeeNumber",
-        description="A number by which somebody is paid, blanks and hyphens as one likes. On record stands what "
-        "tells whether it is the same, not the number.",
+        description="A number for payments to a person, with any blanks and hyphens. The stored rows hold only a "
+        "keyed hash of it.",
         min_length=1,
         max_length=wire_types.NAME_MAX,
         pattern=PERSON,
@@ -61,123 +64,125 @@ CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_leng
 ZoneSent = Annotated[Zone, Meta(min_length=1, max_length=64)]
 ClubName = Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=PERSON)]
 AmountSent = Annotated[int, Meta(ge=1, le=AMOUNT_MAX, description="Minor units: öre, cents.")]
-Via = Annotated[Literal["cash", "bank"], Meta(description="Through which of the club's accounts.")]
+Via = Annotated[Literal["cash", "bank"], Meta(description="The account of the club that the money goes through.")]
 AccountSent = Annotated[Account, Meta(pattern=f"{ACCOUNT}(?!\\n)", max_length=12)]
 EntrySent = Annotated[int, Meta(ge=1, le=wire_types.ENTRIES_MAX)]
 ProposalSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
 LabelSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 TimeSent = Annotated[datetime, Meta(tz=True)]
 OVERLAP_MAX = 604_800
-"""A week, in seconds."""
+"""Seconds in a week."""
 
 
 class EntryFound(Value, omit_defaults=True):
-    """An entry, as the books have it."""
+    """An entry of the club's books."""
 
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
     evening: wire_types.EveningNumber | None = None
     reversed: bool = False
-    """Whether another takes it back."""
+    """True if a different entry reverses it."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(9)] = ()
-    """The balance of each account of ``postings`` now, debit above zero."""
+    """Present balance of each account of ``postings``, debit above zero."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
-    """Anything that can be sent to a club as an act."""
+    """A command as a client sends it to a club."""
 
 
 class Join(ClubAct, tag="join"):
-    """Somebody becomes a member."""
+    """Add a member."""
 
     name: PersonName
 
 
 class Rename(ClubAct, tag="rename"):
-    """A member goes by another name."""
+    """Change the name of a member."""
 
     member: MemberSent
     name: PersonName
 
 
 class Leave(ClubAct, tag="leave"):
-    """A member leaves; his keys end."""
+    """End a membership and its keys."""
 
     member: MemberSent
 
 
 class SetPayee(ClubAct, tag="set_payee"):
-    """How a member, or the club, is paid from now on: what is left out or null, there is none of any more."""
+    """Set the payment numbers of a member or of the club. A number that is left out or null is removed."""
 
     member: MemberSent | None = None
-    """Who; left out or null: the club."""
+    """The member; left out or null: the club."""
     swish: NumberSent | None = None
-    """A Swish number, for kronor: a Swedish mobile number, or 123 and seven figures of an association."""
+    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: NumberSent | None = None
-    """An account in a country of SEPA, for euros."""
+    """IBAN in a country of SEPA, for euros."""
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """Deletes the names and numbers of a former member and the texts that the member wrote, for ever. In the texts of
-    others about matches that the member took part in, the name is replaced."""
+    """Delete the names and numbers of a former member, and the texts that the member wrote, permanently. In other
+    people's texts about matches with this member the name is replaced."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """With what the books say of the member, by currency of the club, and what is deleted and replaced. A member is
-    erased only if their balances are 0 and all their entries are closed."""
+    """The erasure of a former member, with the state of the books and counts of the affected texts.
+
+    A member is erased only if all balances are 0 and all entries of the member are closed.
+    """
 
     texts: wire_types.Hash
-    """SHA-256 over what is deleted and what replaces what."""
+    """SHA-256 over the deleted texts and the replacements."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
     entry: wire_types.EntryCount = 0
-    """The last entry on his account; 0: there is none."""
+    """Number of the last entry on the member's account; 0: the account has no entry."""
     matches: wire_types.Tally = 0
-    """In how many matches that are not over he plays."""
+    """Number of unfinished matches in which the member plays."""
     deleted: wire_types.Tally = 0
-    """How many texts that the member wrote are deleted."""
+    """Number of texts by the member that are deleted."""
     changed: wire_types.Tally = 0
-    """In how many texts of others a name or number of the member is replaced."""
+    """Number of other texts in which a name or number of the member is replaced."""
 
 
 class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
-    """A key for a member or for a program, good until then."""
+    """Issue a key to a member or to a program."""
 
     SCHEMA: ClassVar[str] = "IssueKey"
     scopes: ScopesSent | None = None
     """Left out: `play` and `self` for a member, `read` for a program."""
     expires_at: TimeSent
-    """At most 400 days ahead."""
+    """Time at which the key ends, at most 400 days from now."""
     member: MemberSent | None = None
-    """Whose it is; left out: a program's."""
+    """Member who gets the key; left out: a program's key."""
     app: AppSent | None = None
-    """Which program it is for, by a name that stays on record for ever; left out: a member's."""
+    """Name of the program, which is stored permanently; left out: a member's key."""
 
 
 class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
-    """And the SHA-256 of it."""
+    """A new key, with its SHA-256."""
 
     hash: wire_types.HiddenHash
 
 
 class Invite(IssueKeySent, kw_only=True, tag="invite"):
-    """A key for another member, who redeems it by a code; this is the SHA-256 of the code."""
+    """A key for another member, who redeems it by a code; with the SHA-256 of the code."""
 
     hash: wire_types.HiddenHash
 
 
 class RedeemKey(ClubAct, tag="redeem_key"):
-    """A member redeems the invitation to a key; this is the SHA-256 of the key."""
+    """A member redeems the invitation to a key; with the SHA-256 of the key."""
 
     key: KeySent
     hash: wire_types.HiddenHash
 
 
 class RotateKeySent(ClubAct, tag="rotate_key"):
-    """Another secret for a key; so long the old one is good as well."""
+    """Replace the secret of a key. The old secret stays valid for ``overlap_seconds``."""
 
     SCHEMA: ClassVar[str] = "RotateKey"
     key: KeySent
@@ -185,53 +190,54 @@ class RotateKeySent(ClubAct, tag="rotate_key"):
 
 
 class RotateKey(RotateKeySent, kw_only=True, tag="rotate_key"):
-    """And the SHA-256 of the new one."""
+    """A new secret for a key, with its SHA-256."""
 
     hash: wire_types.HiddenHash
 
 
 class RevokeKey(ClubAct, tag="revoke_key"):
-    """A key is good for nothing any more."""
+    """End a key."""
 
     key: KeySent
 
 
 class Set(ClubAct, tag="set"):
-    """Settings of the club; what is left out stays as it is."""
+    """Change settings of the club. Settings that are left out keep their values."""
 
     SCHEMA: ClassVar[str] = "SetClub"
     name: ClubName | None = None
     currencies: CurrenciesSent | None = None
-    """ISO 4217; the first is meant where none is named. None that is there can be taken away."""
+    """Codes of ISO 4217; the first is the default. Currencies cannot be removed."""
     timezone: ZoneSent | None = None
     payout_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
     """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
-    """So long nobody is erased, from the year on in which he left: 7 where the law on bookkeeping holds."""
+    """Years after the year of leaving in which a member cannot be erased: 7 if the Swedish bookkeeping law
+    applies."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """Who agrees to the stakes of matches that are opened from now on. At the start `members`."""
+    """The people who agree to the stakes of matches opened from now on. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Minor units, in the currency of the match. The most that one match may move which is opened from now on: what
-    those who pay in it pay together. Above it the books do not count the match."""
+    """Limit on the amount that one match opened from now on may move (the sum of all payments), in minor units of the
+    match's currency. The books do not count a match above it."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):
-    """An evening begins."""
+    """Begin an evening."""
 
     on: date
-    """The club's own date."""
+    """Date in the club's timezone."""
     season: SeasonSent
 
 
 class CloseEvening(ClubAct, tag="close_evening"):
-    """An evening is over: no match is opened on it any more. Those that were go on."""
+    """End an evening. No further match can be opened on it; its open matches continue."""
 
     evening: EveningSent
 
 
 class MoneyAct(ClubAct):
-    """An act that writes into the club's books, or would."""
+    """A command that posts entries in the club's books, or may do so after a confirmation."""
 
 
 class Deposit(MoneyAct, tag="deposit"):
@@ -245,7 +251,7 @@ class Deposit(MoneyAct, tag="deposit"):
 
 
 class PayoutSent(MoneyAct, tag="payout"):
-    """The club pays a member something of what he is to receive."""
+    """The club pays a member a part of the member's balance."""
 
     SCHEMA: ClassVar[str] = "Payout"
     member: MemberSent
@@ -256,14 +262,14 @@ class PayoutSent(MoneyAct, tag="payout"):
 
 
 class Payout(PayoutSent, kw_only=True, tag="payout"):
-    """And what the books say of his account."""
+    """A payout, with the member's balance."""
 
     balance: wire_types.Money
-    """In that currency, debit above zero."""
+    """Balance of the member in that currency, debit above zero."""
 
 
 class PlannedPayment(Value):
-    """A payment between two members that the club's plan lists."""
+    """A payment between two members in the club's plan."""
 
     payer: wire_types.MemberNumber
     payee: wire_types.MemberNumber
@@ -272,7 +278,7 @@ class PlannedPayment(Value):
 
 
 class PaySent(MoneyAct, tag="pay"):
-    """One member paid another; the other confirms it, or a treasurer who is neither."""
+    """A member paid another member. The other member confirms it, or a treasurer who is neither of the two."""
 
     SCHEMA: ClassVar[str] = "Pay"
     payer: MemberSent
@@ -286,14 +292,14 @@ class PaySent(MoneyAct, tag="pay"):
 
 
 class Pay(PaySent, kw_only=True, tag="pay"):
-    """A payment, and what the plan says of it."""
+    """A payment, with the matching payment of the plan."""
 
     planned: PlannedPayment | None = None
     """The payment that the plan lists under the id ``plan``; ``None`` if it lists none between two members."""
 
 
 class Fee(MoneyAct, tag="fee"):
-    """A member owes the club something: a sum a member, and no share of what is played for."""
+    """A member owes the club a fixed sum, not a share of the stakes."""
 
     member: MemberSent
     amount: AmountSent
@@ -302,38 +308,38 @@ class Fee(MoneyAct, tag="fee"):
 
 
 class OpenAccount(MoneyAct, tag="opening"):
-    """What stood on an account when the books were begun."""
+    """The balance of an account when the books were begun."""
 
     account: AccountSent
     amount: Annotated[int, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
-    """Minor units, debit above zero: what lay in the cash box, or what a member owed; below zero what he was to
-    receive. Not 0."""
+    """Minor units, debit above zero: the money in the cash box, or a member's debt; below zero the club's debt to a
+    member. Not 0."""
     currency: CurrencySent | None = None
 
 
 class ReverseSent(MoneyAct, tag="reverse"):
-    """An entry is taken back by its negative: once, and no reversal itself."""
+    """Reverse an entry by its negative: once only, and not a reversal."""
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
-    """Its number."""
+    """Number of the entry."""
 
 
 class Reverse(ReverseSent, kw_only=True, tag="reverse"):
-    """And how it stands in the books."""
+    """A reversal, with the entry as it is in the books."""
 
     found: EntryFound | None = None
 
 
 class CloseBooksSent(MoneyAct, tag="close_books"):
-    """All entries until now are closed."""
+    """Close all entries until now."""
 
     SCHEMA: ClassVar[str] = "CloseBooks"
     label: LabelSent
 
 
 class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
-    """And what the books say: their last entry, the digest up to it, and what stands on the accounts."""
+    """A closing, with the last entry of the books, the digest up to it, and the balances."""
 
     through: wire_types.EntryCount
     digest: wire_types.Hash
@@ -344,9 +350,9 @@ MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | C
 MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
-"""An act that can wait for a second person."""
+"""A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""An act of a proposal that is decided on more than was sent."""
+"""A proposed command whose decision needs more values than were sent."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -364,21 +370,21 @@ def sent(request: Any) -> Any:
 
 
 class ConfirmSent(ClubAct, tag="confirm"):
-    """Another member confirms a proposal: its act is done."""
+    """Confirm a proposal of another member. Its command is then carried out."""
 
     SCHEMA: ClassVar[str] = "Confirm"
     proposal: ProposalSent
 
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
-    """A confirmation, with the act of the proposal as it is decided now."""
+    """A confirmation, with the command of the proposal as it is decided now."""
 
     complete: CompletedAct | None = None
-    """Left out: the act is decided as it was sent."""
+    """Left out: the proposal's command needs no further values."""
 
 
 class Decline(ClubAct, tag="decline"):
-    """A proposal is declined, or withdrawn by its proposer: its act is not done."""
+    """Decline a proposal, or withdraw the caller's own. Its command is not carried out."""
 
     proposal: ProposalSent
 
@@ -399,7 +405,7 @@ ClubSent = (
     | ConfirmSent
     | Decline
 )
-"""What a client sends."""
+"""A command as a client sends it."""
 ClubRequest = (
     Join
     | Rename
@@ -418,7 +424,7 @@ ClubRequest = (
     | Confirm
     | Decline
 )
-"""What is decided, and stands on record."""
+"""A command as it is decided and stored."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode
-"""What was asked, from how it stands on record."""
+"""Return the command that a row stores as JSON."""

@@ -1,4 +1,4 @@
-"""The currencies of ISO 4217, and how many decimals each counts. A club's books count hundredths."""
+"""The currencies of ISO 4217 with their numbers of decimals. A club's books count hundredths."""
 
 _TWO = """
 AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP
@@ -15,4 +15,4 @@ DECIMALS: dict[str, int] = {
     **dict.fromkeys(_NONE.split(), 0),
     **dict.fromkeys(_THREE.split(), 3),
 }
-"""By code."""
+"""Number of decimals, by currency code."""

@@ -1,5 +1,5 @@
-"""The facts of a club. Members are numbers, and never a name: of names and of other texts stands here what
-:data:`Ref` tells, and who may read them is told the text in its place."""
+"""The events of a club. Members are numbers. Names and other texts are keyed hashes (:data:`Ref`); an authorised
+reader gets the text instead."""
 
 from datetime import date, datetime, timedelta
 from typing import Annotated, ClassVar, Literal, get_args
@@ -17,9 +17,9 @@ Ref = Annotated[
     str,
     Meta(
         title="NameSeen",
-        description="A name, for who may read it; for others, and where it is erased, what stands on record of it: "
-        "`hmac:` and its HMAC-SHA256 under a salt that lies beside the name, so that another in its place shows, and "
-        "nothing is left of it when it is erased.",
+        description="A name, for readers who may see it. Other readers, and all after its erasure, see the stored "
+        "value: `hmac:` and its HMAC-SHA256 under a salt that is kept with the name. A changed name "
+        "would not match it, and the erasure deletes name and salt.",
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
@@ -27,34 +27,36 @@ NumberRef = Annotated[
     str,
     Meta(
         title="NumberSeen",
-        description="A number by which somebody is paid, for who may read it; else, as it stands on record, `hmac:` "
-        "and its HMAC-SHA256 under a salt that lies beside the number, of which nothing is left when it is erased.",
+        description="A payment number, for readers who may see it. Other readers, and all after its erasure, see the "
+        "stored value: `hmac:` and its HMAC-SHA256 under a salt that is kept with the number. The "
+        "erasure deletes number and salt.",
         examples=["0701234567"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
 Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""In the order in which they are listed."""
+"""All scopes, in the order of lists."""
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
 KeyId = Annotated[
     str,
     Meta(
         title="KeyId",
-        description="A key of a club: `k1`, `k2` and so on; no id is given twice.",
+        description="A key of a club: `k1`, `k2` and so on; no id is used twice.",
         examples=["k3"],
         extra_json_schema={"pattern": "^k[1-9][0-9]{0,4}$", "maxLength": 6},
     ),
 ]
 Scopes = Annotated[
-    tuple[Scope, ...], Meta(title="Scopes", description="What a key is good for.", extra_json_schema={"maxItems": 9})
+    tuple[Scope, ...],
+    Meta(title="Scopes", description="The scopes that a key grants.", extra_json_schema={"maxItems": 9}),
 ]
 SEASON_MAX = 40
 Season = Annotated[
     str,
     Meta(
         title="Season",
-        description="What a club calls a season: `2026/27`. Evenings of the same name belong together.",
+        description="A club's name for a season: `2026/27`. Evenings of the same name belong together.",
         examples=["2026/27"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
     ),
@@ -63,7 +65,7 @@ Label = Annotated[
     str,
     Meta(
         title="ClosingLabel",
-        description="What a club calls a closing of its books: `2026`.",
+        description="A club's name for a closing of its books: `2026`.",
         examples=["2026"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
     ),
@@ -73,7 +75,7 @@ AppName = Annotated[
     str,
     Meta(
         title="AppName",
-        description="A program that a key is for, by a name of the club's own.",
+        description="The program that a key is for, by a name that the club chose.",
         examples=["Scoreboard"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": APP_MAX},
     ),
@@ -83,32 +85,32 @@ Zone = Annotated[
     str,
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
 ]
-"""A timezone by its name in the IANA database: the dates of a club's evenings are those of the clock there."""
+"""A timezone by its name in the IANA database: the dates of a club's evenings follow its clock."""
 SieAccount = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 
 
 class SieAccounts(Value, forbid_unknown_fields=True):
-    """The accounts that stand for the club's own in a SIE file."""
+    """The accounts for the club's own accounts in a SIE file."""
 
     cash: SieAccount = "1910"
     bank: SieAccount = "1930"
     members: SieAccount = "2890"
-    """What the club owes its members; below zero what they owe."""
+    """Debt of the club to its members; below zero their debt."""
     pot: SieAccount = "2890"
     fees: SieAccount = "3990"
     opening: SieAccount = "2061"
 
 
 OWN = ("cash", "bank", "pot", "fees", "opening")
-"""The accounts of the club itself."""
+"""Accounts of the club itself."""
 MEMBER = "member:"
-"""Before a member's number in the name of his account."""
+"""Prefix of a member's number in the name of the member's account."""
 ACCOUNT = f"^(member:[1-9][0-9]{{0,4}}|{'|'.join(OWN)})$"
 Account = Annotated[
     str,
     Meta(
         title="Account",
-        description="An account of the club's books: `cash`, `bank`, `pot`, `fees`, `opening`, and `member:5` of a "
+        description="An account of the club's books: `cash`, `bank`, `pot`, `fees`, `opening`, and `member:5` for a "
         "member.",
         examples=["member:5"],
         extra_json_schema={"pattern": ACCOUNT, "maxLength": 12},
@@ -118,15 +120,16 @@ EntryKind = Annotated[
     Literal["match", "deposit", "payout", "pay", "fee", "opening", "reverse"],
     Meta(
         title="EntryKind",
-        description="What an entry of the books stands for. `match`: what a match came to. `deposit`, `payout`: a "
-        "member paid the club, or the club him. `pay`: one member paid another. `fee`: he owes the club something. "
-        "`opening`: what stood there when the books were begun. `reverse`: an earlier entry, taken back.",
+        description="The kind of an entry. `match`: the result of a match. `deposit`, `payout`: a member paid the "
+        "club, or the club a member. `pay`: a member paid another member. `fee`: a member owes the "
+        "club a sum. `opening`: a balance from before the books began. `reverse`: an earlier entry, "
+        "reversed.",
     ),
 ]
 
 
 class Posting(Value):
-    """What an entry writes on one account."""
+    """The amount that an entry writes on one account."""
 
     account: Account
     amount: wire_types.Money
@@ -134,7 +137,7 @@ class Posting(Value):
 
 
 class Balance(Value):
-    """What stands on an account in one currency: debit above zero."""
+    """The balance of an account in one currency: debit above zero."""
 
     account: Account
     currency: wire_types.Currency
@@ -142,70 +145,70 @@ class Balance(Value):
 
 
 Postings = Annotated[tuple[Posting, ...], wire_types.at_most(9)]
-"""They add up to 0."""
+"""The postings of an entry, which add up to 0."""
 TRIAL_MAX = 10 * (wire_types.MEMBERS_MAX + len(OWN))
 Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
-"""By currency and account; what is left out is 0."""
+"""Balances by currency and account; accounts with balance 0 are left out."""
 
 
 AMOUNT_MAX = 10**10
-"""Minor units that one act about money may name."""
+"""Minor units that one command about money may name."""
 MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""The largest balance to which a match may take an account. As many acts as a club may have keep it exact in JSON."""
+"""The largest balance that a match may give an account. All commands that a club may have then keep the balance exact
+in JSON."""
 LIMIT_DAYS = timedelta(days=30)
-"""``payout_limit`` counts the payouts of this time."""
+"""Period whose payouts count against ``payout_limit``."""
 
 
 def day_of(at: datetime, zone: str) -> date:
-    """The date at a time in a club's timezone, by its IANA name."""
+    """Return the date at this time in a timezone of the IANA database."""
     return at.astimezone(ZoneInfo(zone)).date()
 
 
 def account_of(member: int) -> Account:
-    """The account of a member."""
     return f"{MEMBER}{member}"
 
 
 def member_of(account: Account) -> int | None:
-    """The member whose account it is."""
+    """Return the member that owns an account; ``None`` for an account of the club itself."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 
 class MoneyDraft(Value, omit_defaults=True):
-    """An entry as it is asked for: it has no number before it stands in the books."""
+    """An entry of a proposed command. It has no number until it is in the books."""
 
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
     evening: wire_types.EveningNumber | None = None
     reverses: wire_types.EntryNumber | None = None
-    """The entry that it takes back."""
+    """The entry that this one reverses."""
     reversed_kind: EntryKind | None = None
-    """The kind of that entry."""
+    """The kind of the reversed entry."""
     plan: wire_types.Digest | None = None
-    """Of `pay`: the payment of a plan that it is."""
+    """Id of the planned payment of a `pay`."""
 
 
 class ClubFounded(Event):
-    """A club was founded. Its first member joins, and has a key with all scopes, with the next events."""
+    """A club was founded. With the next events its first member joins and gets a key with all scopes."""
 
     TOPIC: ClassVar[str] = "club/founded"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     name: wire_types.Name
-    """The club's."""
+    """Name of the club."""
     currencies: Currencies
-    """ISO 4217; the first is meant where none is named."""
+    """Codes of ISO 4217; the first is the default."""
     timezone: Zone
     founder: Ref
-    """The first member's name."""
+    """Name of the first member."""
     hash: wire_types.HiddenHash
-    """Of the founder's key, as SHA-256: told to nobody."""
+    """SHA-256 of the founder's key. Never shown."""
     expires_at: Time
-    """When that key does."""
+    """Time at which the founder's key expires."""
 
 
 class ClubSet(Event):
-    """The club's settings changed; what is left out stayed as it was."""
+    """Settings of the club changed; settings that are left out kept their values."""
 
     TOPIC: ClassVar[str] = "club/set"
     name: wire_types.Name | None = None
@@ -214,18 +217,18 @@ class ClubSet(Event):
     payout_limit: wire_types.Money | None = None
     """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
     keep_years: wire_types.Years | None = None
-    """So long the books must be kept; 0: nothing demands it."""
+    """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """Who agrees to the stakes of matches that are opened from then on."""
+    """The people who agree to the stakes of matches that are opened from here on."""
     stake_limit: wire_types.Money | None = None
-    """Minor units: the most that one match may move which is opened from then on."""
+    """The most that one match opened from here on may move, in minor units."""
     alone: bool = False
-    """Whether the change takes two persons, and one person made it alone because the club had no second one."""
+    """True if the change takes two persons, but one person made it alone because the club had no second one."""
 
 
 class MemberJoined(Event):
-    """Somebody became a member, under the next number."""
+    """A member joined, with the next number."""
 
     TOPIC: ClassVar[str] = "member/joined"
     member: wire_types.MemberNumber
@@ -233,7 +236,7 @@ class MemberJoined(Event):
 
 
 class MemberNamed(Event):
-    """A member goes by another name."""
+    """The name of a member changed."""
 
     TOPIC: ClassVar[str] = "member/named"
     member: wire_types.MemberNumber
@@ -241,54 +244,54 @@ class MemberNamed(Event):
 
 
 class MemberLeft(Event):
-    """A member left. The number stays his, and his keys have just been revoked."""
+    """A member left. The number is not used again; the member's keys have just been revoked."""
 
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
     on: date
-    """By UTC."""
+    """Date in the club's timezone."""
 
 
 class MemberErased(Event):
-    """The name of a former member and what the member wrote are erased; the number stays in all matches."""
+    """The names and texts of a former member were erased; the member's number stays in all matches."""
 
     TOPIC: ClassVar[str] = "member/erased"
     member: wire_types.MemberNumber
     texts: wire_types.Hash
-    """SHA-256 over what is deleted and what replaces what. The list itself lies beside the texts."""
+    """SHA-256 over the deleted texts and the replacements. The list is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """What the books said of him then, by currency of the club: nothing but zeros."""
+    """The member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
-    """The last entry on his account, which was closed; 0: there was none."""
+    """Number of the last entry on the member's account, which was closed; 0: the account had no entry."""
     deleted: wire_types.Tally = 0
-    """How many texts that the member wrote are deleted."""
+    """Number of texts by the member that were deleted."""
     changed: wire_types.Tally = 0
-    """In how many texts of others a name or number of the member is replaced."""
+    """Number of other texts in which a name or number of the member was replaced."""
 
 
 class PayeeSet(Event):
-    """How somebody is paid from here on: what is left out, there is none of any more."""
+    """The payment numbers of a member or of the club changed. A number that is left out was removed."""
 
     TOPIC: ClassVar[str] = "payee/set"
     member: wire_types.MemberNumber | None = None
-    """Who; left out: the club."""
+    """The member; left out: the club."""
     swish: NumberRef | None = None
-    """A Swish number, for kronor."""
+    """Swish number, for kronor."""
     iban: NumberRef | None = None
-    """An account that SEPA reaches, for euros."""
+    """IBAN of an account in SEPA, for euros."""
     alone: bool = False
-    """Whether the change takes two persons, and one person made it alone because the club had no second one."""
+    """True if the change takes two persons, but one person made it alone because the club had no second one."""
 
 
 class KeyIssued(Event):
-    """A key was made, for a member or for a program."""
+    """A key was issued to a member or to a program."""
 
     TOPIC: ClassVar[str] = "key/issued"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     scopes: Scopes
     hash: wire_types.HiddenHash
-    """Of the whole key, as SHA-256: told to nobody."""
+    """SHA-256 of the whole key. Never shown."""
     expires_at: Time
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
@@ -305,50 +308,51 @@ class KeyInvited(Event):
     member: wire_types.MemberNumber
     scopes: Scopes
     hash: wire_types.HiddenHash
-    """SHA-256 of the code. It is shown to nobody."""
+    """SHA-256 of the code. Never shown."""
     expires_at: Time
-    """When the key ends."""
+    """Time at which the key ends."""
     until: Time
-    """The code can be redeemed until then."""
+    """Time until which the code can be redeemed."""
     by: Actor
     """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     alone: bool = False
-    """Whether the key takes two persons, and one person invited alone because the club had no second one."""
+    """True if the key takes two persons, but one person invited alone because the club had no second one."""
     given_by: wire_types.Givers = ()
-    """The members who invited to it and who confirmed that."""
+    """The members who invited to the key and confirmed the invitation."""
 
 
 class KeyRedeemed(Event):
-    """A member redeemed the invitation to a key, which is good from here on."""
+    """A member redeemed the invitation to a key, which is valid from here on."""
 
     TOPIC: ClassVar[str] = "key/redeemed"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     hash: wire_types.HiddenHash
-    """SHA-256 of the whole key. It is shown to nobody."""
+    """SHA-256 of the whole key. Never shown."""
 
 
 class KeyRotated(Event):
-    """A key has another secret, and the same id and scopes; until then the old one is good as well."""
+    """The secret of a key was replaced; its id and scopes stay. The old secret is valid until ``until``."""
 
     TOPIC: ClassVar[str] = "key/rotated"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     hash: wire_types.HiddenHash
-    """Of the new key, as SHA-256: told to nobody."""
+    """SHA-256 of the new key. Never shown."""
     until: Time
-    """When the old one ends."""
+    """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """The members behind the key that rotated it."""
+    """The members behind the key that rotated this one."""
 
 
 class KeyRevoked(Event):
-    """A key is good for nothing from here on."""
+    """A key was revoked and is no longer valid."""
 
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
     counts_until: Time | None = None
-    """Until then its member counts as a second person, because another member revoked it; left out: they do not."""
+    """Time until which its member still counts as a second person, because another member revoked the key; left out:
+    the member does not count."""
 
 
 class EveningOpened(Event):
@@ -361,14 +365,14 @@ class EveningOpened(Event):
 
 
 class EveningClosed(Event):
-    """An evening is over: no match is opened on it any more."""
+    """An evening ended: no further match can be opened on it."""
 
     TOPIC: ClassVar[str] = "evening/closed"
     evening: wire_types.EveningNumber
 
 
 class MoneyPosted(Event):
-    """An entry of the books. Its number there is that which it has in the order of the log."""
+    """An entry of the books. Its number is its place among these entries in the order of the log."""
 
     TOPIC: ClassVar[str] = "money/posted"
     kind: EntryKind
@@ -378,16 +382,16 @@ class MoneyPosted(Event):
     """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     evening: wire_types.EveningNumber | None = None
     reverses: wire_types.EntryNumber | None = None
-    """The entry that it takes back."""
+    """The entry that this one reverses."""
     reversed_kind: EntryKind | None = None
-    """The kind of that entry."""
+    """The kind of the reversed entry."""
     proposal: wire_types.ProposalNumber | None = None
     """The proposal that was confirmed; left out: the act needed no second person."""
     plan: wire_types.Digest | None = None
-    """Of `pay`: the payment of a plan that it is."""
+    """Id of the planned payment of a `pay`."""
     balance: wire_types.Money | None = None
-    """The member's balance before a `payout`, or before the reversal of a `deposit`: below zero what they were to
-    receive."""
+    """Balance of the member before a `payout`, or before the reversal of a `deposit`; below zero: the club's debt to
+    the member."""
 
     @property
     def draft(self) -> MoneyDraft:
@@ -396,18 +400,18 @@ class MoneyPosted(Event):
 
 
 class BooksClosed(Event):
-    """The entries up to one stand for ever: what comes later has later numbers."""
+    """The books were closed up to an entry. Later entries have later numbers."""
 
     TOPIC: ClassVar[str] = "books/closed"
     closing: wire_types.ClosingNumber
-    """Its number among the closings of the club, from 1 on."""
+    """Number among the closings of the club, from 1."""
     through: wire_types.EntryNumber
-    """The last entry that is closed."""
+    """Number of the last closed entry."""
     digest: wire_types.Hash
     """SHA-256 over the digest of the closing before and the entries since."""
     trial: Trial
-    """What stood on each account then, but where it was 0."""
+    """Balance of each account at that time; accounts with balance 0 are left out."""
     label: Label
-    """What the club calls the closing."""
+    """The club's name for the closing."""
     alone: bool = False
-    """Whether one person closed the books alone because the club had no second one."""
+    """True if one person closed the books alone because the club had no second one."""

@@ -1,7 +1,7 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-Nobody sees another member's secret. A key for another member is an invitation: the member redeems its code and is
-shown the secret. A member's key is rotated by that member only. The operator's command line is the way back in.
+No caller sees another member's secret. A key for another member is an invitation: the member redeems its code and
+receives the secret. Only the member rotates a member's key. The operator's command line restores lost access.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from referee.visibility import Event
 from referee.wire_types import MEMBERS_MAX
 
 KEY_DAYS_MAX = 400
-"""How far ahead a key may end."""
+"""Days until a new key must end, at most."""
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 REMOVED_DAYS = timedelta(days=30)
-"""A member whose key another ended counts for so long among those who hold its scopes: nobody becomes alone by
-ending the keys of others."""
+"""Period in which a member still counts as a holder of scopes after another member revoked the key. Otherwise a
+member could become the only holder by revoking the others' keys."""
 
 Events = tuple[Event, ...]
 
@@ -161,7 +161,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# What comes of an event
+# Changes by an event
 
 
 def _changed(club: Club, name: str, **changes: Any) -> Club:

@@ -1,4 +1,5 @@
-"""What a club has, by the numbers and names that requests give; refused where it has it not."""
+"""Look up members, keys and evenings of a club by the numbers and ids in requests. Raises ``Refused`` if one is
+missing."""
 
 from datetime import datetime
 
@@ -8,7 +9,7 @@ from referee.refusals import AgainstTheClub, ClubState
 
 
 def member_of(club: Club, number: int) -> Member:
-    """Who has this number, a member or one who was."""
+    """Return the present or former member of this number. Raises ``AgainstTheClub`` if no member ever had it."""
     member = club.member(number)
     if member is None:
         raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
@@ -16,7 +17,7 @@ def member_of(club: Club, number: int) -> Member:
 
 
 def member_here(club: Club, number: int) -> Member:
-    """A member now."""
+    """Return the present member of this number. Raises ``ClubState`` if the member has left."""
     member = member_of(club, number)
     if member.left is not None:
         raise ClubState("member_left", None, member=number)
@@ -24,7 +25,7 @@ def member_here(club: Club, number: int) -> Member:
 
 
 def not_erased(club: Club, number: int) -> Member:
-    """Somebody who has an account: a member, or who was one and is not erased."""
+    """Return the present or former member of this number. Raises ``ClubState`` if the member is erased."""
     member = member_of(club, number)
     if member.erased:
         raise ClubState("member_erased", None, member=number)
@@ -32,7 +33,7 @@ def not_erased(club: Club, number: int) -> Member:
 
 
 def key_of(club: Club, name: str) -> Key:
-    """The key of this id, good or not."""
+    """Return the key of this id, valid or not. Raises ``AgainstTheClub`` if it does not exist."""
     key = club.key(name)
     if key is None:
         raise AgainstTheClub("no_such_key", None, key=name)
@@ -40,7 +41,7 @@ def key_of(club: Club, name: str) -> Key:
 
 
 def good_key(club: Club, name: str, at: datetime) -> Key:
-    """The same, good."""
+    """Return the valid key of this id. Raises ``ClubState`` if it is revoked or expired."""
     key = key_of(club, name)
     if key.revoked or key.expires_at <= at:
         raise ClubState("key_ended", None, key=name)
@@ -48,7 +49,7 @@ def good_key(club: Club, name: str, at: datetime) -> Key:
 
 
 def evening_of(club: Club, number: int) -> Evening:
-    """The evening of this number."""
+    """Return the evening of this number. Raises ``AgainstTheClub`` if it does not exist."""
     evening = club.evening(number)
     if evening is None:
         raise AgainstTheClub("no_such_evening", None, evening=number, last=len(club.evenings))
@@ -56,7 +57,7 @@ def evening_of(club: Club, number: int) -> Evening:
 
 
 def key_by(club: Club, actor: Actor) -> Key | None:
-    """The key that somebody acts with."""
+    """Return the key that an actor uses; ``None`` if the actor has none."""
     return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
 
 
@@ -67,6 +68,6 @@ def is_program(club: Club, actor: Actor) -> bool:
 
 
 def member_by(club: Club, actor: Actor) -> int | None:
-    """The member whose key that is."""
+    """Return the member whose key an actor uses; ``None`` for all other actors."""
     key = key_by(club, actor)
     return None if key is None else key.member

@@ -1,7 +1,7 @@
-"""What may be done with a club's money, and what comes of it: entries for its books, and closings.
+"""Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection of these events and of the matches; what a decision needs of them (a balance, an entry)
-comes with the request. Debit is above zero: below zero stands what a member is to receive.
+The books are a projection of these events and of the matches. A command brings along the values of the books that its
+decision needs (a balance, an entry). Debit is above zero: a balance below zero is the club's debt to a member.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,10 +33,10 @@ Events = tuple[Event, ...]
 
 
 def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
-    """Return whether an act about money always waits for another member.
+    """Return whether a command about money always waits for another member.
 
     These do: a payment between members, a payout above the limit, and the reversal of a match, of a payment, and of a
-    deposit above the limit, which pays it out. So does every act of a caller who is no member.
+    deposit above the limit, which pays it out. So does every command of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_by(club, moment.actor) is None:
         return True
@@ -78,7 +78,7 @@ def _of_member(
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
-    """An entry between a member and an account of the club."""
+    """Return an entry between a member and an account of the club."""
     not_erased(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
@@ -100,7 +100,7 @@ def _draft(
 
 
 def _owners(club: Club, postings: Postings) -> None:
-    """Everybody on whose account something would be written has one."""
+    """Raise ``Refused`` if an account in the postings belongs to an erased member."""
     for one in postings:
         if (member := member_of(one.account)) is not None:
             not_erased(club, member)
@@ -112,7 +112,7 @@ def _covered(amount: int, balance: int, currency: str) -> None:
 
 
 def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
-    """Return whether paying out so much takes a member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
+    """Return whether this payout takes a member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
     if club.payout_limit is None:
         return False
     paid = club.paid_out.get(_paid_key(account, currency), ())
@@ -142,9 +142,9 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 
 
 def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` if a payment names a plan that does not list it, or of which a proposal waits.
+    """Raise ``Refused`` if the named plan does not list a payment, or a proposal already waits for it.
 
-    A confirmation does not ask this again: the payment was made, although the plan may have changed since.
+    A confirmation is not checked again: the payment was made, although the plan may have changed since.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
@@ -263,7 +263,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# What comes of an event
+# Changes by an event
 
 
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:

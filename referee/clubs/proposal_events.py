@@ -14,13 +14,13 @@ class ProposalMade(Event):
 
     TOPIC: ClassVar[str] = "proposal/made"
     proposal: wire_types.ProposalNumber
-    """Its number among the proposals of the club, from 1."""
+    """Number among the proposals of the club, from 1."""
     act: ProposedAct
-    """The act as it was sent."""
+    """The act in the form that the client sent."""
     by: Actor
     """The sender of the act."""
     draft: MoneyDraft | None = None
-    """The entry that the act makes in the books; left out: none."""
+    """The entry that the act makes in the books; left out: the act makes none."""
 
 
 class ProposalConfirmed(Event):

@@ -1,8 +1,8 @@
 """Proposals: acts that take two persons wait until another member confirms or declines them.
 
-An act is decided when it is sent, so that a refusal comes at once, and again when it is confirmed, on the state of
-that moment. A confirmation is made by a member with a key of their own. A program, or the operator, may propose: a
-member who confirms that sends the act, which may then need yet another member.
+An act is decided when it is sent, so that a refusal comes at once. It is decided again when it is confirmed, on the
+state of that moment. A member with a key of their own confirms. A program, or the operator, may propose: a member who
+confirms such a proposal becomes its sender, and the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from referee.visibility import Event
 PROPOSALS_MAX = 1000
 """Proposals that may wait at a time."""
 SECOND: tuple[Scope, ...] = ("keys", "audit")
-"""As soon as two members hold one of these, the acts of :func:`takes_two` wait for a second person."""
+"""Scopes that decide about a second person: if two members hold one, the acts of :func:`takes_two` wait."""
 STRONG: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
 """The scopes for which another member's key takes two persons."""
 LOOSER: dict[str, Callable[[Any, Any], bool]] = {
@@ -39,7 +39,7 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
 """The settings that control one person, and whether a new value controls less than the present one."""
 
 
-# Which acts
+# Acts that take two persons
 
 
 def takes_two(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
@@ -69,7 +69,7 @@ def _counts(key: Key, at: datetime) -> bool:
     return ends_at is not None and at < ends_at
 
 
-# Who may
+# Members who may confirm or decline
 
 
 def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
@@ -141,7 +141,8 @@ def waiting(club: Club, number: int) -> Proposal:
 
 
 def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the proposal of an act; ``events`` are what it would do now. Raises ``ClubState`` if too many wait."""
+    """Return the proposal of an act; ``events`` are its events if it were decided now. Raises ``ClubState`` if too
+    many wait."""
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
@@ -149,8 +150,11 @@ def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], m
 
 
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
-    """Decide `decline`: for the key that proposed, those who may confirm the act, and with `self` the member who
-    proposed it and the parties of a payment."""
+    """Return the event that declines a proposal.
+
+    Allowed for the key that proposed, and for those who may confirm the act. With `self` also for the member who
+    proposed it and the parties of a payment. Raises ``NotGranted`` for other callers.
+    """
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act
     concerned = me is not None and me in {proposal.member, *parties_of(proposal)}

@@ -1,4 +1,4 @@
-"""What may be done in a club, and what comes of it."""
+"""The rules of a club: decisions on its commands, and changes by its events."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -23,12 +23,12 @@ Events = tuple[Event, ...]
 
 
 class ClubRules:
-    """The same for all clubs."""
+    """The rules of clubs, which are the same for all clubs."""
 
     state = Club
 
     def start(self, opened: facts.ClubFounded) -> Club:
-        """The club without anybody in it."""
+        """Return the state of a club without members."""
         return Club(
             name=opened.name,
             currencies=opened.currencies,
@@ -39,15 +39,14 @@ class ClubRules:
         )
 
     def begin(self, club: Club, moment: Moment) -> Events:
-        """The founder joins, and has a key with all scopes."""
+        """Return the events by which the founder joins and gets a key with all scopes."""
         first = facts.KeyIssued(
             key="k1", scopes=SCOPES, hash=club.founder_hash, expires_at=club.founder_expires, member=1
         )
         return facts.MemberJoined(member=1, name=club.founder), first
 
     def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
-        """The events that a request makes, and the club after them. Raises
-        :class:`~referee.refusals.Refused`."""
+        """Return the events of a command, and the club after them. Raises :class:`~referee.refusals.Refused`."""
         club = self.acts(club, moment.at)
         events = _decided(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
@@ -59,7 +58,7 @@ class ClubRules:
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
-        """The club after an event."""
+        """Return the club after an event."""
         return EVOLVE[type(event)](club, event, number)
 
 
@@ -69,7 +68,7 @@ RULES = ClubRules()
 def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it takes a second person.
 
-    A program stands for no person: what takes two waits for a member even in a club of one.
+    A program is not a person: its act that takes two waits for a member even in a club of one.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.must_be_planned(club, request)
@@ -134,7 +133,7 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
 
 def _set_payee(club: Club, request: commands.SetPayee, moment: Moment) -> Events:
     if request.member is not None:
-        not_erased(club, request.member)  # who has left may have something to receive still
+        not_erased(club, request.member)  # A former member may still have a balance.
     return (facts.PayeeSet(member=request.member, swish=request.swish, iban=request.iban),)
 
 
@@ -142,7 +141,7 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
     member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
-    if member.erased and not (request.deleted or request.changed):  # they may have written something since
+    if member.erased and not (request.deleted or request.changed):  # The member may have written texts since.
         raise ClubState("member_erased", None, member=request.member)
     if request.matches:
         raise ClubState("matches_left", None, member=request.member, matches=request.matches)
@@ -178,7 +177,8 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raises :class:`~referee.refusals.AgainstTheClub` unless all are known, each once, and have hundredths."""
+    """Raise :class:`~referee.refusals.AgainstTheClub` unless all currencies are known, have hundredths, and
+    differ."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)
@@ -201,7 +201,7 @@ def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -
 
 
 def evening_open(club: Club, number: int) -> Evening:
-    """The evening, which goes on. Raises :class:`~referee.refusals.Refused`."""
+    """Return an open evening. Raises :class:`~referee.refusals.Refused` if it does not exist or is closed."""
     evening = evening_of(club, number)
     if evening.closed:
         raise ClubState("evening_closed", None, evening=number)
@@ -209,7 +209,7 @@ def evening_open(club: Club, number: int) -> Evening:
 
 
 def members_here(club: Club, numbers: tuple[int, ...]) -> None:
-    """Raises :class:`~referee.refusals.Refused` unless all are members now, each named once."""
+    """Raise :class:`~referee.refusals.Refused` unless all are present members, each named once."""
     for number in numbers:
         member_here(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:
@@ -217,7 +217,7 @@ def members_here(club: Club, numbers: tuple[int, ...]) -> None:
 
 
 def _years_after(left: date, years: int) -> date:
-    """The first day on which so many whole years have gone by since the year of that day ended."""
+    """Return the first day after this number of whole years since the end of that day's year."""
     return date(left.year + years + 1, 1, 1)
 
 
@@ -237,7 +237,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# What comes of an event
+# Changes by an event
 
 
 def _changed_member(club: Club, number: int, **changes: Any) -> Club:

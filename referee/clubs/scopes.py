@@ -1,4 +1,4 @@
-"""Which scope an act of a club needs, and which scopes a caller may grant."""
+"""The scope that a club command needs, and the scopes that a caller may grant."""
 
 from referee.actors import Actor
 from referee.clubs import commands
@@ -16,7 +16,7 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
     """Return the scope that an act needs; ``None`` for `confirm` and `decline`.
 
-    Who may confirm or decline depends on the proposal: :mod:`referee.clubs.proposals` decides it.
+    :mod:`referee.clubs.proposals` decides about those two, by the proposal.
     """
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
@@ -37,7 +37,7 @@ def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
 
 
 def _own(club: Club, actor: Actor) -> Scope:
-    """Return the scope for an act about oneself: `self`, or `keys`, which does as much for everybody."""
+    """Return the scope for an act about the caller: `self`, or `keys`, which allows the same for all members."""
     return "keys" if "keys" in scopes_of(club, actor) else "self"
 
 
@@ -61,7 +61,7 @@ def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
 
 
 def must_have_all(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes: nobody grants more."""
+    """Raise ``NotGranted`` unless a caller's key has all these scopes, because a key grants only its own."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)

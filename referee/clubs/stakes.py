@@ -1,4 +1,4 @@
-"""What a club's settings say of the stakes of a match when it is opened."""
+"""A club's settings for the stakes of a match at its opening."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,9 @@ from referee.settlement import moved
 
 
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
-    """Raise ``AgainstTheClub`` if one point, or what one player has at the start, already comes to more than a match
-    of the club may move.
+    """Raise ``AgainstTheClub`` if one point, or a player's points at the start, are worth more than a match may move.
 
-    What a match moves in the end has no bound before it is played: every deal may raise the points. The books do not
+    The amount that a match moves has no bound before it is played: every deal may raise the points. The books do not
     count a result above the limit.
     """
     at_start = max(moved(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
@@ -23,7 +22,10 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 
 
 def need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
-    """Return who agrees to the stakes: each member if nobody sees them at a table, or if the points are not those
-    that the game starts with; else as the club has set."""
+    """Return who agrees to the stakes: each member if the house deals or the points at the start are unusual, or else
+    as the club has set.
+
+    At a real table the players are present and can be asked.
+    """
     as_ever = not pot and all(one == rules.start_points for one in points)
     return club.stakes_need if dealing != "house" and as_ever else "members"

@@ -1,4 +1,4 @@
-"""How a club stands."""
+"""The folded state of a club."""
 
 from datetime import date, datetime
 
@@ -25,11 +25,11 @@ from referee.value import Value
 from referee.wire_types import Hash
 
 NO_DIGEST = "0" * 64
-"""Before the first closing."""
+"""The digest before the first closing."""
 
 
 class Payee(Value):
-    """How somebody is paid. ``numbers``: all that have been his, those of now among them."""
+    """The payment numbers of a member or of the club. ``numbers``: all present and former ones."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -37,19 +37,22 @@ class Payee(Value):
 
 
 class Member(Value):
-    """A member, or who was one. ``name``: the text that he goes by, ``names``: all that he has gone by."""
+    """A present or former member. ``name``: the reference of the present name, ``names``: of all names so far."""
 
     name: Ref
     names: tuple[Ref, ...]
     left: date | None = None
-    """On which day."""
+    """Day of leaving; ``None``: still a member."""
     erased: bool = False
     payee: Payee = Payee()
 
 
 class Key(Value):
-    """A key: whose it is and what it is good for. ``hash``: of its text, ``before``: of the one before it, which is
-    good until ``until``. An invited key has no ``hash`` until it is redeemed."""
+    """A key with its owner and scopes.
+
+    ``hash`` is the SHA-256 of its secret; ``before`` of the previous secret, which is valid until ``until``. An
+    invited key has no ``hash`` until it is redeemed.
+    """
 
     scopes: Scopes
     hash: str
@@ -60,21 +63,19 @@ class Key(Value):
     until: datetime | None = None
     revoked: bool = False
     counts_until: datetime | None = None
-    """Until then its member counts among those who hold its scopes, although another member revoked it."""
+    """Time until which its member still counts as a holder of its scopes, although another member revoked it."""
     invitation: Invitation | None = None
-    """The invitation by which its member gets it; ``None``: it was issued."""
+    """Invitation by which its member gets the key; ``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """The members who gave it: who invited to it and confirmed that, or who stand behind the key that issued it."""
+    """Members who gave the key: those who invited and confirmed, or those behind the key that issued it."""
 
     @property
     def behind(self) -> frozenset[int]:
-        """The members who may know its secret, or who gave it: its own member, and those who gave it."""
+        """The members who may know the secret or gave the key: its own member and its givers."""
         return frozenset(self.given_by if self.member is None else (self.member, *self.given_by))
 
 
 class Evening(Value):
-    """An evening."""
-
     on: date
     season: Season
     closed: bool = False
@@ -86,9 +87,9 @@ class Proposal(Value):
     act: ProposedAct
     by: Actor
     member: int | None
-    """The member who sent it; ``None``: a program or the operator."""
+    """Member who sent it; ``None``: a program or the operator."""
     event: int
-    """The number of its event in the club."""
+    """Number of its event in the club."""
     draft: MoneyDraft | None = None
     """The entry that the act makes in the books, if it makes one."""
 
@@ -102,7 +103,7 @@ class PaidOut(Value):
 
 
 class Club(Value):
-    """All that is decided on. Members, keys and evenings are numbered from 1 in their order."""
+    """The state on which commands are decided. Members, keys and evenings are numbered from 1 in their order."""
 
     name: str
     currencies: Currencies
@@ -115,52 +116,52 @@ class Club(Value):
     sie: SieAccounts = SieAccounts()
     stakes_need: StakesNeed = "members"
     stake_limit: int | None = None
-    """Minor units that one match may move; ``None``: as many as its stakes make."""
+    """Minor units that one match may move; ``None``: no limit."""
     payee: Payee = Payee()
-    """How the club itself is paid."""
+    """Payment numbers of the club itself."""
     acted_at: datetime | None = None
     """The time of the club's last act; ``None`` before the first."""
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
     erasures: tuple[Hash, ...] = ()
-    """The digests of what was erased, in the order of the erasures."""
+    """Digests of the erasures, in their order."""
     proposed: int = 0
-    """How many proposals there have been."""
+    """Number of proposals made so far."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
-    """Those that wait, by number."""
+    """Proposals that wait, by number."""
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
     """Recent payouts in their order, by account and currency (``member:5 SEK``)."""
     closings: int = 0
     closed_through: int = 0
-    """The last entry that is closed."""
+    """Number of the last closed entry."""
     digest: str = NO_DIGEST
-    """Of the last closing."""
+    """Digest of the last closing."""
 
     def member(self, number: int) -> Member | None:
-        """The member of this number, if there was ever one."""
+        """Return the present or former member of this number; ``None`` if it was never given."""
         return self.members[number - 1] if 1 <= number <= len(self.members) else None
 
     def is_member(self, number: int) -> bool:
-        """Whether somebody has this number and has not left."""
+        """Return whether this number belongs to a present member."""
         member = self.member(number)
         return member is not None and member.left is None
 
     def key(self, key: KeyId) -> Key | None:
-        """The key of this id, good or not."""
+        """Return the key of this id, valid or not; ``None`` if it does not exist."""
         number = int(key[1:])
         return self.keys[number - 1] if 1 <= number <= len(self.keys) else None
 
     def evening(self, number: int) -> Evening | None:
-        """The evening of this number."""
+        """Return the evening of this number; ``None`` if it does not exist."""
         return self.evenings[number - 1] if 1 <= number <= len(self.evenings) else None
 
     def payee_of(self, member: int | None) -> Payee:
-        """Return how a member, who exists, or the club (``None``) is paid."""
+        """Return the payment numbers of an existing member, or of the club (``None``)."""
         return self.payee if member is None else self.members[member - 1].payee
 
     def with_payee(self, member: int | None, payee: Payee) -> "Club":
-        """Return the club in which a member, who exists, or the club (``None``) is paid so."""
+        """Return the club with these payment numbers of an existing member, or of the club (``None``)."""
         if member is None:
             return replace(self, payee=payee)
         before = self.members[member - 1]

@@ -1,1 +1,1 @@
-"""The proof of what is on record: a Merkle tree over all rows, and the notes that sign it. Pure, but for no clock."""
+"""The log: a Merkle tree over all rows, and the signed notes over its root. Pure, and without a clock."""

@@ -1,4 +1,4 @@
-"""What is on record of the log itself: that it was signed. These rows are in the tree like all others."""
+"""Events of the log itself: its opening and its signatures. Their rows are in the tree like all other rows."""
 
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,7 @@ from referee.visibility import Event
 from referee.wire_types import EXACT_MAX, Hash
 
 NOTE_MAX = 2048
-"""A checkpoint with two signatures has some four hundred."""
+"""Characters of a note: a checkpoint with two signatures has about four hundred."""
 
 Origin = Annotated[
     str,
@@ -25,7 +25,7 @@ LogSize = Annotated[
     int,
     Meta(
         title="LogSize",
-        description="Rows that the log has, or had.",
+        description="Number of rows that the log has, or had.",
         extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
     ),
 ]
@@ -40,7 +40,7 @@ Note = Annotated[
 
 
 class LogOpened(Event):
-    """The log of this store is going to be signed; ``origin`` names it."""
+    """The log of this store was opened for signing; ``origin`` is its name."""
 
     TOPIC: ClassVar[str] = "log/opened"
 
@@ -48,7 +48,7 @@ class LogOpened(Event):
 
 
 class LogSigned(Event):
-    """The first ``size`` rows of the log have this ``root``, and ``note`` says so, signed."""
+    """The ``root`` over the first ``size`` rows of the log was signed, in ``note``."""
 
     TOPIC: ClassVar[str] = "log/signed"
 
@@ -58,6 +58,6 @@ class LogSigned(Event):
 
 
 class Sign(Value, frozen=True, tag_field="act", tag="sign", forbid_unknown_fields=True):
-    """That a checkpoint, signed, be put on record."""
+    """Store a signed checkpoint."""
 
     note: Note

@@ -1,4 +1,4 @@
-"""Signed notes and checkpoints as C2SP has them (signed-note, tlog-checkpoint), and Ed25519 keys to sign with."""
+"""Signed notes and checkpoints of C2SP (signed-note, tlog-checkpoint), and Ed25519 keys to sign them."""
 
 import re
 from base64 import b64decode, b64encode
@@ -14,33 +14,33 @@ from referee.log.tree import HASH_BYTES, Hash
 from referee.value import Value
 
 ED25519 = b"\x01"
-"""What kind of key it is, in the forms below."""
+"""Code of the key's kind in the formats below."""
 SEED_BYTES = 32
 ORIGIN = r"^[!-*,-~]{1,128}$"
-"""No blanks, no plus."""
+"""Name of a log: no blanks, no plus."""
 PRIVATE = "PRIVATE+KEY+"
 PEM = "-----BEGIN "
 SIZE_DIGITS_MAX = 18
 
 
 def base64(data: bytes) -> str:
-    """Bytes as text."""
+    """Return bytes as text in base64."""
     return b64encode(data).decode()
 
 
 def bytes_of(text: str) -> bytes:
-    """The bytes of a text that :func:`base64` wrote. Raises ``ValueError`` for any other."""
+    """Return the bytes of a text that :func:`base64` wrote. Raises ``ValueError`` for any other text."""
     try:
         data = b64decode(text, validate=True)
     except NotBase64 as error:
-        raise ValueError(f"that is no base64: {error}") from None
+        raise ValueError(f"the text is no base64: {error}") from None
     if base64(data) != text:
-        raise ValueError("that is base64 as nobody writes it")
+        raise ValueError("the base64 is not in its canonical form")
     return data
 
 
 class Checkpoint(Value):
-    """What is signed: how large a log is, and the root over it. ``origin`` names the log."""
+    """The size of a log and the root over it, to be signed. ``origin`` names the log."""
 
     origin: str
     size: int
@@ -53,8 +53,10 @@ class Checkpoint(Value):
 
 
 class LastRow(Value):
-    """What is signed of a match or a club: that this was its last row in the log when that had ``size`` rows. A later
-    row of it whose leaf lies below ``size`` contradicts this."""
+    """The last row of a match or club when the log had ``size`` rows, to be signed.
+
+    A later row of it whose leaf has an index below ``size`` contradicts this.
+    """
 
     origin: str
     aggregate: str
@@ -64,12 +66,13 @@ class LastRow(Value):
 
     @property
     def text(self) -> str:
-        """The six lines that are signed. The second keeps them from being a checkpoint."""
+        """The six lines that are signed. The second line distinguishes them from a checkpoint."""
         return f"{self.origin}\nlast row\n{self.aggregate}\n{self.number}\n{base64(self.leaf)}\n{self.size}\n"
 
 
 def checkpoint_in(note: str) -> Checkpoint:
-    """What a signed note says; the signatures are not looked at. Raises ``ValueError`` where it is no checkpoint."""
+    """Return the checkpoint in a signed note, without a check of its signatures. Raises ``ValueError`` if the note
+    has none."""
     lines = note.partition("\n\n")[0].split("\n")
     if len(lines) < 3 or not re.fullmatch(ORIGIN, lines[0]):
         raise ValueError("a checkpoint begins with origin, size and root, a line each")
@@ -82,10 +85,10 @@ def checkpoint_in(note: str) -> Checkpoint:
 
 
 class SigningKey:
-    """A private key that signs in the name of a log. Nothing here tells it but :meth:`written`."""
+    """A private key that signs for a log. Only :meth:`written` reveals it."""
 
     def __init__(self, name: str, seed: bytes) -> None:
-        """Raises ``ValueError`` for what cannot name a log, or is no seed."""
+        """Create the key. Raises ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
         if not re.fullmatch(ORIGIN, name):
             raise ValueError("the name of a log has no blanks and no plus, and at most 128 characters of ASCII")
         if len(seed) != SEED_BYTES:
@@ -97,16 +100,16 @@ class SigningKey:
 
     @property
     def vkey(self) -> str:
-        """What its signatures are verified by: may be known to all."""
+        """The public key, by which its signatures are verified."""
         return f"{self.name}+{self._id.hex()}+{base64(self._public)}"
 
     @property
     def written(self) -> str:
-        """The private key as text: whoever has it can sign."""
+        """The private key as text: its holder can sign."""
         return f"{PRIVATE}{self.name}+{self._id.hex()}+{base64(ED25519 + self._seed)}"
 
     def line(self, text: str) -> str:
-        """The line that signs a text."""
+        """Return the line that signs a text."""
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
@@ -116,8 +119,10 @@ def signed(said: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
 
 
 def key_of(text: str, origin: str) -> SigningKey:
-    """The private key that a text has, as a signed note's (``PRIVATE+KEY+…``) or as PEM (PKCS #8), for the log of
-    this ``origin``; a note's key has a name, which may do for it. Raises ``ValueError``, which never tells the key.
+    """Return the private key in a text, for the log of this ``origin``.
+
+    The text is a signed note's key (``PRIVATE+KEY+…``) or PEM (PKCS #8). Without ``origin`` the name in a note's key
+    is used. Raises ``ValueError``, which never reveals the key.
     """
     text = text.strip()
     if text.startswith(PEM):
@@ -126,7 +131,7 @@ def key_of(text: str, origin: str) -> SigningKey:
         raise ValueError("a key begins with PRIVATE+KEY+ or is PEM; `knacka log key` makes one")
     name, *rest = text.removeprefix(PRIVATE).split("+", 2)
     if len(rest) != 2:
-        raise ValueError("a key has a name, eight digits and base64 behind PRIVATE+KEY+, with a plus between")
+        raise ValueError("a key has a name, eight digits and base64 after PRIVATE+KEY+, separated by plus signs")
     if origin and name != origin:
         raise ValueError(f"the key is that of {name}, and the log is {origin}")
     data = bytes_of(rest[1])
@@ -134,13 +139,13 @@ def key_of(text: str, origin: str) -> SigningKey:
         raise ValueError("the key is not one for Ed25519")
     key = SigningKey(name, data[1:])
     if key.vkey.split("+")[1] != rest[0]:
-        raise ValueError("the digits of the key are not those of its name and its bytes")
+        raise ValueError("the digits of the key do not match its name and its bytes")
     return key
 
 
 def _of_pem(text: str, origin: str) -> SigningKey:
     if not origin:
-        raise ValueError("a key in PEM has no name: the origin of the log has to be set")
+        raise ValueError("a key in PEM has no name: set the origin of the log")
     try:
         private = load_pem_private_key(text.encode(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

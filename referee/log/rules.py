@@ -1,4 +1,4 @@
-"""What is put on record of the log: checkpoints, each larger than the one before."""
+"""The rules of the log: it stores checkpoints, each larger than the one before."""
 
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.notes import checkpoint_in
@@ -8,33 +8,34 @@ from referee.visibility import Event
 
 
 class Signed(Value):
-    """How far the log is signed: the last checkpoint, or none."""
+    """The state of the log: its last checkpoint, if any."""
 
     last: LogSigned | None = None
 
 
 class LogRules:
-    """Signing is by no rule of a game: who signs has looked, and what does not follow is a fault of ours."""
+    """The rules of signing. The signer has checked the tree, so an inconsistent checkpoint is a bug, not a
+    refusal."""
 
     state = Signed
 
     def start(self, opened: LogOpened) -> Signed:
-        """Nothing is signed yet."""
+        """Return the state of a log without a checkpoint."""
         return Signed()
 
     def begin(self, state: Signed, moment: Moment) -> tuple[Event, ...]:
-        """Nothing."""
+        """Return no events."""
         return ()
 
     def take(self, state: Signed, request: Sign, moment: Moment) -> tuple[tuple[Event, ...], Signed]:
-        """The checkpoint, which has to be larger than the last."""
+        """Return the event of a checkpoint, which must be larger than the last, and the state after it."""
         checkpoint = checkpoint_in(request.note)
         assert state.last is None or checkpoint.size > state.last.size, "a log only grows"
         event = LogSigned(size=checkpoint.size, root=checkpoint.root.hex(), note=request.note)
         return (event,), self.evolve(state, event, moment.version + 1)
 
     def evolve(self, state: Signed, event: LogSigned, number: int) -> Signed:
-        """The last one counts."""
+        """Return the state with this checkpoint as the last."""
         return Signed(last=event)
 
 

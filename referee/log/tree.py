@@ -1,8 +1,8 @@
-"""A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, kept in tiles.
+"""A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, stored in tiles.
 
-A tile has up to 256 hashes. Those of level 0 are the leaves; a hash of the level above is the root over a full tile.
-A full tile never changes, and of each level only the last one is not full. So a proof reads a few tiles, however long
-the log is.
+A tile has up to 256 hashes. On level 0 they are the leaves; on each higher level, a hash is the root over a full tile
+of the level below. A full tile never changes, and on each level only the last tile is not full. So a proof reads a
+few tiles, whatever the size of the log.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,26 +17,27 @@ TILE_WIDTH = 1 << TILE_HEIGHT
 """Hashes in a full tile."""
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
 FIRST = "0" * 64
-"""What an aggregate's first row names as the hash of the row before, in hex."""
+"""Hash of the row before an aggregate's first row, in hex."""
 EMPTY = sha256().digest()
-"""The root over nothing."""
+"""Root of an empty tree."""
 
 _pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes
 Tiles = Callable[[int, int], bytes]
-"""The hashes of the tile of this level and number, at least as many of them as the tree is large, end to end."""
+"""Returns the hashes of the tile of this level and number, concatenated: at least those that the tree's size
+requires."""
 
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
-    """The hash of a row: over the zero byte of a leaf, whose it is, its number, its topic and what is stored."""
+    """Return the hash of a row: over a zero byte, the aggregate's id, its number, its topic and the stored bytes."""
     return leaf_hashes([(0, aggregate_id, version, topic, state)], {aggregate_id: aggregate_id})
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
-    """The hashes of rows of the log, end to end. ``written``: how the id of each aggregate is written, by how it
-    stands in the rows.
+    """Return the hashes of rows of the log, concatenated.
 
-    Raises ``TypeError`` where what is stored is no bytes.
+    ``written``: maps each aggregate's id in the rows to its text in the hash. Raises ``TypeError`` if a row's stored
+    value is not bytes.
     """
     return b"".join(
         [
@@ -47,12 +48,12 @@ def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mappi
 
 
 def node_hash(left: Hash, right: Hash) -> Hash:
-    """The hash over two subtrees."""
+    """Return the hash over two subtrees."""
     return sha256(b"\1" + left + right).digest()
 
 
 def root_of(hashes: bytes) -> Hash:
-    """The root over subtrees of one size, end to end, the last of which may be smaller."""
+    """Return the root over concatenated subtrees of one size, the last of which may be smaller."""
     while len(hashes) > HASH_BYTES:
         last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
         whole = hashes[: len(hashes) - len(last)]
@@ -67,32 +68,33 @@ class Tree(Value):
     tiles: Tiles
 
     def root(self) -> Hash:
-        """The root: what is signed."""
+        """Return the root, which is signed."""
         return self._over(0, self.size)
 
     def first(self, size: int) -> "Tree":
-        """The tree over fewer leaves."""
+        """Return the tree over fewer leaves."""
         assert size <= self.size, "an older tree is no larger"
         return Tree(size=size, tiles=self.tiles)
 
     def leaf(self, index: int) -> Hash:
-        """The hash of a leaf, counted from 0."""
+        """Return the hash of a leaf, counted from 0."""
         assert 0 <= index < self.size, "a leaf is in the tree"
         number, place = divmod(index, TILE_WIDTH)
         return self.tiles(0, number)[place * HASH_BYTES :][:HASH_BYTES]
 
     def inclusion(self, index: int) -> tuple[Hash, ...]:
-        """The hashes that make the root of a leaf, from below (RFC 6962, 2.1.1)."""
+        """Return the hashes that lead from a leaf to the root, from below (RFC 6962, 2.1.1)."""
         assert 0 <= index < self.size, "a leaf is in the tree"
         return tuple(self._over(*part) for part in _beside(index, 0, self.size))
 
     def consistency(self, size: int) -> tuple[Hash, ...]:
-        """The hashes that make of the root over the first ``size`` leaves this one (RFC 6962, 2.1.2)."""
+        """Return the hashes that lead from the root over the first ``size`` leaves to this root (RFC 6962, 2.1.2)."""
         assert 0 < size <= self.size, "an older tree is no larger"
         return tuple(self._over(*part) for part in _between(size, 0, self.size, True))
 
     def _over(self, first: int, end: int) -> Hash:
-        """The root over these leaves, the first of them at a multiple of a power of two not less than how many."""
+        """Return the root over these leaves. ``first`` must be a multiple of a power of two that is at least their
+        number."""
         many = end - first
         if not many:
             return EMPTY
@@ -106,12 +108,13 @@ class Tree(Value):
 
 
 def _halfway(first: int, end: int) -> int:
-    """Where the tree over these leaves has its two halves: the first has as large a power of two as there is."""
+    """Return where the second half of the tree over these leaves begins: the first half is the largest power of
+    two."""
     return first + (1 << (end - first - 1).bit_length() - 1)
 
 
 def _beside(index: int, first: int, end: int) -> Iterator[tuple[int, int]]:
-    """The subtrees on the way from a leaf to the root over these leaves, from below."""
+    """Yield the subtrees beside the path from a leaf to the root over these leaves, from below."""
     if end - first > 1:
         middle = _halfway(first, end)
         below, other = ((first, middle), (middle, end))[:: 1 if index < middle else -1]
@@ -120,8 +123,8 @@ def _beside(index: int, first: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
-    """The subtrees that show how the tree over the leaves before ``size`` is part of that over these; ``known``: the
-    older root is over just these."""
+    """Yield the subtrees that show how the tree over the leaves before ``size`` is part of the tree over these
+    leaves. ``known``: the older root is over exactly these."""
     if size == end:
         if not known:
             yield first, end
@@ -136,7 +139,8 @@ def _between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int
 
 
 def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
-    """The tiles that change where leaves come behind the first ``size``, each whole, by level and number.
+    """Return the tiles that change when leaves are appended after the first ``size``, each whole, by level and
+    number.
 
     ``edge``: the hashes of the last tile of each level that is not full, by level.
     """

@@ -1,7 +1,7 @@
-"""A deal as plain text: what was on the table, everything that was done in order, and what came of it.
+"""A deal as plain text: the table, the acts in order, and the result.
 
-``openapi/notation.md`` describes the form. It is the same for all games: a word for each kind of act, never for a
-ruleset. Nothing here reads a clock or a file.
+``openapi/notation.md`` describes the format. It is the same for all games: a word for each kind of act, never for a
+ruleset. This package reads no clock and no file.
 """
 
 from referee.notation.deals import Deal, Done, Header, Result, Ruling

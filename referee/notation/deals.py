@@ -1,4 +1,4 @@
-"""What the text of a deal tells."""
+"""The content of a deal's text."""
 
 from typing import Any, Literal
 
@@ -11,37 +11,37 @@ from referee.value import Value
 
 
 class Header(Value):
-    """The table before the deal. Tuples go by seat; ``points`` (and ``pot``) as the protocol has them."""
+    """The table before the deal. Tuples go by seat; ``points`` (and ``pot``) as in the protocol."""
 
     ruleset: str
     players: tuple[str, ...]
     dealer: int
     points: tuple[int, ...]
     source: str = ""
-    """Where the deal comes from, for the reader."""
+    """Origin of the deal, for the reader."""
     number: int = 1
-    """Which deal of its match it was."""
+    """Number of the deal in its match."""
     options: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Those that differ from their default."""
+    """Options that differ from their default."""
     enforcement: Enforcement = "refuse"
     dealing: Dealing = "table"
     stakes: Stakes | None = None
     pot: int | None = None
-    """What lay in the pot before the deal; ``None`` in games that have none."""
+    """Amount in the pot before the deal; ``None`` in games without a pot."""
     halves: bool = False
-    """Points count halves of a point."""
+    """True if the points count half points."""
     out: tuple[int, ...] = ()
     """Seats that are out of the match."""
     among: tuple[int, ...] = ()
-    """The only seats that play this deal, where it is a duel."""
+    """The only seats that play the deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
-    """What else the deal takes over from those before it, as its ruleset names it."""
+    """Other values that the deal takes over from earlier ones, by the names of its ruleset."""
 
 
 class Ruling(Value):
-    """What was said to a knock. ``points`` are the ``payer``'s; ``None``: the knock cost nothing.
+    """The ruling on a knock. ``points`` are those of the ``payer``; ``None``: the knock cost nothing.
 
-    ``pending``: it opened a case, on which an official rules.
+    ``pending``: the knock opened a case, on which an official rules.
     """
 
     verdict: Literal["upheld", "dismissed", "pending"]
@@ -51,7 +51,7 @@ class Ruling(Value):
 
 
 class Done(Value):
-    """Something that was done, by whom, and the ruling if it was a knock."""
+    """An act with its actor, and the ruling if it was a knock."""
 
     actor: Actor
     act: AnyAct | Knock
@@ -72,15 +72,15 @@ class Result(Value):
     won: tuple[int, ...] = ()
     by: str = ""
     settlement: tuple[int, ...] | None = None
-    """What each seat then received (or paid, below zero), in minor units."""
+    """Amount that each seat then received (below zero: paid), in minor units."""
     before: tuple[int, ...] | None = None
     """The protocol before the deal, if a correction has changed it since."""
     pot_before: int | None = None
-    """The pot before the deal, likewise."""
+    """The pot before the deal, if a correction has changed it since."""
 
 
 class Correction(Value):
-    """A correction of the line: its event, its rule, the case that it was ruled in, and the reason, if any."""
+    """A correction of the line: its event, its rule, and the case and reason, if any."""
 
     event: int
     rule: str
@@ -96,8 +96,11 @@ class ResultWas(Value):
 
 
 class Deal(Value):
-    """A finished deal. ``result`` is the line that counts. ``was`` has the line as it was written and after each
-    correction but the last. ``struck`` is the correction by which it counts for nothing."""
+    """A finished deal.
+
+    ``result`` is the line that counts. ``was`` has the original line and the line after each correction except the
+    last. ``struck`` is the correction by which the deal no longer counts.
+    """
 
     header: Header
     acts: tuple[Done, ...]

@@ -1,6 +1,6 @@
-"""What was done in a deal, read from the record: each act stands there with the events that it made.
+"""Read the acts of a deal from the stored rows, which hold each act with its events.
 
-No rule is asked again: what was accepted under the rules of its day stays done, whatever they say now.
+No rule is applied again: an act that was accepted stays in the text, whatever the rules say now.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,36 +31,36 @@ from referee.requests import Proceeding, request_of
 from referee.visibility import Event, Recorded
 
 BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
-"""Requests that are no part of what players do at a table."""
+"""Requests that are no part of the play at a table."""
 
 
 class Step(NamedTuple):
-    """Something that was done, and the events that it made."""
+    """An act and its events."""
 
     done: Done
     events: tuple[Recorded, ...]
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """What was done in a finished deal; ``events`` are all that came after the deal before was scored."""
+    """Return the acts of a finished deal. ``events``: all events since the deal before was scored."""
     return _steps(events)[0]
 
 
 def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()) -> Deal:
-    """Return a finished deal as it was recorded. What the house dealt is written as if it had been dealt at a table.
+    """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history`` begins with the event that scored the deal before, or with the opening of the match, after which the
-    match was at ``state``. It ends with the deal's own score or later, of the last deal with the match so far.
+    ``history`` begins with the event that scored the deal before, or with the opening of the match; ``state`` is the
+    state after it. It ends with the deal's own score or later: for the last deal, with the end of the match so far.
     ``corrections``: those of the whole match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
     score = history[last].event
     assert isinstance(score, DealScored)
-    steps, by_itself = _steps(history[1 : last + 1])
-    corrected = next((event for event in reversed(by_itself) if isinstance(event, ProtocolCorrected)), None)
+    steps, automatic = _steps(history[1 : last + 1])
+    corrected = next((event for event in reversed(automatic) if isinstance(event, ProtocolCorrected)), None)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
-    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, state)
+    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, automatic, state)
     header = header if corrected is None else _corrected(header, opened, state, corrected)
     number, wins = history[last].originator_version, won if isinstance(won, MatchWon) else None
     line = line_history(score, number, wins, corrections)
@@ -78,11 +78,11 @@ def _header_of(
     opened: MatchOpened,
     before: DealScored | None,
     score: DealScored,
-    by_itself: tuple[Event, ...],
+    automatic: tuple[Event, ...],
     state: Any,
 ) -> Header:
     usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
-    duel = next((getattr(event, "seats", ()) for event in by_itself if hasattr(event, "seats")), ())
+    duel = next((getattr(event, "seats", ()) for event in automatic if hasattr(event, "seats")), ())
     return Header(
         ruleset=opened.ruleset,
         number=score.deal,
@@ -102,7 +102,7 @@ def _header_of(
 
 
 def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
-    """The header of a deal before which others were scored anew."""
+    """Return the header of a deal after earlier deals were scored again."""
     rules = RULESETS[opened.ruleset]
     assert rules.resumed is not None, "its deals can be"
     return msgspec.structs.replace(
@@ -111,7 +111,7 @@ def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorr
 
 
 def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """The points that a match begins with, as its lines count them; a voided deal may have changed them since."""
+    """Return the points at the start in the unit of the lines; a voided deal may have changed them since."""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -141,26 +141,25 @@ def _correction(by: CorrectedBy) -> Correction:
 
 
 def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
-    """What was done, and what happened by itself before anything was done."""
+    """Return the acts, and the automatic events before the first act."""
     steps: list[Step] = []
-    by_itself: list[Event] = []
-    for asked, group in _acts(events):
-        request = None if asked is None else request_of(asked)
-        if request is None or isinstance(request, Proceeding):  # which comes between the acts
-            by_itself += (one.event for one in group)
+    automatic: list[Event] = []
+    for stored, group in _acts(events):
+        request = None if stored is None else request_of(stored)
+        if request is None or isinstance(request, Proceeding):  # between the acts
+            automatic += (one.event for one in group)
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
         elif not isinstance(request, BESIDE_PLAY):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
-            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals
-    return tuple(steps), tuple(by_itself)
+            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header names the dealer
+    return tuple(steps), tuple(automatic)
 
 
 def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """What was asked each time and stands, and the events that came of it; first with ``None`` those that nobody
-    asked for."""
+    """Yield each request that counts with its events; first, with ``None``, the events without a request."""
     events, first = that_stands(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
@@ -169,7 +168,7 @@ def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Reco
 
 
 def _drawn(event: CardDrawn) -> Done:
-    """What the house drew, drawn by the seat itself."""
+    """Return the house's draw as a draw by the seat."""
     return Done(actor=event.seat, act=Draw(seat=event.seat, card=event.card))
 
 
@@ -187,8 +186,8 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
 
 
 def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
-    """What the house dealt, told as a table would tell it: with the cards."""
-    told: list[Done] = []
+    """Return the acts with the cards that the house dealt, as a table would enter them."""
+    written: list[Done] = []
     for place, (done, events) in enumerate(steps):
         act = done.act
         dealt = next((one.event for one in events if isinstance(one.event, Dealt)), None)
@@ -202,12 +201,12 @@ def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
             )
         elif isinstance(act, RequestCards):
             act = _received(act, steps[place:])
-        told.append(msgspec.structs.replace(done, act=act))
-    return tuple(told)
+        written.append(msgspec.structs.replace(done, act=act))
+    return tuple(written)
 
 
 def _received(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
-    """With the cards that came, where they were not the next of the stock: that had run out and was shuffled anew."""
+    """Return the request with the received cards, if the stock had run out and was shuffled again."""
     for event in (one.event for step in steps for one in step.events):
         hands = getattr(event, "hands", None)
         if hands is None or act.seat not in getattr(event, "seats", ()):

@@ -1,4 +1,4 @@
-"""Reading the text of a deal, strictly: it must stand as it would be written."""
+"""Read the text of a deal, strictly: it must be exactly as the writer would write it."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from referee.ruleset import Ruleset
 
 
 class Unreadable(ValueError):
-    """A text that is not a deal: the ``line``, counted from 1, what is wrong in it, and what would be right."""
+    """A text that is not a deal: the ``line`` (from 1), the error in it, and the right form."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}")
@@ -28,7 +28,7 @@ class Unreadable(ValueError):
 
 
 class _Lines:
-    """The lines of a text, with the one at hand."""
+    """The lines of a text, with the present line."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
@@ -39,37 +39,37 @@ class _Lines:
         return min(self.at, len(self.lines) - 1) + 1
 
     def word(self, after: int = 0) -> str | None:
-        """What the next line begins with, or one so many lines after it."""
+        """Return the word of the next line, or of the line ``after`` lines later."""
         place = self.at + after
         return self.lines[place][:WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
-        """The rest of the next line."""
+        """Return the rest of the next line."""
         self.at += 1
         return self.lines[self.at - 1][WIDTH:]
 
     def wrong(self, message: str, back: int = 1) -> Unreadable:
-        """The complaint about the line just taken."""
+        """Return the error for the line just taken."""
         return Unreadable(max(self.at - back, 0) + 1, message)
 
     def must(self, word: str) -> str:
-        """The rest of a line that has to come now."""
+        """Return the rest of the next line. Raises ``Unreadable`` if it begins with a different word."""
         if self.word() != word:
-            raise Unreadable(self.number, f"a line {word!r} should stand here")
+            raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
 
     def may(self, word: str) -> str | None:
-        """The rest of the next line, if it is this one."""
+        """Return the rest of the next line if it begins with this word; ``None`` otherwise."""
         return self.take() if self.word() == word else None
 
     def comes(self, word: str) -> bool:
-        """Whether an empty line comes now, and after it a line of this word."""
+        """Return whether an empty line follows, and then a line with this word."""
         return self.word() == "" and self.word(after=1) == word
 
     def blank(self) -> None:
-        """An empty line."""
+        """Take an empty line. Raises ``Unreadable`` if the line is not empty."""
         if self.at >= len(self.lines) or self.lines[self.at]:
-            raise Unreadable(self.number, "an empty line should stand here")
+            raise Unreadable(self.number, "expected an empty line")
         self.at += 1
 
 
@@ -87,13 +87,13 @@ def _read_scores(lines: _Lines, text: str, seats: int) -> tuple[tuple[int, ...],
     right = "  ".join(f"P{seat + 1} n" for seat in range(seats))
     numbers = []
     for seat, item in enumerate(items):
-        player, _, told = item.partition(" ")
-        number = _read_number(told, halves)
+        player, _, points = item.partition(" ")
+        number = _read_number(points, halves)
         if player != f"P{seat + 1}" or number is None:
             raise lines.wrong(f"{item!r} should be the points of P{seat + 1}; the line has the form {right!r}")
         numbers.append(number)
     if len(numbers) != seats:
-        raise lines.wrong(f"points for {seats} players should stand here: {right!r}")
+        raise lines.wrong(f"expected points for {seats} players: {right!r}")
     return tuple(numbers), halves
 
 
@@ -157,7 +157,7 @@ def _read_players(lines: _Lines, text: str) -> tuple[str, ...]:
         names.append(name)
         place += 1
     if not 2 <= len(names) <= 8:
-        raise lines.wrong("two to eight names in quotes should stand here")
+        raise lines.wrong("expected two to eight names in quotes")
     return tuple(names)
 
 
@@ -207,7 +207,7 @@ def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
 
 
 def _read_by(text: str) -> tuple[str, Actor | None]:
-    """The text without who did it, and who: ``None`` if that is the seat itself."""
+    """Return the text without its actor, and the actor: ``None`` if it is the seat itself."""
     found = re.fullmatch(rf"(.*?) \(({actors.WRITTEN})\)", text)
     return (text, None) if found is None else (found[1], actors.parse(found[2]))
 
@@ -246,9 +246,9 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
         payer = _read_seat(lines, found[7], seats) if found[7] else None
         verdict = _one_of(lines, found[5], ("upheld", "dismissed", "pending"))
         ruling = Ruling(verdict=verdict, rule=found[6], payer=payer, points=int(found[8] or 0))
-    told = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
+    fields = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
     try:
-        knock = msgspec.convert(told, Knock)
+        knock = msgspec.convert(fields, Knock)
     except msgspec.ValidationError as error:
         raise lines.wrong(f"{found[3]!r} is no offence: {error}") from None
     return Done(actor=actors.parse(found[4]) if found[4] else seat, act=knock, ruling=ruling)
@@ -263,13 +263,13 @@ def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
         fields["seat"] = _read_seat(lines, player, seats)
     for name in names:
         try:
-            told = WORDS[name].read(text)
+            content = WORDS[name].read(text)
         except ValueError:
-            told = None
-        if told is not None:
-            act = KINDS[name](**fields, **told)
+            content = None
+        if content is not None:
+            act = KINDS[name](**fields, **content)
             return Done(actor=fields.get("seat", "official") if actor is None else actor, act=act)
-    raise lines.wrong(f"{text!r} cannot be read after {line!r}; that line tells of {', '.join(names)}")
+    raise lines.wrong(f"{text!r} cannot be read after {line!r}; that line holds {', '.join(names)}")
 
 
 def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
@@ -293,8 +293,8 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
     found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must(word))
     if found is None:
         raise lines.wrong("the result has the form 'played by P3 4'")
-    told = found[3]
-    contract = int(told) if told is not None and told.isdecimal() else told
+    bid = found[3]
+    contract = int(bid) if bid is not None and bid.isdecimal() else bid
     declarer = _read_seat(lines, found[2], seats) if found[2] else None
     before, pot_before = lines.may("before"), lines.may("pot from")
     changed = None if before is None else _read_scores(lines, before, seats)[0]
@@ -349,7 +349,8 @@ def _read_was(lines: _Lines, seats: int) -> Iterator[ResultWas]:
 
 
 def parse(text: str) -> Deal:
-    """The deal that a text tells of. :class:`Unreadable` unless it is written exactly as :func:`write` would."""
+    """Return the deal in a text. Raises :class:`Unreadable` unless the text is exactly as :func:`write` would write
+    it."""
     lines = _Lines(text)
     header = _read_header(lines)
     seats = len(header.players)
@@ -368,14 +369,14 @@ def parse(text: str) -> Deal:
     for number, line in enumerate(lines.lines, 1):
         right = written[number - 1] if number <= len(written) else None
         if line != right:
-            raise Unreadable(number, "nothing should stand here" if right is None else f"it should read {right!r}")
+            raise Unreadable(number, "expected the end of the text" if right is None else f"expected {right!r}")
     if len(written) > len(lines.lines):
         raise Unreadable(len(lines.lines), "the last line should end with a line break")
     return deal
 
 
 def parse_all(text: str) -> tuple[Deal, ...]:
-    """The deals that a text tells of, one after the other, with a line of hyphens between them."""
+    """Return the deals in a text, one after the other, with a line of hyphens between them."""
     deals, line = [], 0
     *parts, last = text.split(f"\n{BETWEEN}\n")
     for part in (*(f"{part}\n" for part in parts), last):

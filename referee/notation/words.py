@@ -1,4 +1,4 @@
-"""How an act is told: a word for its line, and a token for what was said or played."""
+"""The words of the acts: one that begins the line, and a token for the content."""
 
 import json
 import re
@@ -11,19 +11,19 @@ from referee.acts import AnyAct
 from referee.cards import PACK, RANKS
 
 WIDTH = 10
-"""A word begins its line and takes this many columns."""
+"""Columns of the word that begins a line."""
 
 
 class _Word(NamedTuple):
-    """How a kind of act is told: the word its line begins with, and the token after the player."""
+    """The words of a kind of act: the word that begins its line, and the token after the player."""
 
     line: str
-    tell: Callable[[Any], str]
+    write: Callable[[Any], str]
     read: Callable[[str], dict[str, Any] | None]
 
 
 def to_json(value: Any) -> str:
-    """A value in one line, always the same."""
+    """Return a value as one line of JSON, always the same."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
@@ -32,13 +32,13 @@ def _only(token: str, **fields: Any) -> tuple[Callable[[Any], str], Callable[[st
 
 
 def _field(name: str, *tokens: Any) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
-    """A field that holds one of these values, told as it stands."""
-    told = {str(token): token for token in tokens}
-    return lambda act: str(getattr(act, name)), lambda text: {name: told[text]} if text in told else None
+    """Return functions for a field that holds one of these values, written as they are."""
+    by_text = {str(token): token for token in tokens}
+    return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
 
 
 def _values(kind: str, name: str) -> tuple[Any, ...]:
-    """The values that a field of an act may have."""
+    """Return the values that a field of an act may have."""
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
@@ -76,9 +76,9 @@ def _cards(cards: tuple[str, ...]) -> str:
 def _with_cards(
     word: str, field: str, none: str | None
 ) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
-    """Cards after a word; ``none`` when they are not told."""
+    """Return functions for cards after a word; ``none`` replaces missing cards."""
 
-    def tell(act: Any) -> str:
+    def write(act: Any) -> str:
         cards = getattr(act, field)
         return none if cards is None and none is not None else f"{word} {_cards(cards)}"
 
@@ -88,20 +88,20 @@ def _with_cards(
         cards = _cards_in(text.removeprefix(f"{word} ")) if text.startswith(f"{word} ") else None
         return None if cards is None else {field: cards}
 
-    return tell, read
+    return write, read
 
 
-def _tell_declare(act: Any) -> str:
-    told = []
+def _write_declare(act: Any) -> str:
+    words = []
     if act.sequence is not None:
-        told.append(act.sequence)
+        words.append(act.sequence)
     if act.top is not None:
-        told.append(act.top)
+        words.append(act.top)
     if act.trumps is not None:
-        told.append("trumps" if act.trumps else "plain")
+        words.append("trumps" if act.trumps else "plain")
     if act.cards is not None:
-        told.append(f"shows {_cards(act.cards)}")
-    return " ".join(told) or "shows"
+        words.append(f"shows {_cards(act.cards)}")
+    return " ".join(words) or "shows"
 
 
 def _read_declare(text: str) -> dict[str, Any] | None:
@@ -125,7 +125,7 @@ def _read_declare(text: str) -> dict[str, Any] | None:
 
 
 def _card_or(word: str) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
-    """The card, or this word where it is not told."""
+    """Return functions for a card, or for this word if the card is missing."""
     return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 
 
@@ -137,7 +137,7 @@ def _card(act: Any) -> str:
     return str(act.card)
 
 
-def _tell_report(act: Any) -> str:
+def _write_report(act: Any) -> str:
     return f"on P{act.accused + 1} {act.fault}{' another' if act.another else ''}"
 
 
@@ -145,11 +145,11 @@ def _read_report(text: str) -> dict[str, Any] | None:
     found = re.fullmatch(r"on P([1-8]) (\w+)( another)?", text)
     if found is None or found[2] not in _values("report", "fault"):
         return None
-    told: dict[str, Any] = {"accused": int(found[1]) - 1, "fault": found[2]}
-    return told | {"another": True} if found[3] else told
+    fields: dict[str, Any] = {"accused": int(found[1]) - 1, "fault": found[2]}
+    return fields | {"another": True} if found[3] else fields
 
 
-def _tell_reason(act: Any) -> str:
+def _write_reason(act: Any) -> str:
     return to_json(act.reason) if act.reason else ""
 
 
@@ -157,7 +157,7 @@ def _read_reason(text: str) -> dict[str, Any] | None:
     return {"reason": json.loads(text)} if text else {}
 
 
-def _tell_trick(act: Any) -> str:
+def _write_trick(act: Any) -> str:
     return "takes" if act.second is None else f"takes before P{act.second + 1}"
 
 
@@ -166,13 +166,13 @@ def _read_trick(text: str) -> dict[str, Any] | None:
     return None if found is None else {"second": int(found[1]) - 1} if found[1] else {}
 
 
-def _tell_result(act: Any) -> str:
-    return to_json({name: told for name, told in msgspec.to_builtins(act).items() if name != "act"})
+def _write_result(act: Any) -> str:
+    return to_json({name: value for name, value in msgspec.to_builtins(act).items() if name != "act"})
 
 
 def _read_result(text: str) -> dict[str, Any] | None:
-    told = msgspec.convert({"act": "result", **json.loads(text)}, KINDS["result"])
-    return {name: getattr(told, name) for name in told.__struct_fields__}
+    result = msgspec.convert({"act": "result", **json.loads(text)}, KINDS["result"])
+    return {name: getattr(result, name) for name in result.__struct_fields__}
 
 
 WORDS: dict[str, _Word] = {
@@ -189,7 +189,7 @@ WORDS: dict[str, _Word] = {
         lambda act: "yes" if act.agree else "no",
         lambda text: {"yes": {"agree": True}, "no": {"agree": False}}.get(text),
     ),
-    "declare": _Word("sequence", _tell_declare, _read_declare),
+    "declare": _Word("sequence", _write_declare, _read_declare),
     "respond": _Word("sequence", *_field("answer", "better", "equal", "enough")),
     "bella": _Word("bella", *_only("")),
     "ask": _Word("question", *_only("asks")),
@@ -199,20 +199,20 @@ WORDS: dict[str, _Word] = {
     "knock_out": _Word("exit", *_only("")),
     "exchange": _Word("exchange", *_card_or("takes")),
     "play": _Word("trick", _card, _read_card),
-    "trick": _Word("trick", _tell_trick, _read_trick),
-    "result": _Word("sheet", _tell_result, _read_result),
-    "report": _Word("report", _tell_report, _read_report),
+    "trick": _Word("trick", _write_trick, _read_trick),
+    "result": _Word("sheet", _write_result, _read_result),
+    "report": _Word("report", _write_report, _read_report),
     "score": _Word("score", *_only("")),
-    "void": _Word("void", _tell_reason, _read_reason),
+    "void": _Word("void", _write_reason, _read_reason),
     "close": _Word("close", *_only("")),
-    "abandon": _Word("abandon", _tell_reason, _read_reason),
+    "abandon": _Word("abandon", _write_reason, _read_reason),
 }
-"""Every act but ``deal``, which has lines of its own."""
+"""Words of every act except ``deal``, which has lines of its own."""
 
 BY_LINE: dict[str, tuple[str, ...]] = {
     line: tuple(name for name, word in WORDS.items() if word.line == line)
     for line in dict.fromkeys(word.line for word in WORDS.values())
 }
-"""The acts that a line can tell of."""
+"""The acts that a line can hold, by its word."""
 OFFICIALS = tuple(name for name, kind in KINDS.items() if "seat" not in kind.__struct_fields__)
-"""Acts that no seat does."""
+"""Acts without a seat."""

@@ -1,4 +1,4 @@
-"""Writing the text of a deal."""
+"""Write the text of a deal."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -11,7 +11,7 @@ from referee.notation.words import WIDTH, WORDS, to_json
 from referee.requests import act_name
 
 ITEMS_MAX = 8
-"""Calls to a line."""
+"""Calls in one line."""
 
 
 def _line(word: str, rest: str) -> str:
@@ -25,8 +25,8 @@ def _number(points: int, halves: bool) -> str:
 
 
 def _scores(points: tuple[int, ...], halves: bool) -> str:
-    told = "  ".join(f"P{seat + 1} {_number(number, halves)}" for seat, number in enumerate(points))
-    return f"{told}  in halves" if halves else told
+    text = "  ".join(f"P{seat + 1} {_number(number, halves)}" for seat, number in enumerate(points))
+    return f"{text}  in halves" if halves else text
 
 
 def _seats(seats: tuple[int, ...]) -> str:
@@ -34,7 +34,7 @@ def _seats(seats: tuple[int, ...]) -> str:
 
 
 def _by(done: Done) -> str:
-    """Who did it, where that is not the seat of the act itself."""
+    """Return the note on the actor, if it is not the seat of the act."""
     seat = getattr(done.act, "seat", "official")
     if seat == done.actor:
         return ""
@@ -85,27 +85,27 @@ def _deal_lines(done: Done) -> Iterator[str]:
 def _knock_line(done: Done) -> str:
     knock, ruling = done.act, done.ruling
     assert isinstance(knock, Knock)
-    told = f"P{knock.seat + 1} on P{knock.accused + 1}"
+    text = f"P{knock.seat + 1} on P{knock.accused + 1}"
     if knock.offence is not None:
-        told += f" {knock.offence}"
-    told += _by(done)
+        text += f" {knock.offence}"
+    text += _by(done)
     if ruling is not None:
-        told += f": {ruling.verdict} by {ruling.rule}"
+        text += f": {ruling.verdict} by {ruling.rule}"
         if ruling.payer is not None:
-            told += f", P{ruling.payer + 1} up {ruling.points}"
+            text += f", P{ruling.payer + 1} up {ruling.points}"
     if knock.note:
-        told += f" {to_json(knock.note)}"
-    return _line("knock", told)
+        text += f" {to_json(knock.note)}"
+    return _line("knock", text)
 
 
 def _item(done: Done) -> str:
     seat = getattr(done.act, "seat", None)
     player = "" if seat is None else f"P{seat + 1}"
-    return " ".join(filter(None, (player, WORDS[act_name(done.act)].tell(done.act)))) + _by(done)
+    return " ".join(filter(None, (player, WORDS[act_name(done.act)].write(done.act)))) + _by(done)
 
 
 def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
-    """Each act with the line that it stands in: a new one for each trick, and whenever something else is done."""
+    """Yield each act with its line: a new line for each trick, and for each other kind of act."""
     place, last, trick, played = 0, "", 0, set[int]()
     for done in acts:
         if isinstance(done.act, DealAct):
@@ -141,12 +141,12 @@ def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
 
 
 def _result_lines(word: str, result: Result) -> Iterator[str]:
-    told = result.kind
+    text = result.kind
     if result.declarer is not None:
-        told += f" by P{result.declarer + 1}"
+        text += f" by P{result.declarer + 1}"
     if result.contract is not None:
-        told += f" {result.contract}"
-    yield _line(word, told)
+        text += f" {result.contract}"
+    yield _line(word, text)
     if result.before is not None:
         yield _line("before", _scores(result.before, result.halves))
     if result.pot_before is not None:
@@ -180,15 +180,15 @@ def _came_of_it(deal: Deal) -> Iterator[str]:
 
 
 def write(deal: Deal) -> str:
-    """The text of a deal."""
+    """Return the text of a deal."""
     lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_came_of_it(deal))
     return "\n".join(lines) + "\n"
 
 
 BETWEEN = "-----"
-"""The line between two deals that follow one another in a match."""
+"""The line between two deals of a match."""
 
 
 def write_all(deals: tuple[Deal, ...]) -> str:
-    """The text of deals that follow one another."""
+    """Return the text of consecutive deals."""
     return f"{BETWEEN}\n".join(map(write, deals))

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.events import Breach, DealScored, KnockDismissed, KnockUpheld
-from referee.offences import Ledger, Standing
+from referee.offences import Ledger, NotedBreach
 from referee.visibility import Event
 
 
@@ -74,7 +74,7 @@ class Numbering:
             }
         return [self._detail(part) for part in value] if isinstance(value, list) else value
 
-    def _standing(self, one: Standing) -> Standing:
+    def _standing(self, one: NotedBreach) -> NotedBreach:
         breach = replace(one.breach, shown_by=self.events(one.breach.shown_by))
         (event,) = self.events((one.event,))
         return replace(one, breach=breach, event=event)

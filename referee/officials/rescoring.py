@@ -29,7 +29,7 @@ from referee.events import (
     PlayerEliminated,
     Reported,
     TrickTaken,
-    facts_of,
+    event_kinds_in,
 )
 from referee.offences import Ledger
 from referee.officials.events.corrections import Line, ProtocolCorrected, Script, Scripted
@@ -89,7 +89,7 @@ def as_json(value: Any) -> Any:
 @cache
 def _known(rules: Ruleset) -> Mapping[str, type[Event]]:
     """The facts that a game folds, by topic."""
-    kinds: tuple[type[Event], ...] = (*facts_of(events), ResultEntered, *rules.events)
+    kinds: tuple[type[Event], ...] = (*event_kinds_in(events), ResultEntered, *rules.events)
     return {kind.TOPIC: kind for kind in kinds}
 
 

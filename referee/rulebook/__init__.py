@@ -1,7 +1,7 @@
 """The numbered rules of each ruleset as data: our own words, English and Swedish.
 
-One TOML file a ruleset, named by its key; that of a game from elsewhere lies in its own package. Imports nothing
-from the project, so that games, API and tests can all cite it.
+Each ruleset has one TOML file, named by its key; the file of an installed game is in that game's package. This
+package imports only the project's base values, so that games, API and tests can all cite it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from referee.value import Value
 __all__ = ["PROCEDURE", "Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
 
 PROCEDURE = "adjudication"
-"""The key of the rulebook of the officials, which is no game's."""
+"""Key of the officials' rulebook, which belongs to no game."""
 _PACKAGES = [__name__]
-"""Where rulebooks lie."""
+"""Packages that contain rulebooks."""
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
-"""Which part of the game a rule speaks of; a variant is off unless its option turns it on. A procedure is no part of
-any game: it is what officials go by."""
+"""The part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure``
+belongs to no game: the officials follow it."""
 
 
 class Title(Value, forbid_unknown_fields=True):
@@ -35,7 +35,7 @@ class Title(Value, forbid_unknown_fields=True):
 
 
 class Rule(Value, forbid_unknown_fields=True):
-    """One rule that the source states, and the options that touch it."""
+    """A rule that the source states, and the options that change it."""
 
     id: str
     kind: Kind
@@ -63,18 +63,19 @@ class Rulebook(Value, forbid_unknown_fields=True):
     readings: tuple[Reading, ...]
 
     def __post_init__(self) -> None:
-        """An id cited in a refusal or a ruling must mean one thing: ValueError if it is used twice."""
+        """Raise ``ValueError`` if an id is used twice: a citation must have one meaning."""
         uses = Counter(entry.id for entry in self.entries)
         if twice := [id for id, count in uses.items() if count > 1]:
             raise ValueError(f"{self.ruleset}: ids used more than once: {', '.join(twice)}")
 
     @property
     def entries(self) -> tuple[Rule | Reading, ...]:
-        """Everything that can be cited: the rules, then the readings."""
+        """All entries that can be cited: the rules, then the readings."""
         return (*self.rules, *self.readings)
 
     def rule(self, id: str) -> Rule | Reading:
-        """The rule or reading with this id, such as "B42" or "B-O2"; KeyError if there is none."""
+        """Return the rule or reading with this id, such as "B42" or "B-O2". Raises ``KeyError`` if it does not
+        exist."""
         for entry in self.entries:
             if entry.id == id:
                 return entry
@@ -82,18 +83,18 @@ class Rulebook(Value, forbid_unknown_fields=True):
 
 
 def add(package: str) -> None:
-    """Rulebooks lie in this package, too."""
+    """Add a package that contains rulebooks."""
     _PACKAGES.append(package)
 
 
 @cache
 def load(ruleset: str) -> Rulebook:
-    """The rulebook of a ruleset; KeyError if it has none.
+    """Return the rulebook of a ruleset.
 
-    Raises msgspec.ValidationError if the file has unknown or missing fields, or ids used twice,
-    and ValueError if it belongs to another ruleset.
+    Raises ``KeyError`` if it has none, ``msgspec.ValidationError`` if the file has unknown or missing fields, and
+    ``ValueError`` if an id is used twice or the file belongs to a different ruleset.
     """
-    # The key may come from a URL: look it up among the files there are rather than join it to a path.
+    # The key may come from a URL, so compare it with the names of the files and never join it to a path.
     for file in (file for package in _PACKAGES for file in files(package).iterdir()):
         if file.name == f"{ruleset}.toml":
             book = msgspec.toml.decode(file.read_bytes(), type=Rulebook)

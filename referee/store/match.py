@@ -14,7 +14,7 @@ from referee import events
 from referee.actors import Actor, officials, place_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.admission import Invite, RedeemInvitation
-from referee.events import DealScored, MatchOpened, facts_of
+from referee.events import DealScored, MatchOpened, event_kinds_in
 from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
@@ -35,7 +35,7 @@ OF_A_SEAT = (SeatAct, Knock)
 def _facts() -> tuple[type[Event], ...]:
     """Those that all games have, those of the officials, and then those of each game."""
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
-    kinds = [kind for module in (events, *map(import_module, names)) for kind in facts_of(module)]
+    kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys((*kinds, *own)))
 

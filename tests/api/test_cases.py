@@ -240,7 +240,7 @@ class TestACase:
         again = ask(heard, "", CESAR, REVOKE | {"seat": CESAR})
         assert (again["reason"], again["of"], again["offence"]) == ("again", 1, None)
         assert again["why"] == (
-            "Dismissed: case 1 decides already about what Cesar knocked for. "
+            "Dismissed: case 1 already decides about the error that Cesar knocked for. "
             "An error of Berit is punished at most once (J1)."
         )
 
@@ -249,7 +249,7 @@ class TestACase:
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/ruling", "official", RULING)
         ask(heard, "", "official", {"accused": BERIT, "offence": "revoke"})
-        said = "This error is already punished in case 1. For another error, name the events that show it."
+        said = "This error is already punished in case 1. For a further error, name the events that show it."
         for query in ("", "?preview=true"):
             refused = problem(heard.post(f"/knocks/2/ruling{query}", RULING, "official"), 409, "punished-already")
             assert refused["detail"] == said

@@ -454,8 +454,9 @@ class TestBooks:
 
     def test_one_that_knows_a_match_that_there_is_not(self, editor: Editor) -> None:
         other = uuid4()
-        columns = "match, version, public_to, ruleset, officials, members"
-        editor.run(f"INSERT INTO book_cases_4_matches ({columns}) VALUES (?, 7, 0, '', '[]', '')", other, books=True)
+        columns = "match, version, public_to, ruleset, officials, members, over, held_back"
+        values = "?, 7, 0, '', '[]', '', false, false"
+        editor.run(f"INSERT INTO book_cases_4_matches ({columns}) VALUES ({values})", other, books=True)
         names(editor.url, other, 7, "book cases tells of it, and there is no such event")
 
     def test_one_of_another_log(self, editor: Editor) -> None:

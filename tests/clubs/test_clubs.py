@@ -1,4 +1,4 @@
-"""A club's members, keys and evenings: what may be done, and what comes of it."""
+"""A club's members, keys and evenings: the decisions on its commands, and their events."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
@@ -25,7 +25,7 @@ def ref(digit: str) -> str:
 
 
 class Room:
-    """A club just founded, and whoever acts in it."""
+    """A club just founded, and its actors."""
 
     def __init__(self, **founded: Any) -> None:
         opened = facts.ClubFounded(
@@ -64,7 +64,7 @@ class Room:
 
     def key(self, *scopes: Any, by: Actor = "key:k1", **whose: Any) -> str:
         whose = whose or {"app": "Board"}
-        by = by if whose.get("member") in (None, 1) else "operator"  # nobody sees another member's secret
+        by = by if whose.get("member") in (None, 1) else "operator"  # no caller sees another member's secret
         request = commands.IssueKey(scopes=scopes, expires_at=LATER, hash="2" * 64, **whose)
         (issued,) = self.do(request, by)
         assert isinstance(issued, facts.KeyIssued)
@@ -143,7 +143,7 @@ class TestPayees:
         assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
 
     def test_who_has_left_is_paid_still_and_who_is_erased_is_not(self, room: Room):
-        """He may have something to receive; then he is not erased."""
+        """A former member may have a balance; an erased one has none."""
         room.do(commands.Leave(member=1))
         room.do(commands.SetPayee(member=1, swish=SWISH), "operator")
         room.do(commands.Erase(texts=CHANGES, member=1, balances=(0,)), "operator")
@@ -197,7 +197,7 @@ class TestErasing:
         assert room.do(request, "operator") == (facts.MemberErased(texts=CHANGES, member=1, balances=(0,), entry=3),)
 
     def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
-        """Seven years from the end of the year on in which he left, by the clock of the club: that of Stockholm."""
+        """Seven years from the end of the year of leaving, by the club's clock (Stockholm)."""
         room.do(commands.Set(keep_years=7))
         room.at = datetime(2025, 12, 31, 23, 0, tzinfo=UTC)
         (*_, left) = room.do(commands.Leave(member=1))

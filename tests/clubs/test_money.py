@@ -1,4 +1,4 @@
-"""What may be done with a club's money: who, how much, how often, and what the books get of it."""
+"""A club's money: its acts, the persons and limits they need, and the entries that the books get."""
 
 from datetime import timedelta
 from typing import Any
@@ -49,13 +49,13 @@ def till() -> Till:
 
 
 def found(kind: Any = "deposit", **more: Any) -> EntryFound:
-    """An entry with which the books began: all balances are those that it made."""
+    """Return an opening entry whose accounts have only its own balances."""
     postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
     return EntryFound(**{"kind": kind, "currency": SEK, "postings": postings, "balances": (500, -500), **more})
 
 
 def between(*members: int, kind: Any = "pay") -> EntryFound:
-    """An entry between two members."""
+    """Return an entry between two members."""
     payee, payer = (f"member:{member}" for member in members)
     return found(kind, postings=(Posting(account=payee, amount=500), Posting(account=payer, amount=-500)))
 
@@ -64,7 +64,7 @@ PLAN = "0123456789abcdef"
 
 
 def planned(payer: int = 2, payee: int = 3, amount: int = 500) -> commands.Pay:
-    """A payment that the plan lists so."""
+    """Return a payment as the plan lists it."""
     lists = commands.PlannedPayment(payer=payer, payee=payee, amount=amount)
     return commands.Pay(payer=payer, payee=payee, amount=amount, plan=PLAN, planned=lists)
 
@@ -146,7 +146,7 @@ class TestWhatIsRefused:
         assert till.refused(commands.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
 
     def test_nor_is_anything_written_there_that_was_asked_before_or_is_taken_back(self, till: Till):
-        """What waits for another is declined: he was erased because he owed nothing, and was owed nothing."""
+        """A waiting proposal is declined: the member was erased with a balance of 0."""
         number = till.proposes(commands.Pay(payer=4, payee=3, amount=500), till.of[4])
         postings = (Posting(account="cash", amount=500), Posting(account="member:4", amount=-500))
         taken = commands.Reverse(entry=1, found=found(postings=postings))
@@ -296,7 +296,7 @@ class TestTwoPersons:
         till.proposes(self.out(1))
 
     def test_payouts_older_than_thirty_days_are_forgotten(self, till: Till):
-        """So the club's state does not grow with its age."""
+        """The club's state must not grow with its age."""
         till.do(commands.Set(payout_limit=1000))
         for _ in range(5):
             till.posts(self.out(100))
@@ -371,7 +371,7 @@ class TestReversals:
         assert till.posts(commands.Reverse(entry=3, found=found())) == {"cash": -500, "member:2": 500}
 
     def test_of_a_deposit_as_much_as_the_member_is_to_receive(self, till: Till):
-        """It pays the deposit out."""
+        """The reversal pays the deposit out."""
         asks = commands.Reverse(entry=3, found=found(balances=(500, -499)))
         assert till.refused(asks) == ("payout_too_high", {"most": 499, "currency": SEK})
         (posted,) = till.do(commands.Reverse(entry=3, found=found()))
@@ -390,7 +390,7 @@ class TestReversals:
 
     @pytest.mark.parametrize("kind", ["payout", "fee", "opening"])
     def test_of_what_pays_nothing_out(self, till: Till, kind: Any):
-        """One treasurer takes back what one treasurer makes, and it counts against no limit."""
+        """A treasurer alone may reverse an entry that a treasurer alone may make, and it counts against no limit."""
         till.do(commands.Set(payout_limit=0))
         postings = (Posting(account="member:2", amount=500), Posting(account="fees", amount=-500))
         till.posts(commands.Reverse(entry=3, found=found(kind, postings=postings, balances=(9000, 0))))

@@ -9,7 +9,7 @@ from referee.clubs.proposals import LOOSER, has_two
 from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
 HARMLESS = {"name", "timezone", "sie"}
-"""Settings that control nobody."""
+"""Settings that control no person."""
 
 
 class Two(Room):

@@ -1,16 +1,15 @@
-"""What takes two persons: each act about money and keys, sent and confirmed by each kind of holder.
+"""Acts that take two persons: each act about money and keys, sent and confirmed by each kind of holder.
 
-Who agrees to the stakes of a match is in the table of ``tests/api/test_stakes.py``.
+The table of ``tests/api/test_stakes.py`` shows who agrees to the stakes of a match. :data:`TABLE` has a line for each
+act. Its columns:
 
-:data:`TABLE` has a line for each act. Its columns:
-
-``alone``    the act is sent in a club of which one member only holds `keys` or `audit`
-``first``    it is sent in a club of which two members do
-``second``   the other member confirms it
-``same``     the sender confirms it with a second key
-``program``  a program's key with all scopes sends it
-``confirms`` a program's key with all scopes confirms it
-``taken_up`` the founder confirms what the program has sent, and so sends it
+``alone``     the act is sent in a club in which one member only holds `keys` or `audit`
+``first``     it is sent in a club in which two members do
+``second``    the other member confirms it
+``same``      the sender confirms it with a second key
+``program``   a program's key with all scopes sends it
+``confirms``  a program's key with all scopes confirms it
+``taken_up``  the founder confirms the program's act, and so sends it
 
 An answer is ``done``, ``waits`` (a proposal), ``-`` (nothing waits) or a refusal of :data:`REFUSED`.
 """
@@ -49,7 +48,7 @@ class Persons(Room):
         self.second = f"key:{self.key(*scopes, member=OTHER, by='operator')}"
 
     def answer(self, request: Any, by: str) -> str:
-        """How the club answers an act."""
+        """Return the club's answer to an act."""
         try:
             events = self.do(request, by)
         except Refused as refused:
@@ -57,7 +56,7 @@ class Persons(Room):
         return "waits" if waiting(events) else "done"
 
     def confirm(self, act: Any, by: str) -> str:
-        """How the club answers the confirmation of the last proposal, an act with what the books say of it."""
+        """Return the club's answer to the confirmation of the last proposal, an act with values of the books."""
         if not self.club.proposals:
             return "-"
         complete = act if type(act) in commands.SENT and not isinstance(act, commands.Pay) else None
@@ -69,7 +68,7 @@ def waiting(events: tuple[Event, ...]) -> bool:
 
 
 def entry(kind: Any, debit: str = "cash", credit: str = "member:2", amount: int = 500) -> EntryFound:
-    """An entry with which the books began: the balances are those that it made."""
+    """Return an opening entry whose accounts have only its own balances."""
     postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
     return EntryFound(kind=kind, currency="SEK", postings=postings, balances=(amount, -amount))
 
@@ -216,7 +215,7 @@ def test_every_act_about_money_keys_and_settings_is_in_the_table():
 
 
 def changed(act: commands.Set) -> list[str]:
-    """The settings that an act changes."""
+    """Return the settings that an act changes."""
     return [name for name in act.__struct_fields__ if getattr(act, name) is not None]
 
 
@@ -237,7 +236,7 @@ def test_the_answer_is_as_the_table_says(name: str):
 
 @pytest.mark.parametrize("name", [name for name, row in EXPECTED.items() if row["first"] == "waits"])
 def test_what_takes_two_waits_for_a_member_if_a_program_sends_it(name: str):
-    """Also in a club of one: the founder may do it alone, and the audit names the founder."""
+    """The rule holds in a club of one, too: the founder may confirm alone, and the audit names the founder."""
     club = Persons(two=False)
     assert club.answer(ACTS[name](club), club.program) in ("waits", "payment_of_others")
 

@@ -1,5 +1,5 @@
-"""Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as that process does
-it, or as a process."""
+"""Bundles of matches that were really played, and ``openapi/verify.py`` run as a stranger runs it: in this process,
+or in one of its own."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ SOON = 30.0
 
 
 class Checked(NamedTuple):
-    """What verify.py said, and its exit code."""
+    """The output of verify.py, and its exit code."""
 
     code: int
     lines: list[str]
@@ -40,7 +40,7 @@ VERIFIER = ROOT / "openapi" / "verify.py"
 
 
 def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[str]:
-    """What it is started with."""
+    """Return the arguments of verify.py."""
     file = place / "bundle.json"
     file.write_bytes(bundle)
     if old is None:
@@ -51,13 +51,13 @@ def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[st
 
 
 def checked(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
-    """What verify.py says of a bundle."""
+    """Return the output of verify.py for a bundle."""
     code, said = run_here(VERIFIER, arguments(place, bundle, vkey, old))
     return Checked(code, said.splitlines())
 
 
 def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
-    """The same of a process of its own, which finds nothing that is ours."""
+    """Return the output of verify.py for a bundle, from a process of its own that finds none of our modules."""
     command = [sys.executable, "-I", str(VERIFIER), *arguments(place, bundle, vkey, old)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
@@ -65,7 +65,7 @@ def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | N
 
 
 def sign(client: Any) -> str:
-    """Has the log signed as it stands now; the checkpoint."""
+    """Sign the log in its present size. Return the checkpoint."""
     service: Service = client.app.state.service
     assert service.signer is not None
     followed(client)
@@ -77,7 +77,7 @@ def sign(client: Any) -> str:
 
 
 def played(client: Any, deals: int = 2, **opening: Any) -> Table:
-    """A match in which so many deals were scored, and which goes on; the house deals."""
+    """Return a match with this many scored deals, which goes on; the house deals."""
     while True:  # who declares rödskägg may end it
         table = Table(client, **{"dealing": "house", **opening})
         for number in range(deals):
@@ -92,7 +92,7 @@ SHEET = {
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }
-"""Seat 1 goes home: it had one point left, as the match was opened."""
+"""Seat 1 leaves with the one point that it had at the opening."""
 
 
 class PaidMatch(NamedTuple):
@@ -106,7 +106,7 @@ class PaidMatch(NamedTuple):
 
 
 def won(club: ClubTable, **opening: Any) -> PaidMatch:
-    """A match of members 1, 2 and 3 for money, entered as its score sheet has it."""
+    """Return a match of members 1, 2 and 3 for money, entered from its score sheet."""
     body = {
         "ruleset": KORTOXEN,
         "players": [{"member": member} for member in (1, 2, 3)],
@@ -131,14 +131,14 @@ def won(club: ClubTable, **opening: Any) -> PaidMatch:
 
 
 def struck(client: Any, match: PaidMatch) -> None:
-    """An official strikes its only deal: nobody has won it any more."""
+    """Strike the only deal of a match, so that it has no winner any more."""
     service: Service = client.app.state.service
     correct = Correct(why=Why(rule="B11", reason=""), strike=(1,))
     service.desk.submit(Command(id=UUID(match.id), actor="official", request=correct)).result(30)
 
 
 def followed(client: Any) -> None:
-    """Waits until the books have all."""
+    """Wait until the projections have applied all rows."""
     service: Service = client.app.state.service
     caught_up(service.books)
 
@@ -151,7 +151,7 @@ class Audited(NamedTuple):
 
 
 def audited(client: Any) -> Audited:
-    """In the second closing a match of the first is struck, and an entry of it is taken back."""
+    """Return a club whose second closing strikes a match of the first and reverses an entry of it."""
     club = ClubTable(client)
     for name in ("Berit Borg", "Cesar"):
         club.join(name)
@@ -173,12 +173,12 @@ def audited(client: Any) -> Audited:
 
 
 class Bundled(NamedTuple):
-    """Bundles, and the older checkpoint that each is said to extend, if it is."""
+    """Bundles, each with the older checkpoint that it must extend, if any."""
 
     bundles: list[tuple[bytes, str | None]]
 
     def broken(self, chance: Random) -> tuple[str, bytes, bytes, str | None]:
-        """One of them, the same with something wrong, and what that is."""
+        """Return the kind of a change, a bundle, the changed bundle, and the earlier note, if any."""
         while True:
             bundle, old = chance.choice(self.bundles)
             how = chance.choice([*WAYS, *FORGERIES])
@@ -200,7 +200,7 @@ def cut(bundle: bytes, chance: Random) -> bytes:
 
 
 def _edited(edit: Any) -> Any:
-    """That done to its rows, its settlements or its entries."""
+    """Return the edit of a bundle's rows, settlements or entries."""
 
     def edited(bundle: bytes, chance: Random) -> bytes:
         read = msgspec.json.decode(bundle)
@@ -226,7 +226,7 @@ def _swapped(rows: list[Any], chance: Random) -> list[Any]:
 
 
 def _passed_off(rows: list[Any], chance: Random) -> list[Any]:
-    """A part of one row in another."""
+    """Replace a part of one row by the same part of a different row."""
     one, other = chance.sample(rows, 2)
     part = chance.choice(list(one))
     one[part] = other[part]
@@ -239,7 +239,7 @@ def _left_out(rows: list[Any], chance: Random) -> list[Any]:
 
 
 def _one_more(rows: list[Any], chance: Random) -> list[Any]:
-    """A number somewhere is one more."""
+    """Add one to a number somewhere."""
     text = msgspec.json.encode(rows).decode()
     found = chance.choice(list(re.finditer(r"-?\d+", text)))
     changed: list[Any] = msgspec.json.decode(text[: found.start()] + str(int(found[0]) + 1) + text[found.end() :])
@@ -257,11 +257,11 @@ WAYS: dict[str, Any] = {
 }
 
 
-# A forger who mends what the bundle says of its rows, and holds other bundles
+# A forger who adapts the bundle's statements about its rows, and has other bundles
 
 
 def mended(read: Any) -> Any:
-    """Return the bundle with the ranges that its rows make, and without who has no rows left."""
+    """Return the bundle with the ranges of its rows, and without aggregates that have no rows left."""
     for one in read["aggregates"]:
         numbers = [row["version"] for row in read["rows"] if row["id"] == one["id"]]
         one["ranges"] = msgspec.to_builtins(ranges_of(numbers))
@@ -270,7 +270,7 @@ def mended(read: Any) -> Any:
 
 
 def without(bundle: bytes, *places: int) -> bytes:
-    """Return a bundle without these rows, and mended."""
+    """Return a bundle without these rows, with its other numbers adapted."""
     read = msgspec.json.decode(bundle)
     read["rows"] = [row for place, row in enumerate(read["rows"]) if place not in places]
     return msgspec.json.encode(mended(read))
@@ -333,8 +333,8 @@ def _rows_of_another(read: Any, other: Any, chance: Random) -> None:
 
 
 def _another_beside_it(read: Any, other: Any, chance: Random) -> None:
-    """All rows of the matches and clubs of another bundle, which are listed with all that is signed of them. More
-    rows of one that is there already would be true."""
+    """Add all rows and signatures of the matches and clubs of another bundle. More rows of a match that the bundle
+    already has would be true."""
     listed = {one["id"] for one in read["aggregates"]}
     more = {one["id"]: one for one in other["aggregates"] if one["id"] not in listed}
     if not more:
@@ -417,8 +417,8 @@ FORGERIES: dict[str, Any] = {
 
 
 def forged(how: str, bundle: bytes, other: bytes, chance: Random) -> bytes | None:
-    """Return a forgery of a bundle by somebody who holds another one too; ``None`` where nothing came to be changed,
-    or the other one."""
+    """Return a forgery of a bundle, made by a forger who has another one too; ``None`` if it changed nothing, or
+    equals the other one."""
     read = msgspec.json.decode(bundle)
     FORGERIES[how](read, msgspec.json.decode(other), chance)
     false = msgspec.json.encode(read)
@@ -429,13 +429,13 @@ NOT_SHOWN = "NOT SHOWN: "
 
 
 def is_found(honest: Checked, false: Checked) -> bool:
-    """Return whether a forgery is not proved, or is said to show less than the honest bundle does."""
+    """Return whether a forgery is refused, or accepted as showing less than the honest bundle."""
     less = {line for line in false.lines if line.startswith(NOT_SHOWN)} - {*honest.lines}
     return (false.code == 1 and false.lines[-1].startswith("NOT PROVED: ")) or (false.code == 3 and bool(less))
 
 
 def not_found(bundled: Bundled, tries: int, seed: int, place: Path) -> list[str]:
-    """Return what verify.py has taken for proved, of so many bundles with something wrong."""
+    """Return the wrong bundles that verify.py accepted, of ``tries`` bundles with a change."""
     missed, honest = [], dict[bytes, Checked]()
     for number in range(tries):
         how, bundle, false, old = bundled.broken(Random(f"{seed} {number}"))

@@ -1,4 +1,4 @@
-"""What is told of the log: to whom, and with which proofs."""
+"""The calls of the log: who gets which answer, and with which proofs."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -185,7 +185,7 @@ class TestBundle:
         assert b'"seed"' in b64decode(committed[0]["state"])
 
     def test_a_correction_is_for_officials(self, client: Client, tmp_path: Path):
-        """What they asked for stands in its row."""
+        """The row of a correction contains the officials' request."""
         table = played(client, 1, adjudication={})
         correct = Correct(why=Why(rule="B11", reason="as agreed"), strike=(1,))
         service: Service = client.app.state.service

@@ -1,4 +1,4 @@
-"""What a closing of a club's books rests on: who may have it, and that its digest is found again in the rows."""
+"""The bundle of a closing: its readers, and the calculation of its digest from its rows."""
 
 import time
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def topics_in(answer: httpx.Response) -> list[str]:
 
 
 def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Audited, tmp_path: Path) -> None:
-    """With a verify.py and a key of the log that he has noted."""
+    """The stranger has only a verify.py and a key of the log, noted earlier."""
     for closing in (1, 2):
         answer = books.club.get(f"/bundle?closing={closing}", "audit")
         code, lines = checked(tmp_path, answer.content)
@@ -96,7 +96,7 @@ def test_its_settlements_are_those_of_the_matches(client: Client, books: Audited
 
 
 def test_who_has_treasury_alone_gets_no_rulings(books: Audited) -> None:
-    """What officials asked for stands in the row of a correction."""
+    """The row of a correction contains the officials' request."""
     assert books.club.get("/bundle?closing=1", "treasury").status_code == 200
     assert problem(books.club.get("/bundle?closing=2", "treasury")) == (403, "scope-missing")
     assert problem(books.club.get("/bundle?closing=1", "play")) == (403, "scope-missing")
@@ -163,7 +163,7 @@ def test_statements_name_the_checkpoint(client: Client, books: Audited) -> None:
 
 
 def test_a_party_gets_no_entries_of_the_club(client: Client) -> None:
-    """They rest on rows of the club; of the match a party gets what it came to."""
+    """Entries rest on rows of the club; a party gets only the settlement of the match."""
     books = audited(client)
     club, match = books.club, books.matches[1]
     club.issue("second", "treasury", member=3)
@@ -199,7 +199,7 @@ def auditors_key(client: Client, books: Audited) -> str:
 
 
 def changed(answer: httpx.Response, edit: Any) -> bytes:
-    """The bundle with something else done to it."""
+    """Return the bundle with one change."""
     read = msgspec.json.decode(answer.content)
     edit(read)
     return msgspec.json.encode(read)
@@ -237,7 +237,7 @@ def test_what_is_told_of_money_has_to_be_what_the_rows_say(books: Audited, tmp_p
 def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
     client: Client, books: Audited, tmp_path: Path
 ) -> None:
-    """Its rows are signed as well, and its matches came to what is said; but nothing of that was closed."""
+    """The rows are signed, and the matches have these settlements, but no closing contains them."""
     other = audited(client)
     sign(client)
     own, bundle = (msgspec.json.decode(one.club.get("/bundle?closing=1", "audit").content) for one in (books, other))
@@ -253,7 +253,7 @@ def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
 
 
 def test_what_was_agreed_to_late_is_proved_with_the_closing_that_has_it(tmp_path: Path) -> None:
-    """Of three matches that are over one counts in each closing, and one waits still."""
+    """Three matches are over; one counts in each closing, and one still waits."""
     url = f"sqlite:///{tmp_path}/knacka.db"
     with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
         club = Club(client)

@@ -1,4 +1,4 @@
-"""Bundles of a club's matches: who may have them, and that nobody is named in them."""
+"""Bundles of a club's matches: their readers, and the absence of names."""
 
 import json
 from base64 import b64decode
@@ -37,7 +37,7 @@ def club(client: Client) -> Club:
 
 
 def scored(club: Club, offence: str = "misdeal") -> ClubTable:
-    """A match of the club: a seat has knocked in its first deal, which is over, and the log is signed."""
+    """Return a match of the club: in its first deal, which is over, a seat has knocked, and the log is signed."""
     table = ClubTable(club)
     table.done("deal", 0, counts=[6, 6, 6])
     noted = {"seat": 0, "accused": 1, "offence": offence, "note": NOTE}
@@ -48,7 +48,7 @@ def scored(club: Club, offence: str = "misdeal") -> ClubTable:
 
 
 def auditor(club: Club) -> str:
-    """A key of the club that audits."""
+    """Return a key of the club with the scope to audit."""
     keys = club.service.desk.get(club.id).standing.keys
     key = written(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)

@@ -69,7 +69,7 @@ def corrected(won: Ended | None = None) -> ProtocolCorrected:
 
 
 def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
-    """The rows of these events."""
+    """Return the rows of these events."""
     rows, before = [], FIRST
     for number, event in enumerate(events, 1):
         row = row_of(Recorded(of, number, AT, "official", f"~{number:024}", "0" * 16, before, event))
@@ -79,7 +79,7 @@ def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
 
 
 def bundled(about: BundleAbout, rows: list[Placed], settled: BundleSettlement | None, entries: Any = ()) -> bytes:
-    """A bundle of them, signed."""
+    """Return a signed bundle of these rows."""
     leaves = [bytes.fromhex(row_hash_of(one)) for one in rows]
     tiles = rolled_up({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
@@ -148,13 +148,13 @@ def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: P
 
 
 Said = tuple[EntryKind, int, tuple[int, ...]]
-"""Of an entry its kind, the event that made it, and what is written on the accounts of the members, by seat."""
+"""An entry: its kind, its event's number, and the amounts on the members' accounts, by seat."""
 FIRST_ENTRY: Said = ("match", 3, (100, -400, 300))
 BACK = (-100, 400, -300)
 
 
 def closed(events: tuple[Event, ...], *said: Said) -> Checked:
-    """What verify.py says of a closing with a match and these entries, which the service has signed."""
+    """Return the output of verify.py for a signed closing with a match and these entries."""
     match = rows_of(*events)
     entries = [
         JournalEntry(

@@ -1,4 +1,4 @@
-"""Checkpoints and keys in the forms of C2SP, and what is none."""
+"""Checkpoints and keys in the formats of C2SP, and texts that are neither."""
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
@@ -37,12 +37,12 @@ class TestKeys:
             ("secret", ORIGIN, "begins with PRIVATE"),
             ("PRIVATE+KEY+name", "", "a name, eight digits and base64"),
             (WRITTEN, "other.example", "that of cards.example/log"),
-            (WRITTEN.replace("e7d6", "e7d7"), "", "not those of its name"),
-            (WRITTEN.replace("cards", "curds"), "", "not those of its name"),
+            (WRITTEN.replace("e7d6", "e7d7"), "", "do not match its name"),
+            (WRITTEN.replace("cards", "curds"), "", "do not match its name"),
             (WRITTEN[:-4], "", "32 bytes"),
             (WRITTEN.replace("+AQAB", "+AgAB"), "", "not one for Ed25519"),
             (WRITTEN + "!", "", "no base64"),
-            (pem_of(Ed25519PrivateKey.generate()), "", "the origin of the log has to be set"),
+            (pem_of(Ed25519PrivateKey.generate()), "", "set the origin of the log"),
             (pem_of(Ed25519PrivateKey.generate()), "two words", "no blanks"),
             (pem_of(generate_private_key(SECP256R1())), ORIGIN, "not one for Ed25519"),
             ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", ORIGIN, "no private key"),

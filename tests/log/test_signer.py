@@ -1,4 +1,5 @@
-"""The log is signed now and then, once, and never as two histories, whoever signs and whenever somebody falls."""
+"""The log is signed at intervals, each checkpoint once, and never with two histories, although processes may
+crash."""
 
 import random
 import shutil
@@ -48,21 +49,21 @@ class Parts(NamedTuple):
     kept: Kept
 
     def play(self, acts: int = 5) -> UUID:
-        """A match, of which the book has all rows."""
+        """Return a match whose rows the projection has applied."""
         match = opened(self.desk, deal_ritual=False)
         list(play_out(self.desk, match, acts))
         caught_up(self.books)
         return match
 
     def look(self) -> bool:
-        """One look of the signer."""
+        """Let the signer look at the log once."""
         caught_up(self.books)
         return self.signer._look()
 
 
 @contextmanager
 def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Parts]:
-    """What signs, whose thread has not begun."""
+    """Yield the parts of a signer whose thread has not begun."""
     with construct(url) as referee:
         books = Books(referee, url)
         desk = Desk(referee, committed=lambda _: books.wake())
@@ -78,7 +79,7 @@ def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Part
 
 
 def signatures(url: str) -> list[tuple[Any, LogSigned]]:
-    """When what was signed, held against the tree as it is computed anew from all rows."""
+    """Return the signed checkpoints, after a check against the tree calculated from all rows."""
     with construct(url) as referee:
         history = referee.history(LOG_ID)
         engine = engine_for(url)
@@ -139,7 +140,7 @@ class TestWhenItSigns:
             assert log.signer.sign_now()
 
     def test_a_row_beside_the_signature_is_signed_with_what_comes_next(self, sqlite_url: str, tmp_path: Path) -> None:
-        """A row that was stored between the look and the signature is behind it in no case: the size tells."""
+        """A row stored between the look and the signature is never lost: the size shows it."""
         with parts(sqlite_url, tmp_path / "note", seconds=0) as log:
             match = log.play()
             submit = log.desk.submit
@@ -229,7 +230,7 @@ class TestWhoeverFalls:
     def test_between_two_steps(
         self, store_url: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What was not signed is signed later, what was is not signed twice, and the file is never behind."""
+        """Rows without a signature are signed later, signed rows not twice, and the file is never behind."""
 
         class Fallen(BaseException):
             pass
@@ -339,7 +340,7 @@ class TestAnOlderBackup:
             assert log.signer.trouble is None
 
     def test_a_row_that_was_changed_after_it_was_signed_stops_it(self, sqlite_url: str) -> None:
-        """The book of the log, built anew, tells: also without the file."""
+        """The rebuilt projection of the log shows the change, also without the file."""
         with parts(sqlite_url, None) as log:
             log.play()
             assert log.look()
@@ -367,7 +368,7 @@ class TestTheFile:
         assert file_for("postgresql:///knacka", "/data/note") == Path("/data/note")
 
     def test_doctor_misses_one_that_was_deleted(self, sqlite_url: str) -> None:
-        """Without it a store that is put back to an older state would be signed once more."""
+        """Without the file a store that was restored to an older state would be signed again."""
         environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.written}
         with client_of(sqlite_url, log_key=KEY.written) as client:
             Table(client)
@@ -418,7 +419,7 @@ class TestVerify:
 
     @pytest.mark.parametrize("level", [0, 1])
     def test_a_tile_that_is_gone_is_told(self, sqlite_url: str, level: int) -> None:
-        """And the books go on, which do not need it yet."""
+        """The projections continue, because they do not need the tile yet."""
         with parts(sqlite_url, None) as log:
             while log.books.head() <= TILE_WIDTH:
                 log.play(100)

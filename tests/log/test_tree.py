@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from referee.log.tree import HASH_BYTES, TILE_BYTES, TILE_WIDTH, Tree, leaf_hash, rolled_up
 
-# The definitions of RFC 6962, 2.1, 2.1.1 and 2.1.2, as they stand there
+# The definitions of RFC 6962, 2.1, 2.1.1 and 2.1.2, copied literally
 
 
 def halves(leaves: Sequence[bytes]) -> int:
@@ -73,7 +73,7 @@ def leaves_of(size: int) -> list[bytes]:
 
 
 def grown(leaves: Sequence[bytes], chance: Random) -> Grown:
-    """In pages of any size."""
+    """Return a tree that was grown in pages of random sizes."""
     made, at = Grown(), 0
     while at < len(leaves):
         page = chance.choice([1, 2, 7, 255, 256, 257, 600, 3000])

@@ -1,4 +1,4 @@
-"""``openapi/verify.py`` finds whatever is not as it was signed, and shares nothing with the service."""
+"""``openapi/verify.py`` finds every difference from the signed rows, and shares no code with the service."""
 
 import ast
 import subprocess
@@ -93,13 +93,13 @@ def test_each_thing_that_is_wrong_is_found(bundled: Bundled, tmp_path: Path):
 
 
 def each(bundled: Bundled) -> Iterator[tuple[bytes, str | None, Checked]]:
-    """A bundle of each kind: of a match, of a match for money, and of a closing that goes on from another one."""
+    """Yield a bundle of each kind: of a match, of a match for money, and of a closing after an earlier closing."""
     for place in (0, -1, -3):
         yield (*bundled.bundles[place], Checked(0, []))
 
 
 def test_each_row_that_is_left_out_is_found(bundled: Bundled, tmp_path: Path):
-    """With the ranges mended, or not."""
+    """The ranges are adapted to it, or not."""
     for bundle, old, honest in each(bundled):
         many = len(msgspec.json.decode(bundle)["rows"])
         for place in range(many):
@@ -142,7 +142,7 @@ def test_no_section_may_be_null_or_missing(bundled: Bundled, tmp_path: Path):
 
 
 class TestTheLastRow:
-    """What is signed of the last row of a match or club."""
+    """The signature over the last row of a match or club."""
 
     def test_without_it_later_rows_are_not_excluded(self, bundled: Bundled, tmp_path: Path):
         read = msgspec.json.decode(bundled.bundles[0][0])
@@ -163,7 +163,7 @@ class TestTheLastRow:
         assert checked(tmp_path, bundle).code == 3
 
     def test_a_false_one_is_the_evidence_against_who_signed_it(self, bundled: Bundled, tmp_path: Path):
-        """The service leaves out the last row, and signs that there is none."""
+        """The service leaves out the last row, and signs the row before as the last."""
         honest = bundled.bundles[0][0]
         cut = msgspec.json.decode(without(honest, len(msgspec.json.decode(honest)["rows"]) - 1))
         row, (one,) = cut["rows"][-1], cut["aggregates"]
@@ -226,7 +226,7 @@ class TestHistories:
     def test_a_second_history_is_found_by_whoever_kept_a_checkpoint(
         self, bundled: Bundled, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
     ):
-        """The same key, another log: its own checkpoint alone looks well."""
+        """A checkpoint of a different log with the same key is valid alone, but not for this bundle."""
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/knacka.db"
         kept = next(old for _, old in bundled.bundles if old is not None)
         size = checkpoint_in(kept).size

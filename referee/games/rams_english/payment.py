@@ -21,7 +21,7 @@ from referee.games.rams_english.states import (
     Taken,
     Undealt,
 )
-from referee.offences import Standing
+from referee.offences import NotedBreach
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 from referee.value import Seat, Value
@@ -299,7 +299,7 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
     return faults
 
 
-def was_found(shown: Standing, found: Standing) -> bool:
+def was_found(shown: NotedBreach, found: NotedBreach) -> bool:
     """Return whether the cards show a fault that had been committed when an official found one of its kind."""
     one, other = shown.breach, found.breach
     alike = (one.seat, one.offence) == (other.seat, other.offence)
