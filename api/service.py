@@ -149,15 +149,19 @@ class Service:
             if not answered.done():
                 answered.set_result(None)
 
-        def go_on_unless_aside() -> None:
-            if not future.aside:
+        waits: asyncio.TimerHandle
+
+        def late() -> None:
+            nonlocal waits
+            if future.aside:
+                waits = loop.call_later(ASIDE_SECONDS - ACT_SECONDS, go_on)
+            else:
                 go_on()
 
+        waits = loop.call_later(ACT_SECONDS, late)
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
-        late = loop.call_later(ACT_SECONDS, go_on_unless_aside), loop.call_later(ASIDE_SECONDS, go_on)
         await answered
-        for one in late:
-            one.cancel()
+        waits.cancel()
         if not future.done():  # before its turn it can be taken back
             raise Busy if future.cancel() else InDoubt
         return future.result()

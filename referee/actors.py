@@ -6,6 +6,7 @@ the club, and ``operator`` runs the service.
 """
 
 import re
+from functools import cache
 from typing import Annotated
 
 import msgspec
@@ -35,8 +36,9 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 """Matches what :func:`write` gives."""
 
 
+@cache
 def officials(count: int) -> tuple[Actor, ...]:
-    """So many officials, as they act."""
+    """Return the actors of this many officials."""
     return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))
 
 

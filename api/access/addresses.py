@@ -11,6 +11,8 @@ TEXT_MAX = 64
 """Characters: no address with its zone and port is longer."""
 READ_MAX = 4096
 """Addresses that need not be read again."""
+READ = "knacka.address"
+"""The key of the scope of a request under which its address is kept, once it is read."""
 NETWORK_BITS = 64
 """Of an IPv6 address: whoever has one address of such a network has them all."""
 
@@ -49,7 +51,14 @@ class Addresses:
         """Who has the connection; what has no address of a network is on this machine."""
 
     def of(self, scope: Any) -> Address:
-        """The address of whoever asks: the right-most that is no trusted proxy."""
+        """Return the address that a request comes from: the right-most that is no trusted proxy. It is read once for
+        each scope."""
+        found: Address | None = scope.get(READ)
+        if found is None:
+            found = scope[READ] = self._of_scope(scope)
+        return found
+
+    def _of_scope(self, scope: Any) -> Address:
         client = scope["client"]
         found = self._peer(client[0]) if client else self._within
         if found.proxy:

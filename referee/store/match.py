@@ -102,9 +102,9 @@ class Match(Aggregate):
         """Whose token this is the SHA-256 of, ``"watcher"`` for one that is only good to look; ``None``: nobody's.
         All are compared, whoever it is."""
         seating, found = self.seating, None
-        for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
+        for place, known in enumerate(seating.officials):
             if compare_digest(token, known):
-                found = actor
+                found = officials(len(seating.officials))[place]
         for seat, known in enumerate(seating.seats):
             if compare_digest(token, known):
                 found = seat
@@ -115,14 +115,14 @@ class Match(Aggregate):
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+        if isinstance(request, OF_A_SEAT):
+            return None if self.opened.dealing == "tally" else request.seat
         if isinstance(request, AgreeStakes):
             return "official" if request.seat is None else request.seat
         if isinstance(request, Invite):
             return request.seat if request.role == "seat" else "official"
         if isinstance(request, RedeemInvitation):
             return self.seating.invitations[request.invitation - 1].seat
-        if isinstance(request, OF_A_SEAT):
-            return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
         if seat is not None:  # who speaks for itself
             return seat
