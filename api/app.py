@@ -10,39 +10,39 @@ from litestar.datastructures import State
 from litestar.types import HTTPResponseStartEvent, LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
 
 from api.access.addresses import Addresses
+from api.access.attempts import tried_in
 from api.access.limits import COUNTED, WRONG, Limits
 from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
-from api.access.tried import tried_in
-from api.bookkeeping import Books
 from api.books import deals, pot, protocol, settlement
-from api.cases import attempts, docket, file, hearings
+from api.cases import attempts, docket, file, hearings, knocks
 from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
-from api.http.asked import strictly
+from api.health import health
+from api.health.metrics_server import exposed
 from api.http.connections import Connections
 from api.http.cors import cors_of
 from api.http.headers import Req, secured
 from api.http.problems import HANDLERS, Sent, Told, as_sent
+from api.http.query import strictly
 from api.http.routes import routed
-from api.http.slowed import Slowed
-from api.hub import Hub
+from api.http.threads import answering_for
+from api.http.throttle import Slowed
 from api.invitations import calls as invited
 from api.log import bundle, club_bundle, log
 from api.log import events as log_events
-from api.log.kept import Kept, file_for
-from api.log.signer import Signer
-from api.matches import acts, events, invitations, knocks, listing, match, openings, replays, tickets, tokens
+from api.matches import acts, events, invitations, listing, match, openings, replays, tickets, tokens
 from api.money import accounts, audit, closings, exports, journal, plan, proposals, statement
-from api.names import Names, Rewriter
-from api.ops import health
-from api.ops.exposed import exposed
-from api.ops.metrics import Metrics
+from api.personal_data.names import Names, Rewriter
 from api.preload import preload
-from api.service import Service
+from api.runtime.checkpoint_file import Kept, file_for
+from api.runtime.metrics import Metrics
+from api.runtime.projections import Books
+from api.runtime.service import Service
+from api.runtime.signer import Signer
+from api.runtime.wakeups import Hub
 from api.settings import Settings, signing_keys
-from api.threads import answering_for
 from referee.store.attempts import Attempts
 from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk

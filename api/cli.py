@@ -13,18 +13,18 @@ from uuid import UUID
 
 from api import VERSION
 from api.app import create_app
-from api.bookkeeping import Books
 from api.commands import backups, clubs, erasing, keys, logs
-from api.commands.operating import NotDone
+from api.commands.operator_store import NotDone
 from api.docs import reference
 from api.http.problems import STORE_FAILURES
-from api.ops import verify as verification
-from api.ops.doctor import doctor
-from api.ops.files import kept_from_others, open_to_others
-from api.ops.records import survive_any_clock
+from api.log_lines import survive_any_clock
+from api.maintenance import verify as verification
+from api.maintenance.doctor import doctor
+from api.maintenance.files import kept_from_others, open_to_others
+from api.runtime.projections import Books
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
-from api.starting import await_store, said
+from api.startup import await_store, said
 from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now

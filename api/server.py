@@ -19,7 +19,7 @@ import uvicorn
 from litestar import Litestar
 
 from api.http.protocol import IDLE_SECONDS, Protocol, ServingState
-from api.service import Service
+from api.runtime.service import Service
 
 GRACE_SECONDS = 6
 """Seconds to answer what was received before the signal. Streams end at once, and an act is answered sooner."""

@@ -11,7 +11,7 @@ from api.access.addresses import networks_of
 from api.http.cors import cors_of
 from projections.follow.engine import books_file
 from referee.log.notes import SigningKey, key_of
-from referee.store.reach import SqliteFile, place_of
+from referee.store.connection import SqliteFile, place_of
 from referee.value import Value
 
 log = logging.getLogger(__name__)

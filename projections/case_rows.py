@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from referee.events import KnockDismissed, KnockUpheld
-from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Event, Recorded
+from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
+from referee.officials.events.takeback import ActTakenBack
+from referee.visibility import Event, Recorded
 
 
 def begins(event: Event) -> bool:

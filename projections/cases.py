@@ -37,21 +37,21 @@ from sqlalchemy import (
 from projections.case_rows import begins, case_of, changes_of, entry_of
 from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
-from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
-from projections.sight import Sight, of_club
+from projections.follow.projection import LIVE, own_name
+from projections.visibility import Sight, of_club
 from referee.actors import Actor
 from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
-from referee.proceedings.cases import (
+from referee.officials.events.cases import (
     CaseAppealed,
     CaseOpened,
     CaseRuled,
     CaseStated,
     CaseWithdrawn,
 )
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Event, Viewer, seen
+from referee.officials.events.takeback import ActTakenBack
 from referee.value import CaseKind, Verdict
+from referee.visibility import Event, Viewer, seen
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,

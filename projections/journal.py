@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.facts import MEMBER, OWN, Account, Balance, Posting, member_of
 from referee.value import Value
@@ -24,8 +24,8 @@ class JournalEntry(Value):
     number: int
     date: datetime.date
     """On the club's clock; never before that of the entry before."""
-    kind: told.Code
-    currency: told.Currency
+    kind: wire_types.Code
+    currency: wire_types.Currency
     cause: str
     """What made it: ``<aggregate id>/<event number>``."""
     postings: tuple[Posting, ...]
@@ -33,7 +33,7 @@ class JournalEntry(Value):
     reverses: int | None
     """The entry that it takes back."""
     by: Actor
-    text: told.Note = ""
+    text: wire_types.Note = ""
 
 
 class Chart(Protocol):
@@ -60,8 +60,8 @@ class Journal(Value):
     well, and the program that reads the file compares.
     """
 
-    club: told.Name
-    currencies: tuple[told.Currency, ...]
+    club: wire_types.Name
+    currencies: tuple[wire_types.Currency, ...]
     first: datetime.date
     last: datetime.date
     """Before 9999-12-31: some files speak of the day after."""
@@ -106,7 +106,7 @@ def balances(journal: Journal) -> tuple[Balance, ...]:
     )
 
 
-def in_currency(journal: Journal, currency: told.Currency) -> Journal:
+def in_currency(journal: Journal, currency: wire_types.Currency) -> Journal:
     """The part of the journal in one of its currencies."""
     return replace(
         journal,

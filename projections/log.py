@@ -26,8 +26,8 @@ from sqlalchemy import (
     update,
 )
 
-from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, Row
+from projections.follow.projection import LIVE, own_name
 from referee.log.tree import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH, Tree, leaf_hashes, rolled_up
 
 POSITION_BYTES = 8

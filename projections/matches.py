@@ -33,9 +33,9 @@ from sqlalchemy import (
 
 from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
-from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
-from projections.sight import NOBODY, Sight, member_of
+from projections.follow.projection import LIVE, own_name
+from projections.visibility import NOBODY, Sight, member_of
 from referee.events import (
     Dealing,
     DealScored,
@@ -47,9 +47,9 @@ from referee.events import (
     MatchWon,
     Visibility,
 )
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected
 from referee.value import Seat, Time, Value, Version
+from referee.visibility import Recorded
 
 Status = Annotated[
     Literal["open", "over", "abandoned"],

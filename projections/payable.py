@@ -11,7 +11,7 @@ from urllib.parse import quote
 import segno
 
 from projections.journal import decimal
-from projections.lettering import in_line, spelled
+from projections.transliterate import in_line, spelled
 
 SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212./()]")
 """What people write between the figures of a number: blanks, hyphens and dashes, dots, slashes, brackets."""

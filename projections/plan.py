@@ -15,12 +15,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.value import Value
 
 CLUB: Literal["club"] = "club"
 Node = Annotated[
-    told.MemberNumber | Literal["club"],
+    wire_types.MemberNumber | Literal["club"],
     Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
 ]
 EXACT_MAX = 16
@@ -32,11 +32,11 @@ TRIPLES_MAX = 400
 class Payment(Value):
     """One payment, in minor units."""
 
-    id: told.Digest
+    id: wire_types.Digest
     """The same for as long as the same payment is proposed for the same purpose."""
     payer: Node
     payee: Node
-    amount: told.Money
+    amount: wire_types.Money
 
 
 class Plan(Value):
@@ -45,7 +45,7 @@ class Plan(Value):
     payments: tuple[Payment, ...]
     minimal: bool
     """Whether no plan has fewer; for many people it may, and nobody knows."""
-    groups: told.Tally
+    groups: wire_types.Tally
 
 
 Owed = tuple[Node, int]

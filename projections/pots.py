@@ -11,12 +11,12 @@ from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from projections.spreadsheets import table
-from referee import told
+from referee import wire_types
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
-from referee.proceedings.corrections import Corrections, Ended, ProtocolCorrected, as_counted
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Event, Recorded
+from referee.officials.events.corrections import Corrections, Ended, ProtocolCorrected, as_counted
+from referee.officials.events.takeback import ActTakenBack
 from referee.value import EventNumber, RuleId, Seat, Value, Version
+from referee.visibility import Event, Recorded
 
 STAKED = "pot/staked"
 """The topic of a stake, a fact of games with a pot alone: ``seat`` put ``amount`` into the pot."""
@@ -26,27 +26,27 @@ class PotPending(Value):
     """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
 
     seat: Seat
-    units: told.Money
+    units: wire_types.Money
     event: EventNumber
 
 
 class PotLine(Value):
     """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the one that wrote the line."""
 
-    deal: told.DealNumber
-    kind: told.Code
-    before: told.Money
-    after: told.Money
-    entries: told.Many[PotEntry]
+    deal: wire_types.DealNumber
+    kind: wire_types.Code
+    before: wire_types.Money
+    after: wire_types.Money
+    entries: wire_types.Many[PotEntry]
     event: EventNumber
 
 
 class PotClosed(Value):
     """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
 
-    before: told.Money
-    after: told.Money
-    entries: told.Many[PotEntry]
+    before: wire_types.Money
+    after: wire_types.Money
+    entries: wire_types.Many[PotEntry]
     rule: RuleId
     event: EventNumber
 
@@ -58,20 +58,20 @@ class Pot(Value):
     ``currency``, or where it is ``null`` in the game's own units.
     """
 
-    match: told.MatchId
+    match: wire_types.MatchId
     version: Version
-    ruleset: told.Code
-    players: told.Names
-    currency: told.Currency | None
-    opening: told.Money
+    ruleset: wire_types.Code
+    players: wire_types.Names
+    currency: wire_types.Currency | None
+    opening: wire_types.Money
     """What lay in it at the start."""
-    contents: told.Money
+    contents: wire_types.Money
     """What lies in it, without ``pending``."""
-    pending: told.Many[PotPending] = ()
-    lines: told.Many[PotLine] = ()
+    pending: wire_types.Many[PotPending] = ()
+    lines: wire_types.Many[PotLine] = ()
     """The deals that count, as they count."""
     closed: PotClosed | None = None
-    corrected: told.Events = ()
+    corrected: wire_types.Events = ()
     """The numbers of the events that corrected it."""
 
 

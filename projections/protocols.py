@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.spreadsheets import table
-from referee import told
+from referee import wire_types
 from referee.events import (
     DealScored,
     Dealt,
@@ -28,7 +28,7 @@ from referee.events import (
     PlayerEliminated,
     in_points,
 )
-from referee.proceedings.corrections import (
+from referee.officials.events.corrections import (
     CorrectedBy,
     Corrections,
     Ended,
@@ -37,8 +37,7 @@ from referee.proceedings.corrections import (
     as_counted,
     by_correction,
 )
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Recorded
+from referee.officials.events.takeback import ActTakenBack
 from referee.value import (
     AnswerSeen,
     BidSeen,
@@ -52,6 +51,7 @@ from referee.value import (
     WonBy,
     tied,
 )
+from referee.visibility import Recorded
 
 LOOK = 8
 """Lines that are looked at together for a deal and its neighbours; more only where deals were voided."""
@@ -65,7 +65,7 @@ class Pending(Value):
     """A penalty knocked up in the deal under way, and the event that imposed it."""
 
     seat: Seat
-    points: told.WholePoints
+    points: wire_types.WholePoints
     rule: RuleId
     event: EventNumber
 
@@ -76,7 +76,7 @@ class LineEntry(Value):
     seat: Seat
     points: Points
     rule: RuleId
-    events: told.Events
+    events: wire_types.Events
 
 
 class LineWritten(Value):
@@ -87,22 +87,22 @@ class LineWritten(Value):
     penalties were entered all the same: the deal has a line of its own later.
     """
 
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: told.Counts
-    answers: told.BySeat[AnswerSeen | None]
-    penalties: told.PointsBySeat
-    before: told.BySeat[Points]
-    change: told.BySeat[Points]
-    points: told.BySeat[Points]
-    eliminated: told.Seats
-    entries: told.Many[LineEntry]
+    tricks: wire_types.Counts
+    answers: wire_types.BySeat[AnswerSeen | None]
+    penalties: wire_types.PointsBySeat
+    before: wire_types.BySeat[Points]
+    change: wire_types.BySeat[Points]
+    points: wire_types.BySeat[Points]
+    eliminated: wire_types.Seats
+    entries: wire_types.Many[LineEntry]
     event: EventNumber
-    pot_before: told.Money | None = None
-    pot: told.Money | None = None
+    pot_before: wire_types.Money | None = None
+    pot: wire_types.Money | None = None
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
 
 
@@ -122,7 +122,7 @@ class Line(LineWritten):
     penalties were entered all the same: the deal has a line of its own later.
     """
 
-    was: told.Many[LineWas] = ()
+    was: wire_types.Many[LineWas] = ()
     """The line as it was written, and after each correction but the last; empty: it was not corrected."""
 
 
@@ -131,48 +131,48 @@ class Closing(Value):
     ``points``."""
 
     rule: RuleId
-    before: told.BySeat[Points]
-    change: told.BySeat[Points]
-    points: told.BySeat[Points]
-    pot_before: told.Money
-    pot: told.Money
+    before: wire_types.BySeat[Points]
+    change: wire_types.BySeat[Points]
+    points: wire_types.BySeat[Points]
+    pot_before: wire_types.Money
+    pot: wire_types.Money
     event: EventNumber
 
 
 class Protocol(Value):
     """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
 
-    match: told.MatchId
+    match: wire_types.MatchId
     version: Version
-    ruleset: told.Code
-    players: told.Names
-    opening: told.PointsBySeat
+    ruleset: wire_types.Code
+    players: wire_types.Names
+    opening: wire_types.PointsBySeat
     """Points at the start."""
     taken_over: bool
     """The start was taken from a match begun on paper."""
-    points: told.BySeat[Points]
+    points: wire_types.BySeat[Points]
     """Points as they stand."""
-    lines: told.Many[Line] = ()
-    pending: told.Many[Pending] = ()
-    eliminated: told.Seats = ()
+    lines: wire_types.Many[Line] = ()
+    pending: wire_types.Many[Pending] = ()
+    eliminated: wire_types.Seats = ()
     over: bool = False
     abandoned: bool = False
     """The official ended it unfinished."""
     winner: Seat | None = None
     """Who won; of partners the first. ``null`` in a match that is over: nobody."""
-    winners: told.Seats = ()
+    winners: wire_types.Seats = ()
     """All who won: more than one where partners do."""
     won_by: WonBy | None = None
     won_rule: RuleId | None = None
-    settlement: told.MoneyBySeat | None = None
+    settlement: wire_types.MoneyBySeat | None = None
     """What each seat receives, in minor units."""
     closing: Closing | None = None
     """The last line where a pot is shared at the end."""
     dealer: Seat | None = None
     """Who dealt last."""
-    struck: told.Many[LineWas] = ()
+    struck: wire_types.Many[LineWas] = ()
     """Lines that count for nothing: struck by an official, or played after the match was won."""
-    corrected: told.Events = ()
+    corrected: wire_types.Events = ()
     """The numbers of the events that corrected it."""
 
 

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from referee.sight import Recorded
+from referee.visibility import Recorded
 
 _REF = re.compile(rb"hmac:[0-9a-f]{64}")
 

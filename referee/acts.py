@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
-Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
+Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 """A few lines in somebody's own words."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal[

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.value import Seat, SeatSent, Value
 
 TokenRole = Literal["seat", "scribe", "watcher"]
@@ -18,7 +18,7 @@ Role = Annotated[
         "the officials that the match names.",
     ),
 ]
-PlaceSent = Annotated[int, Meta(ge=1, le=told.OFFICIALS_MAX)]
+PlaceSent = Annotated[int, Meta(ge=1, le=wire_types.OFFICIALS_MAX)]
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
@@ -26,7 +26,7 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
 
     seat: Seat | None
     """The seat; null: the role has none."""
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """SHA-256 of the token. It is shown to nobody."""
     role: TokenRole = "seat"
 
@@ -36,7 +36,7 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
 
     role: Role
     """What it admits to."""
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """SHA-256 of the code. It is shown to nobody."""
     seat: SeatSent | None = None
     """The seat; left out: the role has none."""
@@ -47,7 +47,7 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):
     """Take the seat or role that an invitation admits to. At a seat for money this agrees to the stakes."""
 
-    invitation: told.InvitationNumber
+    invitation: wire_types.InvitationNumber
     """The number of the invitation in the match."""
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """SHA-256 of the token that the holder gets. It is shown to nobody."""

@@ -12,8 +12,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from referee import told
-from referee.sight import Event, Hidden, Viewer, by_seat
+from referee import wire_types
 from referee.value import (
     AnswerSeen,
     BidSeen,
@@ -28,6 +27,7 @@ from referee.value import (
     WonBy,
     tied,
 )
+from referee.visibility import Event, Hidden, Viewer, by_seat
 
 Dealing = Annotated[
     Literal["house", "table", "tally"],
@@ -81,8 +81,8 @@ StakesNeed = Annotated[
 class Stakes(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
 
-    currency: told.Currency
-    unit: told.Unit
+    currency: wire_types.Currency
+    unit: wire_types.Unit
 
 
 class Breach(Value, omit_defaults=True):
@@ -96,13 +96,13 @@ class Breach(Value, omit_defaults=True):
     seat: Seat
     rule: RuleId
     payer: Seat
-    points: told.WholePoints
-    closes_after: told.Count | None = None
-    shown_by: told.Events = ()
+    points: wire_types.WholePoints
+    closes_after: wire_types.Count | None = None
+    shown_by: wire_types.Events = ()
     """Earlier events that prove it, beside the one that carries it."""
     by: Seat | None = None
     """Who did it, where the rules hold another to it: ``seat``."""
-    tricks: told.Count | None = None
+    tricks: wire_types.Count | None = None
     """Of a reported error: how many tricks of the deal had been led to, or entered. ``None``: it does not matter."""
 
 
@@ -110,18 +110,18 @@ class Entry(Value):
     """One number on a line of the protocol: why it stands there, and the events that show it."""
 
     seat: Seat
-    points: told.WholePoints
+    points: wire_types.WholePoints
     rule: RuleId
-    events: told.Events
+    events: wire_types.Events
 
 
 class PotEntry(Value):
     """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
 
     seat: Seat | None
-    units: told.Money
+    units: wire_types.Money
     rule: RuleId
-    events: told.Events
+    events: wire_types.Events
 
 
 class Payment(Value, omit_defaults=True):
@@ -130,7 +130,7 @@ class Payment(Value, omit_defaults=True):
 
     payer: Seat
     payee: Seat
-    points: told.WholePoints
+    points: wire_types.WholePoints
     """How many points are paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
@@ -141,11 +141,11 @@ class Adjudication(Value):
     """How a match is attended to: the officials by name, the first of whom is ``official``, the second
     ``official:2``, and their time limits."""
 
-    officials: told.Officials
+    officials: wire_types.Officials
     """Their names."""
-    appeal_minutes: told.Minutes = 30
+    appeal_minutes: wire_types.Minutes = 30
     """So long a ruling may be appealed (J7)."""
-    correction_minutes: told.Minutes = 30
+    correction_minutes: wire_types.Minutes = 30
     """So long after the end of the match a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
     """Whether play goes on while a case is open (J5)."""
@@ -158,41 +158,41 @@ class MatchOpened(Event):
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody", "officials": "nobody"}
-    ruleset: told.Code
-    edition: told.Edition
+    ruleset: wire_types.Code
+    edition: wire_types.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
-    players: told.Names
+    players: wire_types.Names
     dealing: Dealing
     enforcement: Enforcement
-    points: told.PointsBySeat
-    tokens: told.BySeat[told.Hash]
-    official: told.HiddenHash
-    pot: told.Money = 0
+    points: wire_types.PointsBySeat
+    tokens: wire_types.BySeat[wire_types.Hash]
+    official: wire_types.HiddenHash
+    pot: wire_types.Money = 0
     """What lies in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
     adjudication: Adjudication | None = None
     """Officials attend to the match; null: what events cannot decide, nobody rules on."""
-    officials: told.BySeat[told.Hash] = ()
+    officials: wire_types.BySeat[wire_types.Hash] = ()
     """Of the tokens of the other officials, from the second on, as SHA-256: told to nobody."""
     shuffle: Shuffling | None = None
     """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
-    entropy_seconds: told.EntropySeconds = 0
+    entropy_seconds: wire_types.EntropySeconds = 0
     """So long after the commitment a deal waits for what the seats add to the shuffle."""
     club: UUID | None = None
     """Whose match it is; null: nobody's. In a club's match ``players`` are ``M5`` and so on, by ``members``."""
-    evening: told.EveningNumber | None = None
+    evening: wire_types.EveningNumber | None = None
     """Of the club's evenings the one on which it is played."""
-    table: told.TableNumber | None = None
+    table: wire_types.TableNumber | None = None
     """At which table of that evening."""
-    members: told.BySeat[told.MemberNumber] = ()
+    members: wire_types.BySeat[wire_types.MemberNumber] = ()
     """The members who play, by seat; empty where it is no club's."""
     visibility: Visibility = "public"
     """Who may see it."""
     stakes_need: StakesNeed = "members"
     """Who has to agree to the stakes before a club's books count them."""
-    stake_limit: told.Money | None = None
+    stake_limit: wire_types.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
 
@@ -202,9 +202,9 @@ class TokenEnded(Event):
     TOPIC: ClassVar[str] = "match/token-ended"
     seat: Seat | None = None
     """Whose it was; left out: nobody's, in a role that has no seat."""
-    role: told.Code = "seat"
+    role: wire_types.Code = "seat"
     """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
-    official: told.OfficialPlace | None = None
+    official: wire_types.OfficialPlace | None = None
     """Which of the officials, from 1; left out: another role."""
 
 
@@ -213,13 +213,13 @@ class TokenMade(Event):
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """Of the token, as SHA-256: told to nobody."""
     seat: Seat | None = None
     """Whose it is; left out: nobody's, in a role that has no seat."""
-    role: told.Code = "seat"
+    role: wire_types.Code = "seat"
     """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
-    official: told.OfficialPlace | None = None
+    official: wire_types.OfficialPlace | None = None
     """Which of the officials, from 1; left out: another role."""
 
 
@@ -267,20 +267,20 @@ class Dealt(Event):
         "seed": "open",
         "breaches": "official",
     }
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     dealer: Seat
-    counts: told.Counts
-    hands: told.Hands | None = None
-    each: told.Count = 0
+    counts: wire_types.Counts
+    hands: wire_types.Hands | None = None
+    each: wire_types.Count = 0
     """How many cards each should have, where somebody has a wrong number, which is found only on picking up."""
-    stock: told.Cards = ()
-    widow: told.Cards = ()
+    stock: wire_types.Cards = ()
+    widow: wire_types.Cards = ()
     turn_up: CardText | None = None
     """Lies face up for all to see."""
-    seed: told.Seed | None = None
+    seed: wire_types.Seed | None = None
     face_up: bool = False
     """Hands are up as soon as they are dealt: each seat sees its own."""
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
 
 
 class CardPlayed(Event):
@@ -290,7 +290,7 @@ class CardPlayed(Event):
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
     card: CardText
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
 
 
 class TrickTaken(Event):
@@ -299,13 +299,13 @@ class TrickTaken(Event):
     TOPIC: ClassVar[str] = "trick/taken"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
-    trick: told.TrickNumber
+    trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
     """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
     second: Seat | None = None
     """Who had played the second best card, where that was told."""
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
     """What the lead passed over, where only the tally is kept."""
 
 
@@ -317,7 +317,7 @@ class Reported(Event):
     seat: Seat
     accused: Seat
     fault: OffenceText
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
 
 
 def to_knocker(ruling: Any, field: str, viewer: Viewer) -> str:
@@ -331,16 +331,16 @@ class KnockUpheld(Event):
 
     TOPIC: ClassVar[str] = "knock/upheld"
     HIDDEN: ClassVar[Hidden] = {"note": to_knocker}
-    case: told.CaseNumber
+    case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
     offence: OffenceText
     rule: RuleId
     payer: Seat
-    penalty: told.WholePoints
-    rests_on: told.Events
+    penalty: wire_types.WholePoints
+    rests_on: wire_types.Events
     named: OffenceText | None = None
-    note: told.Note = ""
+    note: wire_types.Note = ""
     appeal_until: Time | None = None
     """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
@@ -372,17 +372,17 @@ class KnockDismissed(Event):
 
     TOPIC: ClassVar[str] = "knock/dismissed"
     HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late) | {"note": to_knocker}
-    case: told.CaseNumber
+    case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
     reason: DismissalReason
     rule: RuleId
     named: OffenceText | None = None
     offence: OffenceText | None = None
-    rests_on: told.Events = ()
-    of: told.CaseNumber | None = None
+    rests_on: wire_types.Events = ()
+    of: wire_types.CaseNumber | None = None
     """With ``again``: the number of the case that decides about the same incident."""
-    note: told.Note = ""
+    note: wire_types.Note = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
     appeal_until: Time | None = None
@@ -396,9 +396,9 @@ class PenaltyImposed(Event):
 
     TOPIC: ClassVar[str] = "penalty/imposed"
     seat: Seat
-    points: told.WholePoints
+    points: wire_types.WholePoints
     rule: RuleId
-    case: told.CaseNumber | None = None
+    case: wire_types.CaseNumber | None = None
 
 
 class DealScored(Event):
@@ -409,23 +409,23 @@ class DealScored(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/scored"
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: told.Counts
-    answers: told.BySeat[AnswerSeen | None]
-    penalties: told.PointsBySeat
-    before: told.PointsBySeat
-    points: told.PointsBySeat
-    entries: told.Many[Entry]
-    eliminated: told.Seats = ()
+    tricks: wire_types.Counts
+    answers: wire_types.BySeat[AnswerSeen | None]
+    penalties: wire_types.PointsBySeat
+    before: wire_types.PointsBySeat
+    points: wire_types.PointsBySeat
+    entries: wire_types.Many[Entry]
+    eliminated: wire_types.Seats = ()
     """Everybody who is out of the match after this deal."""
-    pot_before: told.Money | None = None
-    pot: told.Money | None = None
+    pot_before: wire_types.Money | None = None
+    pot: wire_types.Money | None = None
     """The pot before and after the deal, in games that have one."""
-    pot_entries: told.Many[PotEntry] = ()
+    pot_entries: wire_types.Many[PotEntry] = ()
     halves: bool = False
     """``before``, ``points`` and ``entries`` count halves of a point."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
@@ -446,11 +446,11 @@ class DealVoided(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
-    deal: told.DealNumber
-    reason: told.Note = ""
-    before: told.PointsBySeat = ()
-    points: told.PointsBySeat = ()
-    entries: told.Many[Entry] = ()
+    deal: wire_types.DealNumber
+    reason: wire_types.Note = ""
+    before: wire_types.PointsBySeat = ()
+    points: wire_types.PointsBySeat = ()
+    entries: wire_types.Many[Entry] = ()
 
 
 class PlayerEliminated(Event):
@@ -473,13 +473,13 @@ class MatchWon(Event):
     seat: Seat | None
     by: WonBy
     rule: RuleId
-    points: told.PointsBySeat
-    settlement: told.MoneyBySeat | None = None
+    points: wire_types.PointsBySeat
+    settlement: wire_types.MoneyBySeat | None = None
     halves: bool = False
     """``points``, and those of the ``payments``, count halves of a point."""
-    seats: told.Seats = ()
+    seats: wire_types.Seats = ()
     """All winners, where partners win together."""
-    payments: told.Many[Payment] = ()
+    payments: wire_types.Many[Payment] = ()
     """Who pays whom, which gives the ``settlement``; left out: the match was not for money."""
 
 
@@ -491,12 +491,12 @@ class MatchClosed(Event):
 
     TOPIC: ClassVar[str] = "match/closed"
     rule: RuleId
-    pot_before: told.Money
-    shares: told.MoneyBySeat
-    pot: told.Money
-    before: told.PointsBySeat
-    points: told.PointsBySeat
-    settlement: told.MoneyBySeat | None = None
+    pot_before: wire_types.Money
+    shares: wire_types.MoneyBySeat
+    pot: wire_types.Money
+    before: wire_types.PointsBySeat
+    points: wire_types.PointsBySeat
+    settlement: wire_types.MoneyBySeat | None = None
 
 
 class MatchAbandoned(Event):
@@ -508,16 +508,16 @@ class MatchAbandoned(Event):
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"
-    deal: told.DealNumber
-    reason: told.Note = ""
+    deal: wire_types.DealNumber
+    reason: wire_types.Note = ""
     """Why, as the official gave it."""
-    rule: told.SharedBy = ""
-    pot_before: told.Money = 0
-    shares: told.MoneyBySeat = ()
-    pot: told.Money = 0
-    before: told.PointsBySeat = ()
-    points: told.PointsBySeat = ()
-    settlement: told.MoneyBySeat | None = None
+    rule: wire_types.SharedBy = ""
+    pot_before: wire_types.Money = 0
+    shares: wire_types.MoneyBySeat = ()
+    pot: wire_types.Money = 0
+    before: wire_types.PointsBySeat = ()
+    points: wire_types.PointsBySeat = ()
+    settlement: wire_types.MoneyBySeat | None = None
 
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))

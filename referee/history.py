@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from referee.sight import Recorded
+from referee.visibility import Recorded
 
 
 class HistoryNeeded(Exception):

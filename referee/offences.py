@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from referee.acts import Knock
 from referee.events import Breach, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.refusals import WrongPhase
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 DISMISSED_MAX = 20
 """So many knocks of a seat may be dismissed in a deal; then it may not knock in it any more. Where they cost nothing

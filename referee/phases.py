@@ -20,9 +20,7 @@ from msgspec.structs import replace
 from referee import seating
 from referee.acts import Abandon, Act, AgreeStakes, Close, Entropy, Knock, Result, TakeBack, Void
 from referee.admission import IssueToken
-from referee.asked import Proceeding, Request
 from referee.cards import clockwise
-from referee.entering import entering
 from referee.events import (
     DealScored,
     DealVoided,
@@ -40,14 +38,16 @@ from referee.events import (
     Stakes,
 )
 from referee.offences import Ledger, imposed, may_knock, reported, ruled
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.proceedings.tally import ResultEntered
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
+from referee.requests import Proceeding, Request
 from referee.ruleset import Moment, Ruleset, Script, Shown
 from referee.seating import Seating
-from referee.settling import Basis, received
-from referee.sight import Event, Viewer
+from referee.settlement import Basis, received
 from referee.value import Value
+from referee.visibility import Event, Viewer
+from referee.whole_deal import entering
 
 # The table
 

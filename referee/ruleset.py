@@ -8,15 +8,15 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
 from referee.acts import Act
-from referee.asked import Request
 from referee.events import MatchOpened
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.settling import Basis
-from referee.sight import Event, Recorded, Viewer
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.requests import Request
+from referee.settlement import Basis
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
+from referee.visibility import Event, Recorded, Viewer
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -54,17 +54,17 @@ class OpenBreach(TypedDict):
     """The rule that it is against."""
     payer: Seat
     """Who goes up if it is knocked for."""
-    points: told.WholePoints
+    points: wire_types.WholePoints
     """By how many points."""
     event: EventNumber
     """In which it happened."""
-    closes_after: NotRequired[told.Count]
+    closes_after: NotRequired[wire_types.Count]
     """After so many completed tricks of the deal it is too late; left out: when the deal is scored."""
-    shown_by: NotRequired[told.Events]
+    shown_by: NotRequired[wire_types.Events]
     """Earlier events that prove it, beside the one that carries it."""
     by: NotRequired[Seat]
     """Who did it, where the rules hold another to it: `seat`."""
-    tricks: NotRequired[told.Count]
+    tricks: NotRequired[wire_types.Count]
     """Of a reported error: how many tricks of the deal had been led to, or entered."""
 
 
@@ -72,33 +72,33 @@ class Shown(Value):
     """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None`` where it does not apply."""
 
     phase: Annotated[str, tied("ruleset", "phase")]
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     dealer: Seat | None
-    to_act: told.Seats
+    to_act: wire_types.Seats
     """Seats that are awaited now; while play is held for a case, none."""
-    active: told.Seats
+    active: wire_types.Seats
     """Seats that are still in the match."""
-    points: told.BySeat[Points]
-    penalties: told.PointsBySeat
+    points: wire_types.BySeat[Points]
+    penalties: wire_types.PointsBySeat
     """Points knocked up in this deal, not yet in ``points``."""
-    hand: told.Cards | None = None
+    hand: wire_types.Cards | None = None
     """The viewer's own cards."""
-    hands: told.Hands | None = None
+    hands: wire_types.Hands | None = None
     """All cards, for officials."""
-    cards_left: told.Counts | None = None
-    picked_up: told.Seats | None = None
+    cards_left: wire_types.Counts | None = None
+    picked_up: wire_types.Seats | None = None
     """Seats that have taken up their cards."""
-    bids: told.Many[SeatAndBid] | None = None
+    bids: wire_types.Many[SeatAndBid] | None = None
     """Seat and bid, as they were spoken."""
     contract: BidSeen | None = None
     declarer: Seat | None = None
-    trick: told.BySeat[SeatAndCard] | None = None
+    trick: wire_types.BySeat[SeatAndCard] | None = None
     """Seat and card, as they were played."""
-    tricks: told.Counts | None = None
-    answers: told.BySeat[AnswerSeen | None] | None = None
-    due: told.Many[DueAct] = ()
+    tricks: wire_types.Counts | None = None
+    answers: wire_types.BySeat[AnswerSeen | None] | None = None
+    due: wire_types.Many[DueAct] = ()
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
-    breaches: told.Many[OpenBreach] | None = None
+    breaches: wire_types.Many[OpenBreach] | None = None
     """Offences that stand open, for officials."""
     winner: Seat | None = None
     more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None

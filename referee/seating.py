@@ -13,11 +13,11 @@ from referee.acts import AgreeStakes
 from referee.admission import Invite, IssueToken, RedeemInvitation, Role
 from referee.events import MatchOpened, StakesNeed, TokenEnded, TokenMade
 from referee.invitations import INVITATIONS_MAX
-from referee.proceedings.seating import InvitationRedeemed, Invited, StakesAgreed, StakesDeclined
+from referee.officials.events.seating import InvitationRedeemed, Invited, StakesAgreed, StakesDeclined
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 
 class Invitation(invitations.Invitation, kw_only=True):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from referee.events import MatchOpened
-from referee.proceedings.seating import StakesAgreed
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Recorded
+from referee.officials.events.seating import StakesAgreed
+from referee.officials.events.takeback import ActTakenBack
+from referee.visibility import Recorded
 
 AGREED = StakesAgreed(seats=(0, 1, 2), how="secretary")
 """All three seats have agreed."""

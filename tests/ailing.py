@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 import psycopg
 
 from projections.follow.engine import books_file
-from referee.store.reach import SqliteFile, place_of
+from referee.store.connection import SqliteFile, place_of
 
 REFUSES = """
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from api.bookkeeping import Books
+from api.runtime.projections import Books
 
 SECONDS_MAX = 30.0
 

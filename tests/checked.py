@@ -13,15 +13,15 @@ import msgspec
 import pytest
 
 from api.access.caller import SPECTATOR
-from api.matches.shown import event_seen, shuffling
+from api.matches.schemas import event_seen, shuffling
 from referee.actors import Actor
 from referee.acts import Act, Entropy, RequestCards
 from referee.events import MatchOpened
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Event, Recorded
 from tests.api.serving import ROOT
 from tests.played import opening
 from tests.run_here import run_here

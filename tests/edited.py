@@ -11,15 +11,15 @@ from uuid import UUID
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from api.bookkeeping import Books
-from api.ops.proof import Difference
-from api.ops.shelves import Shelves
-from api.ops.stored import Stored
-from api.ops.verify import verified, verify
+from api.maintenance.projection_check import Shelves
+from api.maintenance.raw_store import Stored
+from api.maintenance.replay_check import Difference
+from api.maintenance.verify import verified, verify
+from api.runtime.projections import Books
 from projections.follow.engine import books_file
 from referee.store.acts import keyed_acts
+from referee.store.connection import SqliteFile, place_of
 from referee.store.desk import Desk
-from referee.store.reach import SqliteFile, place_of
 from referee.store.store import Referee, construct, settings_for
 from tests.played import legal_acts, opened, send
 

@@ -16,15 +16,15 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Play
-from referee.asked import Request
 from referee.events import DealScored, Dealt, MatchOpened, MatchWon, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Moment, Ruleset, Shown
-from referee.sight import Event, Recorded, Viewer
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.value import Points
+from referee.visibility import Event, Recorded, Viewer
 
 P1, P2, P3, P4, P5, P6, P7, P8 = range(8)
 MATCH = UUID(int=1)

@@ -14,14 +14,15 @@ from msgspec.structs import replace
 
 from referee.actors import Actor, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
-from referee.asked import Appeal, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.events import Adjudication, Dealt, MatchOpened
-from referee.officials import asked, attended, shuffle, takeback
-from referee.officials.standing import Case
-from referee.proceedings.shuffle import ShuffleCommitted
+from referee.officials import shuffle, takeback
+from referee.officials.attended import asked, attended
+from referee.officials.events.shuffle import ShuffleCommitted
+from referee.officials.state import Case
+from referee.requests import Appeal, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.store.aggregate import fold
+from referee.visibility import Event
 from tests.interference import Pair, Told, told
 
 OFTEN = 0.3

@@ -21,13 +21,13 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
-from referee.asked import Request
 from referee.cards import texts_of
 from referee.events import LAYS_OPEN, Dealt, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, seen
 from tests.drawn import some_match
 from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 

@@ -24,10 +24,10 @@ from referee.events import (
     Stakes,
 )
 from referee.games import RULESETS
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
+from referee.visibility import Recorded
 
 KORTOXEN = "rodskagg-kortoxen"
 

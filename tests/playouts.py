@@ -53,9 +53,9 @@ from referee.games import RULESETS
 from referee.games.kalabrias.deal import later_counts
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
+from referee.visibility import Event, Recorded
 from tests.drawn import some_match
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -6,19 +6,19 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from api.money.auditing import how_settled
+from api.money.audit_report import how_settled
 from projections.audit.findings import CHECKS, Findings
 from projections.audit.settled import OF_MONEY
 from projections.audit.settled import owed as owed_by_lines
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.games import RULESETS
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.seating import StakesAgreed
 from referee.phases import Over
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
-from referee.proceedings.seating import StakesAgreed
-from referee.settling import Settlement, settlement
-from referee.sight import Recorded
+from referee.settlement import Settlement, settlement
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Recorded
 
 
 def settled(history: Sequence[Recorded], **more: Any) -> Settlement:

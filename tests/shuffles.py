@@ -14,14 +14,14 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from referee.acts import Abandon, Void
-from referee.asked import Correct
 from referee.cards import shuffled
 from referee.events import Adjudication, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.recast import script
+from referee.officials.events.corrections import Why
+from referee.officials.rescoring import script
 from referee.phases import Over
-from referee.proceedings.corrections import Why
 from referee.refusals import Refused
+from referee.requests import Correct
 from tests.checked import MATCH, Played, checked, hashed
 
 Line = dict[str, Any]

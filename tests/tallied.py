@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Act, Answer, Ask, Bid, Deal, Knock, KnockOut, KnockTold, Report, Result, Score, Trick
-from referee.asked import Request
 from referee.events import (
     CardPlayed,
     DealScored,
@@ -31,8 +30,9 @@ from referee.games._rodskagg.facts import (
     QuestionAsked,
 )
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event
+from referee.visibility import Event
 from tests.playouts import NOON, PAUSE, Playout, every_act, some_match
 
 SHOWN = ("fold_question", "exit_knock")

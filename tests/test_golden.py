@@ -19,12 +19,12 @@ from api.access.caller import Caller
 from api.books.deals import record_of
 from referee import notation
 from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void
-from referee.asked import act_name
 from referee.events import DealScored
 from referee.games import RULESETS
 from referee.notation.words import BY_LINE, WORDS
 from referee.refusals import AgainstTheRules
-from referee.sight import Event
+from referee.requests import act_name
+from referee.visibility import Event
 from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp

@@ -20,7 +20,7 @@ WEB = {"litestar", "uvicorn"}
 STORAGE = {"eventsourcing", "psycopg", "psycopg_pool", "sqlalchemy", "sqlite3"}
 CHANCE = {"random", "secrets", "time", "uuid.uuid1", "uuid.uuid4"}
 MACHINE = {"asyncio", "io", "os", "pathlib", "socket", "subprocess", "threading"}
-EDGES = {"referee.store.clock", "referee.store.reach"}
+EDGES = {"referee.store.clock", "referee.store.connection"}
 IN_MEMORY = {"io.BytesIO", "io.StringIO"}
 CLOCK = {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "time.time"}
 """The clock of the machine, which may show no date."""
@@ -61,15 +61,15 @@ def banned(file: str) -> tuple[set[str], set[str]]:
         # The books lie beside the events: where that is, and how one gets there, is said once.
         known = {
             "referee.actors",
-            "referee.clubs.asked",
+            "referee.clubs.commands",
             "referee.clubs.facts",
             "referee.clubs.proposal_events",
             "referee.events",
             "referee.log.tree",
-            "referee.proceedings",
-            "referee.settling",
-            "referee.sight",
-            "referee.told",
+            "referee.officials.events",
+            "referee.settlement",
+            "referee.visibility",
+            "referee.wire_types",
             "referee.value",
         } | EDGES
         if any(fnmatch(file, f"projections/{one}") for one in PURE):
@@ -117,15 +117,15 @@ BESIDE_ACCESS = {
         "api.access.limits.WRONG",
         "api.access.quotas.Quotas",
         "api.access.tokens.RefusedTokens",
-        "api.access.tried.tried_in",
+        "api.access.attempts.tried_in",
     },
-    "api/clubs/making.py": {
-        "api.access.derived.Derived",
+    "api/clubs/new_keys.py": {
+        "api.access.idempotent_secrets.Derived",
         "api.access.keys.written",
         "api.access.tokens.hash_of",
     },
-    "api/clubs/doing.py": {"api.access.codes.new_code", "api.access.tokens.hash_of"},
-    "api/clubs/shown.py": {"api.access.codes.Code", "api.access.keys.LENGTH_MAX", "api.access.keys.PATTERN"},
+    "api/clubs/command_handling.py": {"api.access.codes.new_code", "api.access.tokens.hash_of"},
+    "api/clubs/schemas.py": {"api.access.codes.Code", "api.access.keys.LENGTH_MAX", "api.access.keys.PATTERN"},
     "api/invitations/calls.py": {"api.access.codes"},
     "api/invitations/keys.py": {"api.access.codes.number_of", "api.access.tokens.hash_of"},
     "api/invitations/seats.py": {
@@ -137,24 +137,24 @@ BESIDE_ACCESS = {
     "api/commands/keys.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
     "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
     "api/matches/openings.py": {
-        "api.access.derived.Derived",
+        "api.access.idempotent_secrets.Derived",
         "api.access.tokens.hash_of",
         "api.access.tokens.new_token",
     },
     "api/matches/tokens.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
-    "api/service.py": {
+    "api/runtime/service.py": {
         "api.access.limits.COUNTED",
         "api.access.limits.Limits",
         "api.access.quotas.Quotas",
         "api.access.tickets.Tickets",
-        "api.access.tried.Tried",
+        "api.access.attempts.Tried",
     },
     "api/settings.py": {"api.access.addresses.networks_of"},
 }
 """What else some use of it: they make tokens, limit and count; who may do what none of that tells."""
 TELLS = {"authorization", "holder", "whose"}
 """Who asks these of a request or a match decides by himself who may."""
-VERIFIES = "api/ops/proof.py"
+VERIFIES = "api/maintenance/replay_check.py"
 """Looks at what was decided once."""
 
 
@@ -193,7 +193,7 @@ def test_one_place_decides_who_may_see_and_do_what(path: Path):
         ("api/matches/acts.py", "from api.access.caller import Caller", set()),
         ("api/matches/acts.py", "from api.access.access import Access, anybody", set()),
         ("api/matches/acts.py", "from api.access.tokens import hash_of", {"api.access.tokens.hash_of"}),
-        ("api/matches/acts.py", "from api.access import tried", {"api.access.tried"}),
+        ("api/matches/acts.py", "from api.access import tried", {"api.access.attempts"}),
         ("api/matches/tokens.py", "from api.access.tokens import hash_of, new_token", set()),
         ("api/matches/tokens.py", "import api.access.tokens", {"api.access.tokens"}),
         ("api/matches/acts.py", "service.access.holder(match, shown)", set()),
@@ -221,8 +221,8 @@ def test_a_file_imports_only_what_its_place_allows(path: Path):
 
 
 def test_the_calls_are_found():
-    assert {"api.matches.acts", "api.docs.rulesets", "api.ops.health"} <= call_modules()
-    assert call_modules().isdisjoint({"api.matches.shown", "api.http.describe", "api.service"})
+    assert {"api.matches.acts", "api.docs.rulesets", "api.health.health"} <= call_modules()
+    assert call_modules().isdisjoint({"api.matches.schemas", "api.http.describe", "api.runtime.service"})
 
 
 @pytest.mark.parametrize(
@@ -238,24 +238,28 @@ def test_the_calls_are_found():
         ("referee/rulebook/__init__.py", "import pathlib, litestar", {"litestar"}),
         ("referee/store/store.py", "import time, psycopg, sqlalchemy, api", {"sqlalchemy", "api"}),
         ("projections/pots.py", "from referee.events import Event\nimport sqlalchemy", set()),
-        ("projections/pots.py", "from referee.proceedings.shuffle import EntropyGiven", set()),
+        ("projections/pots.py", "from referee.officials.events.shuffle import EntropyGiven", set()),
         ("projections/pots.py", "from referee.officials import shuffle", {"referee.officials.shuffle"}),
-        ("projections/pots.py", "from referee.proceedings.takeback import ActTakenBack", set()),
+        ("projections/pots.py", "from referee.officials.events.takeback import ActTakenBack", set()),
         ("projections/pots.py", "from referee.officials import takeback", {"referee.officials.takeback"}),
-        ("projections/pots.py", "from referee.settling import settlement", set()),
+        ("projections/pots.py", "from referee.settlement import settlement", set()),
         ("projections/pots.py", "from referee.games import rams", {"referee.games.rams"}),
         ("projections/pots.py", "from referee.store import reach, store", {"referee.store.store"}),
         ("projections/pots.py", "def f():\n    import api.app", {"api.app"}),
         ("projections/plan.py", "import sqlalchemy\nfrom io import BytesIO", {"sqlalchemy"}),
         ("projections/exports/sie.py", "from datetime import date\ndate.today()", {"date.today"}),
-        ("projections/exports/sie.py", "from referee.store import reach", {"referee.store.reach"}),
-        ("api/matches/knocks.py", "from api.matches.acts import ACT", {"api.matches.acts.ACT"}),
-        ("api/matches/knocks.py", "from . import acts, shown", {"api.matches.acts"}),
+        ("projections/exports/sie.py", "from referee.store import reach", {"referee.store.connection"}),
+        ("api/cases/knocks.py", "from api.matches.acts import ACT", {"api.matches.acts.ACT"}),
+        ("api/cases/knocks.py", "from . import acts, shown", {"api.matches.acts"}),
         ("api/cases/case.py", "from api.books import deals", {"api.books.deals"}),
-        ("api/service.py", "import api.ops.metrics, api.ops.health", {"api.ops.health"}),
-        ("api/http/describe.py", "from api.matches.shown import EventSeen", {"api.matches.shown.EventSeen"}),
+        ("api/runtime/service.py", "import api.runtime.metrics, api.health.health", {"api.health.health"}),
+        ("api/http/describe.py", "from api.matches.schemas import EventSeen", {"api.matches.schemas.EventSeen"}),
         ("api/http/describe.py", "from api.http import problems\nfrom referee import sentences", set()),
-        ("api/access/tokens.py", "from api.http.headers import header\nimport api.service", {"api.service"}),
+        (
+            "api/access/tokens.py",
+            "from api.http.headers import header\nimport api.runtime.service",
+            {"api.runtime.service"},
+        ),
         ("api/demo/table.py", "from api.demo import client\nimport referee.games", {"referee.games"}),
         ("api/app.py", "from api.matches import acts", set()),
     ],

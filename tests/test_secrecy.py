@@ -15,10 +15,10 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.events import LAYS_OPEN
-from referee.sight import Event, Viewer, seen
 from referee.store.club import Club
 from referee.store.log import Log
 from referee.store.match import Match
+from referee.visibility import Event, Viewer, seen
 from tests.sixth.high_card import RULESET as SIXTH
 
 TABLE = """

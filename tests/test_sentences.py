@@ -39,7 +39,7 @@ from referee.sentences import (
     title,
     won,
 )
-from referee.sight import seen
+from referee.visibility import seen
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES: tuple[Language, ...] = ("en", "sv")

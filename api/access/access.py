@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from api.access.caller import ROLES_OF_PROGRAMS, Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
-from api.access.holders import by_key, by_nothing, by_token
+from api.access.principals import by_key, by_nothing, by_token
 from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
-from projections.sight import Sight
+from projections.visibility import Sight
 from referee.admission import Invite, IssueToken
-from referee.asked import Request
 from referee.clubs.facts import Scope
+from referee.requests import Request
 from referee.store.damaged import DamagedRow
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate

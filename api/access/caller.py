@@ -3,21 +3,21 @@
 from datetime import datetime
 from uuid import UUID
 
+from api.access.attempts import tries
 from api.access.clubs import KeyHolder, must_have, why_not_taken
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
-from api.access.tried import tries
 from api.http.headers import Req
 from api.http.problems import Problem
-from projections.sight import Sight
+from projections.visibility import Sight
 from referee.actors import Actor
 from referee.acts import AgreeStakes, Knock, SeatAct
 from referee.admission import Invite, IssueToken
-from referee.asked import Request
 from referee.clubs.facts import Scope
-from referee.sight import Viewer
+from referee.requests import Request
 from referee.store.command import Command
 from referee.store.match import Match
 from referee.value import Value
+from referee.visibility import Viewer
 
 NOT_BY_AN_OLD_SECRET = (AgreeStakes, Invite)
 """Acts that the old secret of a rotated key cannot do."""

@@ -10,10 +10,10 @@ from api.access.keys import Named, named
 from api.access.tokens import held_by, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
-from projections.sight import NOBODY, Sight
+from projections.visibility import NOBODY, Sight
 from referee.actors import Actor
 from referee.clubs.facts import KeyId, Scope
-from referee.clubs.standing import Key
+from referee.clubs.state import Key
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.store import UnknownAggregate

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from api.access.credentials import Credential
 from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
 from projections.follow.engine import Utc, writer
-from projections.follow.keeping import alone
+from projections.follow.projection import alone
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30

@@ -9,7 +9,7 @@ from hashlib import sha256
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
 from referee.actors import Actor, is_official
-from referee.asked import Request
+from referee.requests import Request
 from referee.store.match import Match
 
 log = logging.getLogger(__name__)

@@ -13,14 +13,14 @@ from api.books.places import Place, place_of
 from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
+from api.http.long_answers import long_reply
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
-from api.matches.shown import EventSeen, event_seen
-from api.reading import long_reply
-from api.service import Service, match_of, service_of
-from api.threads import in_long_thread
+from api.http.threads import in_long_thread
+from api.matches.schemas import EventSeen, event_seen
+from api.runtime.service import Service, match_of, service_of
 from projections.cases import Case as CaseKept
-from referee import notation, told
+from referee import notation, wire_types
 from referee.acts import Answer, Bid, Result
 from referee.events import (
     Breach,
@@ -34,14 +34,14 @@ from referee.events import (
     TrickTaken,
 )
 from referee.notation.histories import Step, steps_of
-from referee.proceedings.corrections import CorrectedBy, LineHistory, line_history, of_line
-from referee.proceedings.takeback import that_stands
-from referee.proceedings.tally import ResultEntered
+from referee.officials.events.corrections import CorrectedBy, LineHistory, line_history, of_line
+from referee.officials.events.takeback import that_stands
+from referee.officials.events.tally import ResultEntered
 from referee.sentences import Language
-from referee.sight import Recorded
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
+from referee.visibility import Recorded
 
 
 class TrickCard(Value):
@@ -55,9 +55,9 @@ class TrickCard(Value):
 class Trick(Value):
     """A trick: who led, the cards in the order of play, who won. ``uncontested``: nobody was left to play."""
 
-    trick: told.TrickNumber
+    trick: wire_types.TrickNumber
     lead: Seat | None
-    cards: told.BySeat[TrickCard]
+    cards: wire_types.BySeat[TrickCard]
     winner: Seat
     event: EventNumber
     uncontested: bool
@@ -75,7 +75,7 @@ class Said(Value):
     """An answer to the question who plays on: ``play`` or ``fold``."""
 
     seat: Seat
-    answer: told.Code
+    answer: wire_types.Code
     event: EventNumber
 
 
@@ -83,9 +83,9 @@ class Penalty(Value):
     """Points that a player got in the deal as a penalty."""
 
     seat: Seat
-    points: told.WholePoints
+    points: wire_types.WholePoints
     rule: RuleId
-    case: told.CaseNumber | None
+    case: wire_types.CaseNumber | None
     event: EventNumber
 
 
@@ -97,7 +97,7 @@ class ReportMade(TypedDict):
     """Who is said to have done it."""
     fault: OffenceText
     event: EventNumber
-    breaches: NotRequired[told.Many[Breach]]
+    breaches: NotRequired[wire_types.Many[Breach]]
     """For the official: the breaches that stand by it."""
 
 
@@ -120,28 +120,28 @@ class DealRecord(Value):
     whose ruling changed its line.
     """
 
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     dealer: Seat
     first: EventNumber
     last: EventNumber
-    hands: told.Hands | None
-    counts: told.Counts
-    stock: told.Cards
-    widow: told.Cards
+    hands: wire_types.Hands | None
+    counts: wire_types.Counts
+    stock: wire_types.Cards
+    widow: wire_types.Cards
     turn_up: CardText | None
-    seed: told.Seed | None
-    bids: told.Many[Call]
-    answers: told.Many[Said]
+    seed: wire_types.Seed | None
+    bids: wire_types.Many[Call]
+    answers: wire_types.Many[Said]
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: told.Many[Trick]
-    facts: told.Many[EventSeen]
-    reports: told.Many[ReportMade]
-    knocks: told.Many[Case]
-    penalties: told.Many[Penalty]
-    voided: told.Events
+    tricks: wire_types.Many[Trick]
+    facts: wire_types.Many[EventSeen]
+    reports: wire_types.Many[ReportMade]
+    knocks: wire_types.Many[Case]
+    penalties: wire_types.Many[Penalty]
+    voided: wire_types.Events
     score: DealScored
-    was: told.Many[ScoreWas]
+    was: wire_types.Many[ScoreWas]
     """The line as it was written, and after each correction but the last; empty: it was not corrected."""
     struck: CorrectedBy | None
     """The correction by which the line counts for nothing; null: it counts."""
@@ -285,7 +285,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
 
 def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:
     """Return the event, with its number, by which the score of a deal won the match before any correction."""
-    events = service.referee.history(match.id, after=place.score, limit=told.SEATS_MAX + 1)
+    events = service.referee.history(match.id, after=place.score, limit=wire_types.SEATS_MAX + 1)
     for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
         if isinstance(recorded.event, MatchWon):
             return recorded.originator_version, recorded.event

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from api.http.problems import Problem
-from api.service import Service
-from referee.proceedings.corrections import Corrections
+from api.runtime.service import Service
+from referee.officials.events.corrections import Corrections
 from referee.store.match import Match
 
 

@@ -7,7 +7,7 @@ from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply
-from api.service import service_of
+from api.runtime.service import service_of
 from projections import pots
 from projections.pots import Pot
 

@@ -6,7 +6,7 @@ from api.books.sheets import answer, sheet_of
 from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.replies import Reply
-from api.service import service_of
+from api.runtime.service import service_of
 from projections import protocols
 from projections.protocols import Protocol
 

@@ -4,13 +4,13 @@ from litestar import get
 
 from api.http.describe import described
 from api.http.headers import Req, held, tag_of
+from api.http.long_answers import long_reply
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.reading import long_reply
-from api.service import Service, service_of
-from api.threads import in_long_thread
-from referee.settling import Basis, Settlement, settlement
+from api.http.threads import in_long_thread
+from api.runtime.service import Service, service_of
+from referee.settlement import Basis, Settlement, settlement
 from referee.store.clock import utc_now
 from referee.store.match import Match
 

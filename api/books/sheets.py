@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, prefers, tag_of
+from api.http.long_answers import long_reply
 from api.http.replies import JSON, PRIVATE, Reply, not_modified
-from api.reading import long_reply
-from api.service import service_of
+from api.runtime.service import service_of
 from projections.follow.sheets import S, Sheets
 from referee.store.match import Match
 

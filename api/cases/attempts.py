@@ -8,16 +8,16 @@ from litestar import get
 from litestar.params import QueryParameter
 from litestar.types import ASGIApp
 
-from api.http.asked import more
 from api.http.describe import TOKEN, described
 from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
+from api.http.query import more
 from api.http.replies import PRIVATE, encode
-from api.reading import marked_reply
-from api.service import service_of
-from api.threads import in_thread
-from referee import told
+from api.http.threads import in_thread
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.actors import Actor
 from referee.store.attempts import read_attempt
 from referee.store.rows import row_hash
@@ -29,13 +29,13 @@ LIMIT_MAX = 1000
 class AttemptSeen(Value):
     """Something that was tried and refused. What was sent is not kept, nor is any token."""
 
-    number: told.AttemptNumber
+    number: wire_types.AttemptNumber
     """Its number among the attempts of the match."""
     at: Time
     """When it was refused."""
     actor: Actor
     """Who tried it."""
-    act: told.Code
+    act: wire_types.Code
     """What was tried: the name of an act, or of another request that has one."""
     problem: ProblemType
     """The problem that it was answered with."""
@@ -43,23 +43,23 @@ class AttemptSeen(Value):
     """By which rule it was refused; null: none speaks of it."""
     version: Version
     """How far the match had come."""
-    head: told.Hash
+    head: wire_types.Hash
     """The hash of the event of this number: the attempt came after it."""
-    count: told.Lag
+    count: wire_types.Lag
     """How often this actor has had this problem in the match, this time included; at least so often where several
     processes serve it."""
-    prev: told.Hash
+    prev: wire_types.Hash
     """The hash of the attempt before; of the first, zeros."""
-    hash: told.Hash
+    hash: wire_types.Hash
     """The hash of this one."""
 
 
 class AttemptPage(Value):
     """Some attempts in order."""
 
-    attempts: Annotated[tuple[AttemptSeen, ...], told.at_most(LIMIT_MAX)]
+    attempts: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """In the order of their numbers."""
-    next: told.AttemptNumber | None
+    next: wire_types.AttemptNumber | None
     """What to give as `after` for more; null: these are the last."""
 
 
@@ -98,7 +98,7 @@ async def list_attempts(
     match: MatchId,
     after: Annotated[
         int,
-        QueryParameter(ge=0, le=told.EXACT_MAX, description="Only attempts after this number."),
+        QueryParameter(ge=0, le=wire_types.EXACT_MAX, description="Only attempts after this number."),
     ] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
 ) -> ASGIApp:

@@ -11,12 +11,11 @@ from api.http.headers import letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
 from projections.cases import FACTS, Entry, fine_of
-from referee import sentences, told
+from referee import sentences, wire_types
 from referee.actors import Actor
 from referee.acts import Result
 from referee.events import DismissalReason, KnockDismissed, KnockUpheld
-from referee.officials.standing import CaseStatus, status_at
-from referee.proceedings.cases import (
+from referee.officials.events.cases import (
     CaseAppealed,
     CaseOpened,
     CaseRuled,
@@ -25,11 +24,12 @@ from referee.proceedings.cases import (
     Precedent,
     Remedy,
 )
-from referee.proceedings.takeback import ActTakenBack
+from referee.officials.events.takeback import ActTakenBack
+from referee.officials.state import CaseStatus, status_at
 from referee.sentences import CaseCode, Language
-from referee.sight import Recorded, seen
 from referee.store.match import Match
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict, Version
+from referee.visibility import Recorded, seen
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
 OPEN_RULE = "J1"
@@ -61,9 +61,9 @@ class StatementMade(Value):
     seat: Seat
     agrees: bool
     """Whether it says the same as who opened the case."""
-    events: told.Events
+    events: wire_types.Events
     """Those that it names."""
-    text: told.Text
+    text: wire_types.Text
     """In its own words; empty: nothing, or not the caller's to know before the deal is over."""
     knocked: bool
     """Whether the seat knocked for what the case is about: its knock joined the case."""
@@ -75,7 +75,7 @@ class RulingMade(Value):
     event: EventNumber
     at: Time
     """When."""
-    instance: told.Instance
+    instance: wire_types.Instance
     """1 at first, 2 after an appeal."""
     official: Actor | None
     """Who ruled; null: the referee."""
@@ -89,13 +89,13 @@ class RulingMade(Value):
     """What it is based on."""
     payer: Seat | None
     """Who pays; null: nobody."""
-    penalty: told.WholePoints
+    penalty: wire_types.WholePoints
     """By how many points."""
-    rests_on: told.Events
+    rests_on: wire_types.Events
     """The numbers of the events that show it."""
-    reason: told.Text
+    reason: wire_types.Text
     """Why, in the official's own words; empty: none given, or not told before the deal is over."""
-    precedents: told.Many[Precedent]
+    precedents: wire_types.Many[Precedent]
     """Earlier rulings that it follows."""
     remedy: Remedy | None
     """What else follows; null: nothing."""
@@ -111,7 +111,7 @@ class AppealMade(Value):
     """When."""
     seat: Seat | None
     """Who appeals; null: the official who ruled."""
-    text: told.Text
+    text: wire_types.Text
     """Why; empty: nothing was said, or not the caller's to know before the deal is over."""
 
 
@@ -124,22 +124,22 @@ class Case(Value):
     tells whether that can still change.
     """
 
-    case: told.CaseNumber
+    case: wire_types.CaseNumber
     seat: Seat | None
     accused: Seat | None
     named: OffenceText | None
-    note: told.Text
+    note: wire_types.Text
     verdict: Came
     offence: OffenceText | None
     rule: RuleId
-    penalty: told.WholePoints
+    penalty: wire_types.WholePoints
     payer: Seat | None
-    fine: told.WholePoints
-    rests_on: told.Events
+    fine: wire_types.WholePoints
+    rests_on: wire_types.Events
     reason: DismissalReason | None
-    of: told.CaseNumber | None
+    of: wire_types.CaseNumber | None
     """With `again`: the number of the case that decides about the same error; null otherwise."""
-    why: told.Sentence
+    why: wire_types.Sentence
     event: EventNumber
     version: Version
     status: Status
@@ -147,15 +147,15 @@ class Case(Value):
     kind: CaseKind
     by: Actor
     """Who opened it: a seat, or an official."""
-    deal: told.DealNumber | None
+    deal: wire_types.DealNumber | None
     """Which deal it is about; null: the one in which the referee ruled at once."""
     result: Result | None
     """What that deal should have come to; null: it is about an offence."""
-    statements: told.Many[StatementMade]
+    statements: wire_types.Many[StatementMade]
     """What was said in it, in order."""
-    rulings: told.Many[RulingMade]
+    rulings: wire_types.Many[RulingMade]
     """What was ruled, in order; the last one counts."""
-    appeals: told.Many[AppealMade]
+    appeals: wire_types.Many[AppealMade]
     """Why it was ruled on again."""
     appeal_until: Time | None
     """Before this a party may appeal; null: not now."""

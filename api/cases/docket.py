@@ -12,11 +12,11 @@ from api.http.describe import TOKEN, described, link
 from api.http.headers import Req
 from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.replies import PRIVATE, Reply
-from api.matches.shown import RulesetSeen
-from api.paging import page_reply
-from api.service import service_of
+from api.matches.schemas import RulesetSeen
+from api.runtime.paging import page_reply
+from api.runtime.service import service_of
 from projections.cases import Listed
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
 from referee.store.clock import utc_now
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time, Value
@@ -25,8 +25,8 @@ from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time
 class CaseListed(Value):
     """A case in the list of an official."""
 
-    match: told.MatchId
-    case: told.CaseNumber
+    match: wire_types.MatchId
+    case: wire_types.CaseNumber
     event: EventNumber
     """The number of its first event."""
     opened_at: Time
@@ -35,7 +35,7 @@ class CaseListed(Value):
     status: Status
     """Whether it can still change."""
     kind: CaseKind
-    deal: told.DealNumber | None
+    deal: wire_types.DealNumber | None
     """Which deal it is about; null: the one in which the referee ruled at once."""
     by: Actor
     """Who opened it: a seat, or an official."""
@@ -43,7 +43,7 @@ class CaseListed(Value):
     """Who is said to have done wrong; null: nobody, for it is about a line of the protocol."""
     offence: OffenceText | None
     """What was found, and until then what is said; null: nothing is named."""
-    note: told.Text
+    note: wire_types.Text
     verdict: Came
     """What came of it; after several rulings, of the last one."""
     rule: RuleId | None
@@ -57,11 +57,11 @@ class CaseListed(Value):
 class CasePage(Value):
     """Some cases in the order in which they were opened."""
 
-    cases: Annotated[tuple[CaseListed, ...], told.at_most(PAGE_MAX)]
+    cases: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
     """The cases."""
-    next: told.Cursor | None
+    next: wire_types.Cursor | None
     """The `cursor` for more; null: these are the last."""
-    behind: told.Lag
+    behind: wire_types.Lag
     """How many stored events the list has not taken in yet."""
 
 

@@ -13,20 +13,20 @@ from api.access.caller import Caller
 from api.cases.case import Case
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.problems import Document, document_of_refusal, rule_page
-from api.matches.shown import EventSeen, RulesetSeen, Seated, event_seen, seated
+from api.matches.schemas import EventSeen, RulesetSeen, Seated, event_seen, seated
 from projections.cases import Listed
-from referee import rulebook, sentences, told
+from referee import rulebook, sentences, wire_types
 from referee.actors import Actor, officials
-from referee.asked import RemedySent, Ruling
 from referee.events import DealScored
-from referee.officials import remedies, standing
-from referee.proceedings.cases import CaseRuled
+from referee.officials import remedies, state
+from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
+from referee.requests import RemedySent, Ruling
 from referee.ruleset import Moment
 from referee.sentences import Language, Text
-from referee.sight import Recorded, Viewer
 from referee.store.match import Match
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
+from referee.visibility import Recorded, Viewer
 
 FOR_FORM = ("J3", "J4", "J7")
 """By which an official rules."""
@@ -51,24 +51,24 @@ WORDS = msgspec.toml.decode((files("api.docs") / "case_page.toml").read_bytes(),
 class Fact(Value):
     """Something that is said in a case, and who says so."""
 
-    text: told.Sentence
+    text: wire_types.Sentence
     """It, in the language of the answer."""
-    said_by: told.Many[Actor]
+    said_by: wire_types.Many[Actor]
     """Who says so: seats, or an official who opened the case."""
-    denied_by: told.Seats
+    denied_by: wire_types.Seats
     """The seats that say it was not so."""
-    events: told.Events
+    events: wire_types.Events
     """Those that who says so has named."""
 
 
 class Facts(Value):
     """What is said in a case, by what the seats said last: what opened it, and which events bear on it."""
 
-    agreed: told.Many[Fact]
+    agreed: wire_types.Many[Fact]
     """What both sides say: who would pay, or of a wrong line all other seats, with who opened it (J2)."""
-    disputed: told.Many[Fact]
+    disputed: wire_types.Many[Fact]
     """What somebody denies."""
-    unanswered: told.Many[Fact]
+    unanswered: wire_types.Many[Fact]
     """What one side says, and the other has not answered."""
 
 
@@ -79,26 +79,26 @@ class Happened(Value):
     """It, as the caller may see it."""
     of_case: bool
     """Whether it is part of the case."""
-    named_by: told.Many[Actor]
+    named_by: wire_types.Many[Actor]
     """Who has named it in the case."""
-    href: told.Path
+    href: wire_types.Path
     """Where it stands among the events of the match."""
-    replay: told.Path
+    replay: wire_types.Path
     """The match as it stood after it."""
 
 
 class RuleCited(RuleShown, kw_only=True):
     """A rule that the case or its form cites, in the language of the answer."""
 
-    href: told.Path
+    href: wire_types.Path
     """Where it can be read."""
 
 
 class EarlierRuling(Value):
     """The last ruling of an official in an earlier case."""
 
-    match: told.MatchId
-    case: told.CaseNumber
+    match: wire_types.MatchId
+    case: wire_types.CaseNumber
     ruleset: RulesetSeen
     opened_at: Time
     """When that case was opened."""
@@ -112,11 +112,11 @@ class EarlierRuling(Value):
     """What it is based on."""
     offence: OffenceText | None
     """What was done, or was not; null: it was about a line of the protocol."""
-    penalty: told.WholePoints
+    penalty: wire_types.WholePoints
     """By how many points it was punished."""
-    reason: told.Text
+    reason: wire_types.Text
     """Why, in the official's own words; empty: none given, or not told before the deal is over."""
-    href: told.Path
+    href: wire_types.Path
     """Its file."""
 
 
@@ -124,13 +124,13 @@ class Price(Value):
     """What the game asks for an offence in the deal under way."""
 
     offence: OffenceText
-    name: told.Sentence
+    name: wire_types.Sentence
     """It, in the language of the answer."""
     rule: RuleId
     """The rule that it is against."""
     payer: Seat
     """Who would pay."""
-    penalty: told.WholePoints
+    penalty: wire_types.WholePoints
     """How many points; of what falls due with the score, how many then."""
 
 
@@ -143,9 +143,9 @@ class Outcome(Value):
     """The one that the case names; null: it is about a line of the protocol."""
     payer: Seat | None
     """Who would pay; null: nobody."""
-    penalty: told.WholePoints
+    penalty: wire_types.WholePoints
     """How many points `payer` would pay; 0: none."""
-    change: told.BySeat[Points]
+    change: wire_types.BySeat[Points]
     """By seat, how the points would change at once, with those of the deal under way."""
     refused: Document | None
     """Why it could not be given now; null: it could."""
@@ -154,38 +154,38 @@ class Outcome(Value):
 class RulingForm(Value):
     """What an official needs to rule, with prices."""
 
-    action: told.Path
+    action: wire_types.Path
     """Where the ruling is sent."""
     yours: bool
     """Whether the caller may give it: nobody rules twice on a case (J7), but for his own error (J10)."""
-    outcomes: told.Many[Outcome]
+    outcomes: wire_types.Many[Outcome]
     """What each verdict would cost whom."""
-    prices: told.Many[Price]
+    prices: wire_types.Many[Price]
     """In a deal that is not scored, each offence with its price: the official may find another one. Empty: it is."""
 
 
 class CaseFile(Value):
     """The file of a case for who rules on it, as the caller may see it."""
 
-    match: told.MatchId
+    match: wire_types.MatchId
     version: Version
     ruleset: RulesetSeen
     viewer: Viewer
     """As whom the caller sees it."""
     made_at: Time
     """When it was put together."""
-    players: told.BySeat[Seated]
-    officials: told.Officials
+    players: wire_types.BySeat[Seated]
+    officials: wire_types.Officials
     """The names of the officials, the first one first; empty: none attend to the match."""
     case: Case
     """What was said in it and ruled."""
     facts: Facts
     """What is agreed, and what is not."""
-    timeline: told.Many[Happened]
+    timeline: wire_types.Many[Happened]
     """The events of the deal and of the case, in order."""
-    rules: told.Many[RuleCited]
+    rules: wire_types.Many[RuleCited]
     """Each rule that is cited."""
-    precedents: told.Many[EarlierRuling]
+    precedents: wire_types.Many[EarlierRuling]
     """Earlier rulings by the same rules, the latest first: for an official of all matches that he sees, for a party
     of this one."""
     form: RulingForm | None
@@ -312,7 +312,7 @@ def form_of(
     )
 
 
-def _outcome(match: Match, case: standing.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
+def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
     asked = Ruling(
         case=case.case,
         verdict=verdict,
@@ -347,7 +347,7 @@ def _standing(match: Match, state: Any) -> tuple[float, ...]:
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
 
 
-def _prices(match: Match, case: standing.Case, language: Language) -> Iterator[Price]:
+def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
     if case.accused is None or not remedies.in_its_deal(match.standing, case):
         return
     for offence in match.rules.offences:

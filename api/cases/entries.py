@@ -1,7 +1,7 @@
 """The entries of a case as a caller may see them."""
 
 from api.access.caller import Caller
-from api.service import Service
+from api.runtime.service import Service
 from projections.cases import Entry
 from referee.store.match import Match
 

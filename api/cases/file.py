@@ -13,19 +13,19 @@ from api.cases.documents import CaseFile, Draft, draft, file_of
 from api.cases.pages import case_policy, page_of
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_by
+from api.http.long_answers import long_reply
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, Reply, encode, not_modified
-from api.reading import long_reply
-from api.service import Service, service_of
-from api.threads import in_long_thread
+from api.http.threads import in_long_thread
+from api.runtime.service import Service, service_of
 from projections.cases import Entry, Listed
-from projections.sight import Sight
-from referee.proceedings.cases import CaseRuled
+from projections.visibility import Sight
+from referee.officials.events.cases import CaseRuled
 from referee.sentences import Language
-from referee.sight import Viewer
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:

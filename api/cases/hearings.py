@@ -17,13 +17,15 @@ from api.http.headers import Req, header, language_of, tag_in, tag_of
 from api.http.params import CaseNumber, MatchId
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
+from api.http.threads import in_long_thread
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import EventSeen, event_seen
-from api.service import Service, match_of, service_of
-from api.threads import in_long_thread
+from api.matches.schemas import EventSeen, event_seen
+from api.runtime.service import Service, match_of, service_of
 from projections.protocols import Protocol
-from referee import rulebook, told
-from referee.asked import (
+from referee import rulebook, wire_types
+from referee.history import History
+from referee.officials.events.shuffle import ShuffleCommitted
+from referee.requests import (
     Appeal,
     AppealSent,
     PrecedentSent,
@@ -34,14 +36,12 @@ from referee.asked import (
     StatementSent,
     Withdrawal,
 )
-from referee.history import History
-from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
-from referee.sight import Recorded
 from referee.store.clock import utc_now
 from referee.store.command import Busy, Stale
 from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
+from referee.visibility import Recorded
 
 
 class WithdrawalSent(Value, forbid_unknown_fields=True):
@@ -58,7 +58,7 @@ class Preview(Value):
     """The match as it stands."""
     case: Case
     """The case as it would be."""
-    events: told.Many[EventSeen]
+    events: wire_types.Many[EventSeen]
     """What would happen, in order; what is left to chance is not told before it has happened."""
     protocol: Protocol
     """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the

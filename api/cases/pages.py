@@ -9,7 +9,7 @@ from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
 from api.docs.pages import framed, policy_of_framed
 from api.http.replies import encode
-from api.matches.shown import EventSeen
+from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
 from referee.actors import Actor, is_official, place_of
 from referee.games import RULESETS

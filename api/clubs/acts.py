@@ -7,7 +7,7 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.clubs import must_have, why_not_taken
-from api.clubs.doing import ClubActDone, Doing
+from api.clubs.command_handling import ClubActDone, Doing
 from api.clubs.erasing import ErasureForeseen, foreseen
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, KEY, described
@@ -16,9 +16,9 @@ from api.http.params import ClubId
 from api.http.problems import Problem
 from api.http.replies import Reply
 from api.http.writes import expected_by, key_of, opening_key_of
-from api.service import service_of
-from referee.clubs import asked
-from referee.clubs.asked import ClubSent
+from api.runtime.service import service_of
+from referee.clubs import commands
+from referee.clubs.commands import ClubSent
 from referee.clubs.scopes import needs
 from referee.store.command import Full, NotHeld
 
@@ -93,11 +93,11 @@ async def send_club_act(
     service = service_of(request)
     caller = await service.club_access.caller(request, club)
     sent = await ACT.read(request)
-    making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
+    making = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = opening_key_of(request) if making else key_of(request)
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
     if preview:
-        if not isinstance(sent, asked.EraseSent):
+        if not isinstance(sent, commands.EraseSent):
             raise Problem("no_preview")
         return await foreseen(service, caller, sent, expected_by(request))
     try:

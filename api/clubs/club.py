@@ -6,19 +6,19 @@ from uuid import UUID
 from litestar import get
 from msgspec import Meta
 
-from api.clubs.people import Numbers, numbers_of, sees_numbers
 from api.http.describe import KEY, described
 from api.http.headers import Req, tag_of
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, short
-from api.service import service_of
-from referee import told
+from api.runtime.member_names import Numbers, numbers_of, sees_numbers
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
 from referee.events import StakesNeed
 from referee.store.club import Club
 from referee.value import Time, Value, Version
 
-Number = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": told.MEMBERS_MAX})]
+Number = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.MEMBERS_MAX})]
 
 
 class ClubSeen(Value):
@@ -28,20 +28,20 @@ class ClubSeen(Value):
     """The id of the club."""
     version: Version
     """How far the club has come: the number of its last event."""
-    name: told.Name
+    name: wire_types.Name
     """The club's."""
     currencies: Currencies
     """ISO 4217; the first is meant where none is named."""
     timezone: Zone
     """The dates of its evenings are those of the clock there."""
-    payout_limit: told.Money | None
+    payout_limit: wire_types.Money | None
     """Minor units. A payout that takes a member above this sum within 30 days needs a second person; null: there is
     no limit."""
-    keep_years: told.Years
+    keep_years: wire_types.Years
     """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
     stakes_need: StakesNeed
     """Who agrees to the stakes of matches that are opened now."""
-    stake_limit: told.Money | None
+    stake_limit: wire_types.Money | None
     """Minor units, in the currency of the match. The most that a match may move which is opened now; null: there is
     no limit."""
     sie: SieAccounts

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from api.access.clubs import ClubCaller
-from api.erasures import prepared
 from api.http.replies import Reply, of_match
-from api.money.booked import booked
-from api.service import REFUSED, Service
-from api.threads import in_long_thread, in_thread
-from referee import told
+from api.http.threads import in_long_thread, in_thread
+from api.money.decision_basis import booked
+from api.personal_data.erasures import prepared
+from api.runtime.service import REFUSED, Service
+from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.asked import Erase, EraseSent
+from referee.clubs.commands import Erase, EraseSent
 from referee.store.club import Club
 from referee.store.command import Stale
 from referee.value import Value, Version
@@ -25,20 +25,20 @@ LISTED_MAX = 1000
 class TextsErased(Value):
     """How many texts an erasure changes."""
 
-    deleted: told.Tally
+    deleted: wire_types.Tally
     """Texts that the member wrote: they are deleted."""
-    changed: told.Tally
+    changed: wire_types.Tally
     """Texts of others in which a name or number of the member is replaced."""
 
 
 class TextForeseen(Value):
     """A text that an erasure would delete or change."""
 
-    match: told.MatchId
+    match: wire_types.MatchId
     """The match in which it was written."""
     deleted: bool
     """Whether it would be deleted; false: it would be changed."""
-    places: told.Tally
+    places: wire_types.Tally
     """How many names and numbers in it would be replaced."""
 
 
@@ -47,11 +47,11 @@ class ErasureForeseen(Value):
 
     version: Version
     """The version of the club."""
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """Who would be erased."""
     erased: TextsErased
     """All texts that it would change."""
-    texts: Annotated[tuple[TextForeseen, ...], told.at_most(LISTED_MAX)]
+    texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
     """The first 1000 of them, in the order in which they were written, without those of matches that the caller may
     not see."""
 

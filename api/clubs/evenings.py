@@ -6,14 +6,14 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
-from api.service import service_of
-from referee import told
-from referee.clubs.asked import PERSON
+from api.runtime.service import service_of
+from referee import wire_types
+from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
 from referee.value import Value, Version
 
@@ -21,7 +21,7 @@ from referee.value import Value, Version
 class EveningSeen(Value):
     """An evening."""
 
-    evening: told.EveningNumber
+    evening: wire_types.EveningNumber
     """Its number in the club."""
     on: date
     """The club's date."""
@@ -35,9 +35,9 @@ class EveningPage(Value):
 
     version: Version
     """How far the club had come: the number of its last event."""
-    evenings: Annotated[tuple[EveningSeen, ...], told.at_most(LIMIT_MAX)]
+    evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Those of this page."""
-    next: told.Cursor | None
+    next: wire_types.Cursor | None
     """What to give as `cursor` for more; null: these are the last."""
 
 

@@ -7,20 +7,20 @@ from uuid import UUID, uuid4
 from litestar import post
 from msgspec import Meta
 
-from api.clubs.making import FIRST_KEY, Made, derived_by, drawn, make
-from api.clubs.people import may_be_shown
-from api.clubs.shown import KeyGiven
+from api.clubs.new_keys import FIRST_KEY, Made, derived_by, drawn, make
+from api.clubs.schemas import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
 from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
 from api.http.headers import Req
 from api.http.replies import Reply, of_match
+from api.http.threads import in_thread
 from api.http.writes import must_be_recent, opening_key_of
-from api.service import Service, club_of, service_of
-from api.threads import in_thread
-from referee import told
+from api.runtime.member_names import may_be_shown
+from api.runtime.service import Service, club_of, service_of
+from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.asked import ClubName, CurrenciesSent, PersonName, ZoneSent
+from referee.clubs.commands import ClubName, CurrenciesSent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
 from referee.clubs.keys import KEY_DAYS
 from referee.clubs.rules import check_currencies
@@ -56,7 +56,7 @@ class ClubMade(Value):
     """The id of the club."""
     version: Version
     """How far the club has come: the number of its last event."""
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """The founder's number."""
     key: Annotated[KeyGiven, Meta(description="The founder's, with all scopes, for 400 days. Shown this once.")]
 

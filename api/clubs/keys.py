@@ -6,15 +6,15 @@ from uuid import UUID
 from litestar import get
 
 from api.access.clubs import KeyHolder, must_have
-from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.describe import KEY, described
 from api.http.headers import Req, tag_by
+from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
-from api.service import service_of
-from referee import told
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.clubs.facts import AppName, KeyId, Scopes
-from referee.clubs.standing import Key
+from referee.clubs.state import Key
 from referee.store.clock import utc_now
 from referee.value import Time, Value, Version
 
@@ -24,7 +24,7 @@ class KeySeen(Value):
 
     key: KeyId
     scopes: Scopes
-    member: told.MemberNumber | None
+    member: wire_types.MemberNumber | None
     """Whose it is; null: a program's."""
     app: AppName | None
     """Which program it is for; null: a member's."""
@@ -43,9 +43,9 @@ class KeyPage(Value):
 
     version: Version
     """How far the club had come: the number of its last event."""
-    keys: Annotated[tuple[KeySeen, ...], told.at_most(LIMIT_MAX)]
+    keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Those of this page."""
-    next: told.Cursor | None
+    next: wire_types.Cursor | None
     """What to give as `cursor` for more; null: these are the last."""
 
 

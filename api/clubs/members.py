@@ -7,14 +7,14 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.access.clubs import KeyHolder
-from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
-from api.clubs.people import Numbers, names_of, numbers_of, sees_numbers
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
-from api.service import service_of
-from referee import told
+from api.runtime.member_names import Numbers, names_of, numbers_of, sees_numbers
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.clubs.facts import NumberRef, Ref
 from referee.value import Value, Version
 
@@ -22,7 +22,7 @@ from referee.value import Value, Version
 class MemberSeen(Value):
     """A member, or who was one."""
 
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """The number: no other ever has it."""
     name: Ref
     left: date | None
@@ -40,9 +40,9 @@ class MemberPage(Value):
 
     version: Version
     """How far the club had come: the number of its last event."""
-    members: Annotated[tuple[MemberSeen, ...], told.at_most(LIMIT_MAX)]
+    members: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Those of this page."""
-    next: told.Cursor | None
+    next: wire_types.Cursor | None
     """What to give as `cursor` for more; null: these are the last."""
 
 

@@ -8,14 +8,14 @@ from sqlalchemy import Connection
 
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.params import ClubId, Fresh, OfRuleset
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
-from api.reading import marked_reply
-from api.service import service_of
+from api.runtime.service import service_of
 from projections.matches import Standing
-from referee import told
-from referee.clubs.asked import PERSON
+from referee import wire_types
+from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
 from referee.events import in_points
 from referee.games import RULESETS
@@ -25,16 +25,16 @@ from referee.value import Points, Value
 class StandingSeen(Value):
     """The results of a member in matches that are over, and the rulings on the member's knocks."""
 
-    member: told.MemberNumber
-    played: told.Tally
+    member: wire_types.MemberNumber
+    played: wire_types.Tally
     """How many matches."""
-    won: told.Tally
+    won: wire_types.Tally
     """How many of them, with partners or alone."""
     points: Points
     """The sum of the points with which they ended, by the rules of each game: they mean little across games."""
-    knocks_upheld: told.Tally
+    knocks_upheld: wire_types.Tally
     """How many of the member's knocks are upheld as they are ruled on now, also in matches that are not over."""
-    knocks_dismissed: told.Tally
+    knocks_dismissed: wire_types.Tally
     """How many are dismissed."""
 
 
@@ -54,9 +54,9 @@ class Standings(Value):
 
     season: Season | None
     """null: all seasons."""
-    standings: Annotated[tuple[StandingSeen, ...], told.at_most(told.MEMBERS_MAX)]
+    standings: Annotated[tuple[StandingSeen, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
     """By matches won, then played, then by number."""
-    behind: told.Lag
+    behind: wire_types.Lag
     """How many stored events they have not taken in yet."""
 
 

@@ -4,7 +4,7 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from api.http.problems import Problem
-from api.threads import in_thread
+from api.http.threads import in_thread
 
 NONE = frozenset({"Factory", "localtime", "posixrules"})
 """What lies among the timezones and is none: each machine has its own."""

@@ -7,13 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from api.commands.operating import NotDone
-from api.ops.archive import Archive, Damaged, Manifest
-from api.ops.backup import NoStore, take
-from api.ops.restore import NotEmpty, place, proved, refuse_what_is_there, staged
+from api.commands.operator_store import NotDone
+from api.maintenance.archive import Archive, Damaged, Manifest
+from api.maintenance.backup import NoStore, take
+from api.maintenance.restore import NotEmpty, place, proved, refuse_what_is_there, staged
 from api.settings import Settings
 from referee.store.clock import utc_now
-from referee.store.reach import SqliteFile, place_of
+from referee.store.connection import SqliteFile, place_of
 
 ENDS = ".knacka"
 PARTIAL = ".part"

@@ -3,16 +3,16 @@
 import argparse
 from uuid import UUID, uuid4
 
-from api.clubs.making import FIRST_KEY, make
+from api.clubs.new_keys import FIRST_KEY, make
 from api.clubs.zones import zones
-from api.commands.operating import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
-from api.ops.stored import Stored
+from api.commands.operator_store import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
+from api.maintenance.raw_store import Stored
 from api.settings import Settings
-from referee.clubs.asked import ClubName, CurrencySent, PersonName, ZoneSent
+from referee.clubs.commands import ClubName, CurrencySent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
 from referee.clubs.keys import KEY_DAYS, KEY_DAYS_MAX
 from referee.clubs.rules import check_currencies
-from referee.clubs.standing import Key
+from referee.clubs.state import Key
 from referee.refusals import Refused
 from referee.store.clock import utc_now
 from referee.store.club import Club

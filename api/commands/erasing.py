@@ -2,10 +2,10 @@
 
 import argparse
 
-from api.commands.operating import OPERATOR, NotDone, Operating, checked, club_argument, operating, said_of
-from api.erasures import Plan, prepared
+from api.commands.operator_store import OPERATOR, NotDone, Operating, checked, club_argument, operating, said_of
+from api.personal_data.erasures import Plan, prepared
 from api.settings import Settings
-from referee.clubs.asked import Erase, EraseSent, MemberSent
+from referee.clubs.commands import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
 from referee.store.club import Club
 from referee.store.command import Stale

@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import get_args
 
 from api.access.tokens import hash_of, new_token
-from api.clubs.making import Made, make
+from api.clubs.new_keys import Made, make
 from api.commands.clubs import told_of
-from api.commands.operating import NotDone, Operating, checked, club_argument, operating, said_of
+from api.commands.operator_store import NotDone, Operating, checked, club_argument, operating, said_of
 from api.settings import PREFIX, Settings
-from referee.clubs.asked import (
+from referee.clubs.commands import (
     OVERLAP_MAX,
     AppSent,
     IssueKey,

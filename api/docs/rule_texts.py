@@ -1,6 +1,6 @@
 """Rules as they are shown: in the reader's language."""
 
-from referee import told
+from referee import wire_types
 from referee.rulebook import Reading, Rule
 from referee.sentences import Language
 from referee.value import RuleId, Value
@@ -10,9 +10,9 @@ class RuleShown(Value):
     """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
 
     id: RuleId
-    kind: told.Code
-    text: told.Sentence
-    options: told.Codes
+    kind: wire_types.Code
+    text: wire_types.Sentence
+    options: wire_types.Codes
 
 
 def rule_shown(entry: Rule | Reading, language: Language) -> RuleShown:

@@ -7,7 +7,6 @@ from litestar import get
 from msgspec import Meta
 
 from api.access.access import anybody
-from api.docs.options import options_schema, result_schema
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
@@ -15,8 +14,9 @@ from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Fixed, Reply, encode
 from api.http.routes import routed
-from api.matches.shown import RulesetSeen
-from referee import rulebook, told
+from api.http.ruleset_schemas import options_schema, result_schema
+from api.matches.schemas import RulesetSeen
+from referee import rulebook, wire_types
 from referee.games import RULESETS
 from referee.rulebook import PROCEDURE
 from referee.ruleset import Ruleset
@@ -27,8 +27,8 @@ from referee.value import Value
 class SeatRange(Value):
     """How many may play."""
 
-    min: told.Count
-    max: told.Count
+    min: wire_types.Count
+    max: wire_types.Count
 
 
 class RulesetShown(Value):
@@ -38,18 +38,18 @@ class RulesetShown(Value):
     """
 
     ruleset: RulesetSeen
-    title: told.Sentence
-    source: told.Sentence
-    edition: told.Edition
-    version: told.Edition
+    title: wire_types.Sentence
+    source: wire_types.Sentence
+    edition: wire_types.Edition
+    version: wire_types.Edition
     seats: SeatRange
-    start_points: told.WholePoints
-    pack: told.Cards
+    start_points: wire_types.WholePoints
+    pack: wire_types.Cards
     options: dict[str, Any]
     result: dict[str, Any] | None
     """What the act `result` tells in this game, beside `act`: a JSON Schema; null: no deal is entered whole."""
-    acts: told.Codes
-    offences: told.Codes
+    acts: wire_types.Codes
+    offences: wire_types.Codes
 
 
 class RulesShown(Value):
@@ -63,11 +63,11 @@ class RulesShown(Value):
             extra_json_schema={"enum": [*RULESETS, PROCEDURE]},
         ),
     ]
-    source: told.Sentence
-    title: told.Sentence
+    source: wire_types.Sentence
+    title: wire_types.Sentence
     language: Literal["en", "sv"]
-    rules: Annotated[tuple[RuleShown, ...], told.at_most(told.RULES_MAX)]
-    readings: Annotated[tuple[RuleShown, ...], told.at_most(told.RULES_MAX)]
+    rules: Annotated[tuple[RuleShown, ...], wire_types.at_most(wire_types.RULES_MAX)]
+    readings: Annotated[tuple[RuleShown, ...], wire_types.at_most(wire_types.RULES_MAX)]
 
 
 def ruleset_named(name: str) -> Ruleset:
@@ -148,7 +148,7 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
     summary="All games",
     description="Each game that can be refereed, with its options as a JSON Schema.",
     operation_class=described(
-        gives=Annotated[tuple[RulesetShown, ...], told.at_most(told.GAMES_MAX)],
+        gives=Annotated[tuple[RulesetShown, ...], wire_types.at_most(wire_types.GAMES_MAX)],
         headers=("Content-Language",),
         takes=(LANGUAGE,),
     ),

@@ -15,8 +15,8 @@ from litestar.openapi.spec import Operation
 from api.http import problems
 from api.http.protocol import URL_MAX, VALUE_MAX
 from api.http.schemas import Plain, schema_of
-from referee.told import TEXT_MAX
 from referee.value import Value
+from referee.wire_types import TEXT_MAX
 
 JSON = "application/json"
 ANY = r"^[^\x00\r\n]*$"

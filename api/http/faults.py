@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta
 from msgspec import inspect as types
 
-from referee import told
+from referee import wire_types
 from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
@@ -63,7 +63,7 @@ class Fault(NamedTuple):
 class Wrong(Value, omit_defaults=True):
     """One thing that is wrong with a request: at a place in its body, or in a parameter."""
 
-    detail: told.Sentence
+    detail: wire_types.Sentence
     """What belongs there and what stands there, in the reader's language."""
     pointer: (
         Annotated[
@@ -72,7 +72,7 @@ class Wrong(Value, omit_defaults=True):
                 description="Where in the body, as a JSON Pointer (RFC 6901): empty for the whole body; where a "
                 "field is missing, the place that it would have. Left out where a parameter is wrong.",
                 examples=["/players/3/name"],
-                extra_json_schema={"pattern": "^(/.*)?$", "maxLength": told.TEXT_MAX},
+                extra_json_schema={"pattern": "^(/.*)?$", "maxLength": wire_types.TEXT_MAX},
             ),
         ]
         | msgspec.UnsetType
@@ -83,14 +83,14 @@ class Wrong(Value, omit_defaults=True):
             Meta(
                 description="The name of the parameter that is wrong.",
                 examples=["limit"],
-                extra_json_schema={"pattern": "^.+$", "maxLength": told.TEXT_MAX},
+                extra_json_schema={"pattern": "^.+$", "maxLength": wire_types.TEXT_MAX},
             ),
         ]
         | msgspec.UnsetType
     ) = msgspec.UNSET
     allowed: (
         Annotated[
-            tuple[told.Code | told.WholePoints, ...],
+            tuple[wire_types.Code | wire_types.WholePoints, ...],
             Meta(
                 description="The values or the names of fields that belong there, where they can be listed.",
                 extra_json_schema={"maxItems": ALLOWED_MAX},

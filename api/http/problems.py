@@ -26,11 +26,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
-from api.http.logged import logged
+from api.http.logged_paths import logged
 from api.http.replies import encode
 from api.http.shortage import is_shortage
 from projections.follow.engine import DamagedCell
-from referee import rulebook, sentences, told
+from referee import rulebook, sentences, wire_types
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
@@ -107,9 +107,9 @@ class Document(Value, omit_defaults=True):
 
     SCHEMA: ClassVar[str] = "Problem"
     type: ProblemType
-    title: told.Sentence
+    title: wire_types.Sentence
     status: Annotated[int, Meta(extra_json_schema={"minimum": 400, "maximum": 599})]
-    detail: told.Sentence
+    detail: wire_types.Sentence
     instance: Annotated[str, Meta(extra_json_schema={"pattern": "^(/.*)?$", "maxLength": PATH_MAX})]
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET

@@ -27,9 +27,9 @@ from uvicorn.server import ServerState
 from api.http.connections import HEALTH, Connections
 from api.http.cors import Cors
 from api.http.headers import Headers
-from api.http.logged import logged
+from api.http.logged_paths import logged
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent, unforeseen
-from api.http.slowed import Slowed
+from api.http.throttle import Slowed
 from referee.store.damaged import DamagedRow
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from msgspec import NODEFAULT, Meta, to_builtins
 from msgspec import inspect as types
 from msgspec.inspect import Field, StructType, TypedDictType
 
-from referee import acts, asked
+from referee import acts, requests
 from referee.clubs.facts import SieAccounts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
@@ -45,7 +45,7 @@ _VALUES = {"const", "default", "enum", "example", "examples"}
 
 BOTH = frozenset({SieAccounts})
 """Besides acts, what is sent in an act and told as well."""
-SENT = {acts.__name__, asked.__name__}
+SENT = {acts.__name__, requests.__name__}
 """Modules in which all is sent."""
 
 Struct = StructType | TypedDictType

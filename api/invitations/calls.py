@@ -15,7 +15,7 @@ from api.http.replies import Reply
 from api.invitations import keys, seats
 from api.invitations.keys import KeyInvitation, KeyTaken
 from api.invitations.seats import SeatInvitation, SeatTaken
-from api.service import service_of
+from api.runtime.service import service_of
 
 CodeSent = Annotated[
     str,

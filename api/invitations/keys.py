@@ -4,20 +4,20 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of
-from api.clubs.making import derived_by, drawn, make
-from api.clubs.people import names_of
-from api.clubs.shown import KeyGiven
+from api.clubs.new_keys import derived_by, drawn, make
+from api.clubs.schemas import KeyGiven
 from api.http.headers import Req
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
-from api.service import Service, club_of
-from referee import told
+from api.runtime.member_names import names_of
+from api.runtime.service import Service, club_of
+from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.asked import RedeemKey
+from referee.clubs.commands import RedeemKey
 from referee.clubs.facts import KeyId, Scopes
 from referee.clubs.keys import open_invitation
 from referee.clubs.lookup import member_by
-from referee.clubs.standing import Key
+from referee.clubs.state import Key
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command
@@ -32,22 +32,22 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
 
     club: UUID
     """The id of the club."""
-    club_name: told.Name
+    club_name: wire_types.Name
     """What the club is called."""
     key: KeyId
     """The key to be."""
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """The member whose key it is."""
-    name: told.Name | None
+    name: wire_types.Name | None
     """That member's name; null: it is not known."""
     scopes: Scopes
     key_expires_at: Time
     """When the key ends."""
     by: Actor
     """Who invited."""
-    by_member: told.MemberNumber | None
+    by_member: wire_types.MemberNumber | None
     """The member who invited; null: a program or the operator did."""
-    by_name: told.Name | None
+    by_name: wire_types.Name | None
     """That member's name; null: it is not known."""
     expires_at: Time
     """It can be redeemed until then."""
@@ -60,7 +60,7 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
     """The id of the club."""
     version: Version
     """How far the club has come: the number of its last event."""
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """The member whose key it is."""
     key: KeyGiven
 

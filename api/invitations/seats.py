@@ -4,13 +4,13 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
-from api.clubs.making import derived_by
+from api.clubs.new_keys import derived_by
 from api.http.headers import Req
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
-from api.matches.shown import RulesetSeen
-from api.service import Service, match_of
-from referee import invitations, told
+from api.matches.schemas import RulesetSeen
+from api.runtime.service import Service, match_of
+from referee import invitations, wire_types
 from referee.actors import Actor, officials
 from referee.admission import RedeemInvitation, Role
 from referee.clubs.lookup import member_by
@@ -34,31 +34,31 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     """What it admits to."""
     seat: Seat | None
     """The seat; null: the role has none."""
-    official: told.OfficialPlace | None
+    official: wire_types.OfficialPlace | None
     """Which of the officials, from 1; null: another role."""
-    name: told.Name | None
+    name: wire_types.Name | None
     """The name of the player or official whom it is for; null: the role has no name."""
-    member: told.MemberNumber | None
+    member: wire_types.MemberNumber | None
     """The member of the club whose seat it is; null: none."""
-    players: told.Names
+    players: wire_types.Names
     """The players' names, by seat."""
     club: UUID | None
     """The club whose match it is; null: none."""
-    evening: told.EveningNumber | None
+    evening: wire_types.EveningNumber | None
     """The evening of the club; null: none."""
     stakes: Stakes | None
     """What a point is worth; null: the match is not for money."""
-    points: told.BySeat[Points]
+    points: wire_types.BySeat[Points]
     """The points that the match was opened with, by seat. In Rams they are balances."""
-    pot: told.Money
+    pot: wire_types.Money
     """What the pot held when the match was opened."""
     agrees: bool
     """Redeeming it agrees to the stakes, so that the match counts in the club's books."""
     by: Actor
     """Who made the invitation."""
-    by_member: told.MemberNumber | None
+    by_member: wire_types.MemberNumber | None
     """The member who made it; null: no member's key did."""
-    by_name: told.Name | None
+    by_name: wire_types.Name | None
     """That member's name; null: it is not known."""
     expires_at: Time
 
@@ -72,9 +72,9 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     """What the invitation admitted to."""
     seat: Seat | None
     """The seat; null: the role has none."""
-    official: told.OfficialPlace | None
+    official: wire_types.OfficialPlace | None
     """Which of the officials, from 1; null: another role."""
-    token: told.Token
+    token: wire_types.Token
     """The token with which the holder acts from now on. An earlier one of the seat or role has ended."""
     stakes: Stakes | None
     """What a point is worth; null: the match is not for money."""

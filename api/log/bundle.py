@@ -12,7 +12,7 @@ from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
-from api.log.bundled import (
+from api.log.bundle_schemas import (
     AGREED,
     ENDS,
     ROWS_MOST,
@@ -27,12 +27,12 @@ from api.log.bundled import (
     recorded_in,
     settlement_by,
 )
-from api.log.proving import Placed, answer, in_tree, last_signed, rows_of
-from api.service import service_of
+from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
+from api.runtime.service import service_of
 from projections.follow.page import topics
 from referee.log.tree import Tree
+from referee.officials.events.cases import FACTS
 from referee.phases import Over
-from referee.proceedings.cases import FACTS
 from referee.store.match import Match
 
 CASES = topics(*FACTS)

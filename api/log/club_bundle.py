@@ -14,7 +14,7 @@ from api.http.headers import Req
 from api.http.params import NUMBER, ClubId, ClubMinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
-from api.log.bundled import (
+from api.log.bundle_schemas import (
     AGREED,
     ENDS,
     OPENED,
@@ -33,14 +33,14 @@ from api.log.bundled import (
     settlement_by,
     written,
 )
-from api.log.proving import Placed, answer, in_tree, last_signed, rows_of
-from api.money.asking import ask_the_books
-from api.service import Service, service_of
+from api.money.ledger_access import ask_the_books
+from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
+from api.runtime.service import Service, service_of
 from projections.follow.page import topics
 from projections.ledger.tables import Closing
 from referee.events import MatchOpened, TokenEnded, TokenMade
 from referee.log.tree import Tree
-from referee.proceedings.seating import InvitationRedeemed, Invited
+from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
 """What the rows of a match are that say nothing of a deal or a ruling."""

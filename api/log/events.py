@@ -8,8 +8,8 @@ from api.http.headers import Req
 from api.http.params import EventAsked, MatchId
 from api.http.problems import Problem
 from api.http.replies import PLAIN, PRIVATE, Reply
-from api.log.proving import answer, in_tree, last_signed, rows_of, texts
-from api.service import service_of
+from api.runtime.proofs import answer, in_tree, last_signed, rows_of, texts
+from api.runtime.service import service_of
 from referee.log.tree import Tree
 
 

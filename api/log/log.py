@@ -11,13 +11,13 @@ from api.http.describe import Text, described
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import OPEN, PLAIN, Reply
-from api.log.proving import ProofText, answer, in_tree, last_signed, texts
-from api.log.signer import log_at
-from api.service import service_of
-from api.threads import in_thread
+from api.http.threads import in_thread
+from api.runtime.proofs import ProofText, answer, in_tree, last_signed, texts
+from api.runtime.service import service_of
+from api.runtime.signer import log_at
 from referee.log.facts import LogSize, Origin
-from referee.told import EXACT_MAX
 from referee.value import Value
+from referee.wire_types import EXACT_MAX
 
 VerifierKey = Annotated[
     str,

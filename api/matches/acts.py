@@ -8,25 +8,25 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.caller import Caller
-from api.http.asked import must_be_told
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of, tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, told_of
+from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import ActSent, ActShown, EventSeen, event_seen
-from api.service import service_of
-from referee import told
+from api.matches.schemas import ActSent, ActShown, EventSeen, event_seen
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.acts import AnyAct
 from referee.events import LAYS_OPEN
 from referee.refusals import NotInPlay, Refused
-from referee.sight import Recorded, Viewer
 from referee.store.clock import ClockWrong
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
 from referee.store.damaged import DamagedRow
 from referee.value import SeatSent, Value, Version
+from referee.visibility import Recorded, Viewer
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
@@ -40,7 +40,7 @@ class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
     version: Version
-    events: told.Many[EventSeen]
+    events: wire_types.Many[EventSeen]
 
 
 class Batch(Value, forbid_unknown_fields=True):
@@ -63,7 +63,7 @@ class BatchDone(Value):
     """What became of a batch: what each act came to as far as they were done, and ``refused``, ``null`` if all were.
     The first ``replayed`` of them had been done before."""
 
-    done: Annotated[tuple[ActDone, ...], told.at_most(BATCH_MAX)]
+    done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
     """What each act came to, as far as they were done."""
     replayed: Annotated[int, PLACE]
     """How many of them, from the first, had been done before."""
@@ -90,7 +90,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, Not
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=Annotated[tuple[ActShown, ...], told.at_most(told.ACTS_MAX)],
+        gives=Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)],
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
-from api.http.asked import more
 from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
+from api.http.long_answers import long_reply
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
+from api.http.query import more
 from api.http.replies import (
     EVENT_STREAM,
     GZIP,
@@ -30,20 +31,19 @@ from api.http.replies import (
     not_modified,
     streamed,
 )
-from api.hub import set_within
-from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
-from api.reading import long_reply
-from api.service import Service, is_over, service_of
-from api.threads import in_stream_thread, in_thread
-from referee import told
+from api.http.threads import in_stream_thread, in_thread
+from api.matches.schemas import EventSeen, StateSeen, event_seen, state_seen
+from api.runtime.service import Service, is_over, service_of
+from api.runtime.wakeups import set_within
+from referee import wire_types
 from referee.events import MatchOpened
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.clock import utc_now
 from referee.store.command import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version
+from referee.visibility import Recorded
 
 PAGE = 500
 """Events read at a time."""
@@ -64,7 +64,7 @@ SENT = Text(
 class EventPage(Value):
     """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
 
-    events: Annotated[tuple[EventSeen, ...], told.at_most(LIMIT_MAX)]
+    events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
     next: EventNumber | None
     version: Version
 

@@ -12,10 +12,10 @@ from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by
-from api.service import service_of
-from referee import told
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.admission import Invite, PlaceSent, Role
-from referee.proceedings.seating import Invited
+from referee.officials.events.seating import Invited
 from referee.value import Seat, SeatSent, Time, Value, Version
 
 
@@ -35,13 +35,13 @@ class InvitationGiven(Value):
 
     match: UUID
     version: Version
-    invitation: told.InvitationNumber
+    invitation: wire_types.InvitationNumber
     """Its number in the match."""
     role: Role
     """What it admits to."""
     seat: Seat | None
     """The seat; null: the role has none."""
-    official: told.OfficialPlace | None
+    official: wire_types.OfficialPlace | None
     """Which of the officials, from 1; null: another role."""
     code: Code
     """The one-time code. Give it to the person whom the invitation is for."""

@@ -11,19 +11,19 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.http.asked import must_be_told
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
+from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply
-from api.matches.shown import RulesetSeen
-from api.paging import page_reply
-from api.service import service_of
+from api.matches.schemas import RulesetSeen
+from api.runtime.paging import page_reply
+from api.runtime.service import service_of
 from projections.matches import Listed, Status
-from referee import told
-from referee.clubs.asked import EveningSent, MemberSent
+from referee import wire_types
+from referee.clubs.commands import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
@@ -39,21 +39,21 @@ class MatchListed(Value):
     id: UUID
     ruleset: RulesetSeen
     status: Status
-    players: told.Names
+    players: wire_types.Names
     dealing: Dealing
     enforcement: Enforcement
     opened_at: Time
     changed_at: Time
-    deal: told.DealNumber
+    deal: wire_types.DealNumber
     version: Version
     winner: Seat | None
     club: UUID | None
     """Whose match it is; null: nobody's."""
-    evening: told.EveningNumber | None
+    evening: wire_types.EveningNumber | None
     """On which of the club's evenings it is played."""
-    table: told.TableNumber | None
+    table: wire_types.TableNumber | None
     """At which table of that evening."""
-    members: told.BySeat[told.MemberNumber]
+    members: wire_types.BySeat[wire_types.MemberNumber]
     """The members of the club who play, by seat; empty where it is no club's match."""
     visibility: Visibility
     """Who may see it."""
@@ -63,9 +63,9 @@ class MatchPage(Value):
     """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
     ``behind``: how many stored events the list has not taken in yet."""
 
-    matches: Annotated[tuple[MatchListed, ...], told.at_most(PAGE_MAX)]
-    next: told.Cursor | None
-    behind: told.Lag
+    matches: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
+    next: wire_types.Cursor | None
+    behind: wire_types.Lag
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
@@ -115,8 +115,8 @@ async def list_matches(
         QueryParameter(
             description="Only those in which this name plays.",
             min_length=1,
-            max_length=told.NAME_MAX,
-            pattern=told.NAME,
+            max_length=wire_types.NAME_MAX,
+            pattern=wire_types.NAME,
         ),
     ] = None,
     club: Annotated[
@@ -124,11 +124,13 @@ async def list_matches(
     ] = None,
     evening: Annotated[
         int | None,
-        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those of this evening of the `club`."),
+        QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only those of this evening of the `club`."),
     ] = None,
     member: Annotated[
         int | None,
-        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those in which this member of the `club` plays."),
+        QueryParameter(
+            ge=1, le=wire_types.MEMBERS_MAX, description="Only those in which this member of the `club` plays."
+        ),
     ] = None,
     opened_from: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")

@@ -6,8 +6,8 @@ from api.http.describe import described
 from api.http.headers import Req, held
 from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import Reply, short
-from api.matches.shown import MatchSeen, seen_fields, tag_now
-from api.service import service_of
+from api.matches.schemas import MatchSeen, seen_fields, tag_now
+from api.runtime.service import service_of
 
 
 @get(

@@ -10,20 +10,20 @@ from msgspec.structs import replace
 
 from api.access.access import anybody
 from api.access.clubs import must_have
-from api.access.derived import Derived
+from api.access.idempotent_secrets import Derived
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
 from api.http.headers import Req
 from api.http.replies import Reply, of_match
+from api.http.threads import in_thread
 from api.http.writes import must_be_recent, opening_key_of
-from api.matches.shown import RulesetSeen
-from api.matches.terms import OpenMatch, officials_named, officials_of, opened_by, with_officials
-from api.service import Service, match_of, service_of
-from api.threads import in_thread
-from referee import told
+from api.matches.opening_request import OpenMatch, officials_named, officials_of, opened_by, with_officials
+from api.matches.schemas import RulesetSeen
+from api.runtime.service import Service, match_of, service_of
+from referee import wire_types
 from referee.actors import Actor, officials
-from referee.clubs.standing import Club
+from referee.clubs.state import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.command import Command, KeyReused, Outcome
 from referee.store.match import Match
@@ -34,11 +34,11 @@ class SeatGiven(Value):
     """A seat and the token of whoever plays for it."""
 
     seat: Seat
-    name: told.Name
-    token: told.Token | None
+    name: wire_types.Name
+    token: wire_types.Token | None
     """null: in a club's match for money the member takes the seat by an invitation, or acts with a key of their
     own."""
-    member: told.MemberNumber | None
+    member: wire_types.MemberNumber | None
     """Which member of the club; null: it is no club's match."""
 
 
@@ -47,8 +47,8 @@ class OfficialGiven(Value):
 
     actor: Actor
     """As whom the events name whoever acts with it."""
-    name: told.Name
-    token: told.Token | None
+    name: wire_types.Name
+    token: wire_types.Token | None
     """null: the official has a token of his own."""
 
 
@@ -58,25 +58,25 @@ class MatchMade(Value):
     id: UUID
     version: Version
     ruleset: RulesetSeen
-    edition: told.Edition
+    edition: wire_types.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     dealing: Dealing
     enforcement: Enforcement
     shuffle: Shuffling | None
     """`committed`: the shuffle of each deal can be checked when it is over. null: it cannot."""
-    entropy_seconds: told.EntropySeconds
+    entropy_seconds: wire_types.EntropySeconds
     """So many seconds a deal waits for what the seats add to the shuffle."""
-    seats: told.BySeat[SeatGiven]
-    official_token: told.Token | None
+    seats: wire_types.BySeat[SeatGiven]
+    official_token: wire_types.Token | None
     adjudication: Adjudication | None
     """How officials attend to the match; null: nobody rules on what events cannot decide."""
-    officials: Annotated[tuple[OfficialGiven, ...], told.at_most(told.OFFICIALS_MAX)]
+    officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
     """The officials in the order in which they were named; the first has `official_token`."""
     club: UUID | None
     """Whose match it is; null: nobody's."""
-    evening: told.EveningNumber | None
+    evening: wire_types.EveningNumber | None
     """On which of the club's evenings it is played."""
-    table: told.TableNumber | None
+    table: wire_types.TableNumber | None
     """At which table of that evening."""
     visibility: Visibility
     """Who may see it."""

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from api.access.caller import Caller
 from api.http.describe import described
 from api.http.headers import Req, held
+from api.http.long_answers import long_reply
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.matches.shown import ActShown, MatchSeen, seen_fields, tag_now
-from api.reading import long_reply
-from api.service import Service, match_of, service_of
-from api.threads import in_long_thread
-from referee import told
+from api.http.threads import in_long_thread
+from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
+from api.runtime.service import Service, match_of, service_of
+from referee import wire_types
 from referee.store.match import Match
 
 
@@ -26,7 +26,7 @@ class Replayed(MatchSeen, kw_only=True):
     When the deal of that event is over, its cards lie open for everybody.
     """
 
-    legal_acts: told.BySeat[Annotated[tuple[ActShown, ...], told.at_most(told.ACTS_MAX)] | None]
+    legal_acts: wire_types.BySeat[Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
     """By seat; ``null``: not for the caller to know."""
 
 

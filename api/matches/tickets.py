@@ -6,15 +6,15 @@ from api.http.describe import TOKEN, described
 from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, reply
-from api.service import service_of
-from referee import told
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.value import Time, Value
 
 
 class Ticket(Value):
     """What stands for a token in the address of one stream, asked for before ``expires``."""
 
-    ticket: told.Token
+    ticket: wire_types.Token
     """For `…/events/stream?ticket=`: good once."""
     expires: Time
     """When it is of no more use."""

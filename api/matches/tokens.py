@@ -13,8 +13,8 @@ from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by
-from api.service import service_of
-from referee import told
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.admission import IssueToken, TokenRole
 from referee.value import Seat, SeatSent, Value, Version
 
@@ -40,7 +40,7 @@ class TokenGiven(Value):
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
     """Whose it is; null: of a role that has no seat."""
-    token: told.Token
+    token: wire_types.Token
 
 
 LOST: Body[TokenLost] = Body(TokenLost)

@@ -8,17 +8,17 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import must_be_told
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
+from api.http.query import must_be_told
 from api.http.replies import Reply, encode
-from api.money.asking import InCurrency, ask_the_books, currency_of, names_by_member
-from api.reading import marked_reply
-from api.service import service_of
+from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
+from api.runtime.service import service_of
 from projections.journal import Balance
-from referee import told
-from referee.clubs.asked import EntrySent, EveningSent
+from referee import wire_types
+from referee.clubs.commands import EntrySent, EveningSent
 from referee.clubs.facts import TRIAL_MAX, Account, Ref, member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
@@ -28,10 +28,10 @@ class AccountSeen(Value):
     """What stands on an account in one currency."""
 
     account: Account
-    currency: told.Currency
-    balance: told.Money
+    currency: wire_types.Currency
+    balance: wire_types.Money
     """Minor units: debit above zero. What a member owes is above zero."""
-    to_receive: told.Money | None
+    to_receive: wire_types.Money | None
     """What a member is to receive, below zero what he owes; null: it is an account of the club's own."""
     name: Ref | None
     """Whose account it is; null: the club's own."""
@@ -40,9 +40,9 @@ class AccountSeen(Value):
 class Accounts(Value):
     """The accounts of a club, as they stood after an entry."""
 
-    entry: told.EntryCount
+    entry: wire_types.EntryCount
     """After which: the number of the last one."""
-    accounts: Annotated[tuple[AccountSeen, ...], told.at_most(TRIAL_MAX)]
+    accounts: Annotated[tuple[AccountSeen, ...], wire_types.at_most(TRIAL_MAX)]
     """By currency and name; of each currency the balances add up to 0."""
 
 
@@ -65,13 +65,13 @@ async def list_accounts(
         int | None,
         QueryParameter(
             ge=0,
-            le=told.ENTRIES_MAX,
+            le=wire_types.ENTRIES_MAX,
             schema_extra={"minimum": 0},
             description="As they stood after this entry.",
         ),
     ] = None,
     evening: Annotated[
-        int | None, QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only the entries of this evening.")
+        int | None, QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only the entries of this evening.")
     ] = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,

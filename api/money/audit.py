@@ -9,16 +9,16 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.long_answers import long_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
-from api.log.signer import log_at
+from api.http.threads import in_long_thread, in_thread
 from api.money import audit_page, audit_texts
-from api.money.asking import ask_the_books, names_by_member
-from api.money.auditing import Audit, audited
-from api.reading import long_reply
-from api.service import service_of
-from api.threads import in_long_thread, in_thread
+from api.money.audit_report import Audit, audited
+from api.money.ledger_access import ask_the_books, names_by_member
+from api.runtime.service import service_of
+from api.runtime.signer import log_at
 from projections.audit.tree import Signed
 
 

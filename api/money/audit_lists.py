@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from api.money.audit_report import Audit
 from api.money.audit_texts import Sheet
-from api.money.auditing import Audit
 from projections.audit.history import Change
 
 BY = ("event", "at", "by", "confirmed_by")

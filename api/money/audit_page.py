@@ -4,8 +4,8 @@ from html import escape
 
 from api.docs.pages import framed, policy_of_framed
 from api.money.audit_lists import lists, moment
+from api.money.audit_report import Audit, Checked, KeyAudited
 from api.money.audit_texts import WORDS, Sheet
-from api.money.auditing import Audit, Checked, KeyAudited
 from projections.journal import decimal
 from referee.sentences import Language
 

@@ -9,16 +9,16 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import more
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.params import ClubId, ClubMinVersion
+from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
-from api.money.asking import ask_the_books
-from api.reading import marked_reply
-from api.service import service_of
+from api.money.ledger_access import ask_the_books
+from api.runtime.service import service_of
 from projections.ledger.tables import Closing
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import Label, Trial
 from referee.value import VERSION_MAX, Time, Value
 
@@ -29,11 +29,11 @@ CLOSINGS_MAX = 100
 class ClosingSeen(Value):
     """A closing of the books: the entries up to one stand for ever."""
 
-    closing: told.ClosingNumber
+    closing: wire_types.ClosingNumber
     """Its number, from 1 on."""
-    through: told.EntryNumber
+    through: wire_types.EntryNumber
     """The last entry that it closed."""
-    digest: told.Hash
+    digest: wire_types.Hash
     """SHA-256 over the digest of the closing before and the entries since."""
     label: Label
     """What the club calls it."""
@@ -48,9 +48,9 @@ class ClosingSeen(Value):
 class ClosingPage(Value):
     """Some closings, by number."""
 
-    closings: Annotated[tuple[ClosingSeen, ...], told.at_most(CLOSINGS_MAX)]
+    closings: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
     """Those of this page."""
-    next: told.ClosingNumber | None
+    next: wire_types.ClosingNumber | None
     """What to give as `after` for more; null: these are the last."""
 
 

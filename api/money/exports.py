@@ -10,19 +10,19 @@ from msgspec import Meta, field
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import must_be_told
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
+from api.http.long_answers import long_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
+from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply, not_modified
-from api.money.asking import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
-from api.reading import long_reply
-from api.service import service_of
-from api.threads import in_long_thread
+from api.http.threads import in_long_thread
+from api.money.ledger_access import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
+from api.runtime.service import service_of
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
 from referee.store.clock import utc_now
 from referee.value import Value
@@ -43,14 +43,14 @@ class AccountFiled(Value):
 class EntryFiled(EntrySeen):
     """An entry of the journal."""
 
-    text: told.Note
+    text: wire_types.Note
     """What was said of it; empty: nothing."""
 
 
 class JournalFiled(Value):
     """A club's journal over some days: ``opening`` plus what the ``entries`` post gives ``closing``."""
 
-    club: told.Name
+    club: wire_types.Name
     """What the club is called."""
     currencies: Currencies
     """Those that the file is about."""
@@ -58,11 +58,11 @@ class JournalFiled(Value):
     last: Annotated[Day, Meta(description="The last of the days.")] = field(name="to")
     made: Day
     """When the file was made, on the club's clock."""
-    accounts: Annotated[tuple[AccountFiled, ...], told.at_most(TRIAL_MAX)]
+    accounts: Annotated[tuple[AccountFiled, ...], wire_types.at_most(TRIAL_MAX)]
     """The club's own, and then those of the members who have something to do with these days."""
     opening: Trial
     """What stood on the accounts before."""
-    entries: Annotated[tuple[EntryFiled, ...], told.at_most(told.ENTRIES_MAX)]
+    entries: Annotated[tuple[EntryFiled, ...], wire_types.at_most(wire_types.ENTRIES_MAX)]
     """By number."""
     closing: Trial
     """What stands on the accounts after them."""

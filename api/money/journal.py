@@ -8,16 +8,16 @@ from litestar import get
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import more
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
+from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
-from api.money.asking import LINES_MAX, AfterEntry, EntrySeen, Lines, ask_the_books
-from api.reading import marked_reply
-from api.service import service_of
+from api.money.ledger_access import LINES_MAX, AfterEntry, EntrySeen, Lines, ask_the_books
+from api.runtime.service import service_of
 from projections.journal import JournalEntry
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import EntryKind
 from referee.value import Value
 
@@ -25,9 +25,9 @@ from referee.value import Value
 class JournalPage(Value):
     """Some entries, by number."""
 
-    entries: Annotated[tuple[EntrySeen, ...], told.at_most(LINES_MAX)]
+    entries: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
     """Those of this page."""
-    next: told.EntryNumber | None
+    next: wire_types.EntryNumber | None
     """What to give as `after` for more; null: these are the last."""
 
 

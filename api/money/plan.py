@@ -7,21 +7,21 @@ from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
-from api.clubs.people import Numbers, names_of, numbers_of, sees_numbers
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
+from api.http.long_answers import long_reply, marked_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.money.asking import OneCurrency, currency_of
-from api.money.planning import plan_of
-from api.reading import long_reply, marked_reply
-from api.service import Service, service_of
-from api.threads import in_long_thread
+from api.http.threads import in_long_thread
+from api.money.ledger_access import OneCurrency, currency_of
+from api.money.plan_source import plan_of
+from api.runtime.member_names import Numbers, names_of, numbers_of, sees_numbers
+from api.runtime.service import Service, service_of
 from projections import payable
 from projections.journal import decimal
 from projections.plan import CLUB, Node, Payment, Plan
-from referee import told
+from referee import wire_types
 from referee.clubs.lookup import evening_of
 from referee.value import Value
 
@@ -60,13 +60,13 @@ Evening = Annotated[
 class PaymentPlanned(Value):
     """A payment of the plan."""
 
-    id: told.Digest
+    id: wire_types.Digest
     """Stays the same as long as the plan lists this payment. `pay` sends it as `plan`."""
     payer: Node = field(name="from")
     payee: Node = field(name="to")
-    amount: told.Money
+    amount: wire_types.Money
     """Minor units."""
-    text: told.Name
+    text: wire_types.Name
     """What to write with it."""
     swish: SwishCode | None
     """Of a payment in kronor to who has a Swish number; null: it is another, or not the caller's to know."""
@@ -77,16 +77,16 @@ class PaymentPlanned(Value):
 class PlanSeen(Value):
     """Payments after which nobody owes anything."""
 
-    entry: told.EntryCount
+    entry: wire_types.EntryCount
     """As the books stand after this entry."""
-    payments: Annotated[tuple[PaymentPlanned, ...], told.at_most(told.MEMBERS_MAX)]
+    payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
     """By payer and payee, the club last: all, or those that the caller pays or is paid."""
-    count: told.Tally
+    count: wire_types.Tally
     """How many payments there are in ``payments``."""
     minimal: bool | None
     """Whether no plan has fewer payments: for many people that cannot be found out. null: the caller is shown only
     their own payments."""
-    groups: told.Tally | None
+    groups: wire_types.Tally | None
     """How many groups of members, and the club, are even among themselves. null: the caller is shown only
     their own payments."""
 
@@ -227,7 +227,7 @@ async def _planned(
     now = caller.club.standing
     text = now.name if number is None else f"{now.name} {now.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
-    return _Planned(caller, made.entry, unit, text[: told.NAME_MAX], made.plan, shown)
+    return _Planned(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
 async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]) -> list[str | None]:

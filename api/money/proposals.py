@@ -8,20 +8,20 @@ from litestar import get
 from msgspec.structs import replace
 
 from api.access.clubs import ClubCaller, must_have, sees_proposals
-from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
-from api.clubs.people import numbers_seen
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
-from api.service import Service, service_of
-from api.threads import in_thread
-from referee import told
+from api.http.threads import in_thread
+from api.runtime.member_names import numbers_seen
+from api.runtime.service import Service, service_of
+from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.asked import ProposedAct, SetPayee
+from referee.clubs.commands import ProposedAct, SetPayee
 from referee.clubs.facts import MoneyDraft, account_of
 from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
-from referee.clubs.standing import Proposal
+from referee.clubs.state import Proposal
 from referee.store.clock import utc_now
 from referee.value import EventNumber, Time, Value, Version
 
@@ -29,7 +29,7 @@ from referee.value import EventNumber, Time, Value, Version
 class ProposalSeen(Value):
     """An act that waits for another member to confirm it."""
 
-    proposal: told.ProposalNumber
+    proposal: wire_types.ProposalNumber
     """Its number: the one that `confirm` and `decline` name."""
     act: ProposedAct
     """The act as it was sent. Numbers of a payee are shown to those who may confirm it or read the numbers."""
@@ -41,7 +41,7 @@ class ProposalSeen(Value):
     """The time of the proposal."""
     event: EventNumber
     """The number of its event in the club."""
-    other: told.MemberNumber | None
+    other: wire_types.MemberNumber | None
     """Of `pay`, or of its reversal by a party, the other party, who confirms it with any key of their own, or else a
     treasurer who is neither; null: another member than the sender confirms it."""
     yours: bool
@@ -53,9 +53,9 @@ class ProposalPage(Value):
 
     version: Version
     """How far the club had come: the number of its last event."""
-    proposals: Annotated[tuple[ProposalSeen, ...], told.at_most(LIMIT_MAX)]
+    proposals: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Those of this page that wait."""
-    next: told.Cursor | None
+    next: wire_types.Cursor | None
     """What to give as `cursor` for more; null: these are the last."""
 
 

@@ -10,15 +10,15 @@ from litestar.params import PathParameter, QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import more, must_be_told
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.long_answers import long_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
+from api.http.query import more, must_be_told
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
-from api.log.proving import signed_last
 from api.money import statements
-from api.money.asking import (
+from api.money.ledger_access import (
     AfterEntry,
     Lines,
     OneCurrency,
@@ -28,8 +28,8 @@ from api.money.asking import (
     names_by_member,
 )
 from api.money.statements import Checkpointed, Statement, StatementLine
-from api.reading import long_reply
-from api.service import service_of
+from api.runtime.proofs import signed_last
+from api.runtime.service import service_of
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, EntryKind, member_of
 from referee.log.facts import LogSigned

@@ -9,11 +9,11 @@ from typing import Annotated
 import msgspec
 
 from api.docs.pages import framed, policy_of_framed
-from api.log.proving import HashText
-from api.money.asking import LINES_MAX, Cause, Day
+from api.money.ledger_access import LINES_MAX, Cause, Day
+from api.runtime.proofs import HashText
 from projections.journal import decimal
 from projections.spreadsheets import table
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import Account, EntryKind, Ref
 from referee.log.facts import LogSize
 from referee.sentences import Language, Text
@@ -36,20 +36,20 @@ WORDS = msgspec.toml.decode((resources("api.docs") / "statement_page.toml").read
 class StatementLine(Value):
     """What an entry wrote on the account."""
 
-    number: told.EntryNumber
+    number: wire_types.EntryNumber
     """The entry."""
     date: Day
     """On the club's clock."""
     kind: EntryKind
-    amount: told.Money
+    amount: wire_types.Money
     """Debit above zero, credit below."""
-    balance: told.Money
+    balance: wire_types.Money
     """What stands on the account after it."""
-    evening: told.EveningNumber | None
+    evening: wire_types.EveningNumber | None
     """Of the club's evenings the one that it belongs to; null: none."""
     cause: Cause
     """The event that made the entry."""
-    reverses: told.EntryNumber | None
+    reverses: wire_types.EntryNumber | None
     """The entry that it takes back; null: none."""
 
 
@@ -66,19 +66,19 @@ class Checkpointed(Value):
 class Statement(Value):
     """What was written on an account in a currency: ``before`` plus the amounts gives ``after``."""
 
-    club: told.Name
+    club: wire_types.Name
     """What the club is called."""
     account: Account
     name: Ref | None
     """Whose account it is; null: the club's own."""
-    currency: told.Currency
-    before: told.Money
+    currency: wire_types.Currency
+    before: wire_types.Money
     """What stood there before the first of these lines."""
-    lines: Annotated[tuple[StatementLine, ...], told.at_most(LINES_MAX)]
+    lines: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
     """By number."""
-    after: told.Money
+    after: wire_types.Money
     """What stands there after the last of them."""
-    next: told.EntryNumber | None
+    next: wire_types.EntryNumber | None
     """What to give as `after` for more lines; null: these are the last."""
     checkpoint: Checkpointed | None
     """The last checkpoint of the log, for who keeps the statement; null: nothing is signed here, or not yet."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import ACCOUNT, Account
 from referee.value import EventNumber, Value
 
@@ -42,27 +42,27 @@ TOLD_MAX = 100
 SHORT = 200
 """Characters that are told of what stands somewhere."""
 Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
-LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": told.EXACT_MAX})]
+LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 
 
 class Difference(Value):
     """Something that is not as it should be, and its place: what of a place does not apply is null."""
 
-    code: told.Code
+    code: wire_types.Code
     """What is wrong."""
-    entry: told.EntryNumber | None = None
+    entry: wire_types.EntryNumber | None = None
     """At which entry of the books."""
-    aggregate: told.MatchId | None = None
+    aggregate: wire_types.MatchId | None = None
     """In which match, or in the club itself."""
     event: EventNumber | None = None
     """At which event of it."""
-    closing: told.ClosingNumber | None = None
+    closing: wire_types.ClosingNumber | None = None
     """At which closing."""
     account: Account | None = None
     """On which account."""
     leaf: LeafNumber | None = None
     """At which place of the log, counted from 0."""
-    member: told.MemberNumber | None = None
+    member: wire_types.MemberNumber | None = None
     """Of which member."""
     stands: Said = ""
     """What stands there; empty: nothing."""

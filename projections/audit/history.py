@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from projections.audit.findings import Said
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.facts import (
     AppName,
@@ -24,8 +24,8 @@ from referee.clubs.facts import (
     Ref,
 )
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
-from referee.sight import Event, Recorded
 from referee.value import EventNumber, Time, Value
+from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
 """Items of a list that an audit shows: the last, however many there are."""
@@ -36,7 +36,7 @@ class Person(Value):
 
     actor: Actor
     """The key, or the operator."""
-    member: told.MemberNumber | None
+    member: wire_types.MemberNumber | None
     """The member whose key it is; null: a program or the operator."""
     name: Ref | None
     """The member's name; null: no member."""
@@ -68,7 +68,7 @@ class KeyChange(Change):
 class SettingChange(Change):
     """A change of a setting of the club."""
 
-    setting: told.Code
+    setting: wire_types.Code
     """The setting."""
     before: Said
     """Its value before; empty: it was not set."""
@@ -79,7 +79,7 @@ class SettingChange(Change):
 class PayeeChange(Change):
     """A change of the numbers by which the club or a member is paid."""
 
-    member: told.MemberNumber | None
+    member: wire_types.MemberNumber | None
     """The member who is paid; null: the club."""
     name: Ref | None
     """The member's name; null: the club."""
@@ -92,20 +92,20 @@ class PayeeChange(Change):
 class Erasure(Change):
     """The erasure of a former member's names and texts."""
 
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     """The former member."""
-    deleted: told.Tally
+    deleted: wire_types.Tally
     """Texts that the member wrote, which are deleted."""
-    changed: told.Tally
+    changed: wire_types.Tally
     """Texts of others in which the member's name or number is replaced."""
 
 
 class BooksClosing(Change):
     """A closing of the books, and who made it."""
 
-    closing: told.ClosingNumber
+    closing: wire_types.ClosingNumber
     """Its number, from 1."""
-    through: told.EntryNumber
+    through: wire_types.EntryNumber
     """The last entry that it closed."""
     label: Label
     """The club's name for it."""
@@ -114,16 +114,16 @@ class BooksClosing(Change):
 class LoneAct(Change):
     """An act that takes two persons, and that one did alone because the club had no second one."""
 
-    topic: told.Topic
+    topic: wire_types.Topic
     """The topic of its event."""
 
 
 class ActOfTwo(Change):
     """An act of two persons of whom one invited the other, or whom the same person invited."""
 
-    proposal: told.ProposalNumber
+    proposal: wire_types.ProposalNumber
     """The proposal that was confirmed."""
-    act: told.Code
+    act: wire_types.Code
     """The act of the proposal."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
     """The relation of the two persons."""

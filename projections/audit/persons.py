@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from projections.audit.findings import Findings
 from projections.journal import decimal
 from referee.actors import Actor
-from referee.clubs.asked import ProposedAct, SetPayee
+from referee.clubs.commands import ProposedAct, SetPayee
 from referee.clubs.facts import (
     LIMIT_DAYS,
     AppName,
@@ -30,9 +30,9 @@ from referee.clubs.facts import (
     member_of,
 )
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
-from referee.sight import Recorded
-from referee.told import MemberNumber, ProposalNumber
 from referee.value import Time, Value
+from referee.visibility import Recorded
+from referee.wire_types import MemberNumber, ProposalNumber
 
 
 class KeyHeld(Value):

@@ -37,18 +37,18 @@ from projections.follow.engine import Json
 from projections.follow.page import Decode, Read, Row, topics
 from projections.journal import Posting
 from projections.ledger import Ledger
-from projections.ledger.entering import Writing
+from projections.ledger.posting import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from projections.refs import refs_in
-from referee import told
+from referee import wire_types
 from referee.clubs.facts import BooksClosed, ClubFounded, Ref, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.officials.events.takeback import ActTakenBack
 from referee.value import EventNumber, Value
+from referee.visibility import Recorded
 
 ROWS = 2000
 """Rows that are read at a time."""
@@ -121,12 +121,12 @@ class MatchWaiting(Value):
     """A match for money that is over, and that the books do not count before all members in it have agreed to the
     stakes."""
 
-    match: told.MatchId
-    evening: told.EveningNumber | None
+    match: wire_types.MatchId
+    evening: wire_types.EveningNumber | None
     """The evening of the club on which it was opened; null: none."""
     event: EventNumber
     """The event that ended it."""
-    members: told.BySeat[told.MemberNumber]
+    members: wire_types.BySeat[wire_types.MemberNumber]
     """The members who have not agreed."""
 
 
@@ -143,7 +143,7 @@ LeftOut = Annotated[
 class ResultLeftOut(Value):
     """A match whose result is not in the books because it is too large."""
 
-    match: told.MatchId
+    match: wire_types.MatchId
     event: EventNumber
     """The event that says the result."""
     why: LeftOut

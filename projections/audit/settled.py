@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from projections.audit.findings import Findings
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
-from referee.proceedings.seating import StakesAgreed, StakesDeclined
-from referee.proceedings.takeback import ActTakenBack, that_stands
-from referee.settling import Basis, Settlement, comes_to, settlement
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.seating import StakesAgreed, StakesDeclined
+from referee.officials.events.takeback import ActTakenBack, that_stands
+from referee.settlement import Basis, Settlement, comes_to, settlement
+from referee.visibility import Recorded
 
 OF_MONEY = (
     *(MatchOpened, DealScored, DealVoided, MatchWon, MatchClosed, MatchAbandoned),

@@ -6,19 +6,19 @@ from typing import Any, Literal
 from uuid import UUID
 
 from projections.audit.history import LISTED_MAX, Person
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
-from referee.proceedings.seating import Invited, StakesAgreed, StakesDeclined
-from referee.sight import Recorded
+from referee.officials.events.seating import Invited, StakesAgreed, StakesDeclined
 from referee.value import EventNumber, Time, Value
+from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
     """Stakes of a match that one person confirmed or declined for others, or to which a member agreed by redeeming
     the invitation of another person."""
 
-    match: told.MatchId
-    evening: told.EveningNumber | None
+    match: wire_types.MatchId
+    evening: wire_types.EveningNumber | None
     """The evening of the club on which the match was opened; null: none."""
     event: EventNumber
     """The number of the event in the match."""
@@ -28,7 +28,7 @@ class StakesAnswered(Value):
     """Whether `by` confirmed for the members (`secretary`), invited the member, or declined for all."""
     by: Person
     """The person who confirmed, invited or declined."""
-    members: told.BySeat[told.MemberNumber]
+    members: wire_types.BySeat[wire_types.MemberNumber]
     """The members who agreed by it; none if the stakes were declined."""
 
 

@@ -3,7 +3,7 @@
 import unicodedata
 
 from projections.journal import Account, JournalEntry, member_of
-from projections.lettering import spelled
+from projections.transliterate import spelled
 from referee import actors
 
 NAMES = {

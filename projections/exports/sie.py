@@ -7,7 +7,7 @@ first that the standard leaves free.
 from collections.abc import Iterator
 
 from projections.journal import Account, Journal, JournalEntry, accounts, decimal, member_of
-from projections.lettering import spelled
+from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20

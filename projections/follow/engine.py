@@ -13,7 +13,7 @@ import msgspec
 import sqlalchemy
 from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
 
-from referee.store.reach import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
+from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
 
 LOCK_SECONDS = 10
 """How long one waits on SQLite for another process that writes."""

@@ -16,7 +16,10 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine
 
 from projections.follow.engine import engine_for, writer
-from projections.follow.keeping import (
+from projections.follow.listen import Listener
+from projections.follow.locks import RebuildRunning, hold_follow
+from projections.follow.page import Log, Page, mark_of
+from projections.follow.projection import (
     REBUILD_PAGE,
     Aside,
     Book,
@@ -30,10 +33,7 @@ from projections.follow.keeping import (
     take,
     take_up,
 )
-from projections.follow.listen import Listener
-from projections.follow.locks import RebuildRunning, hold_follow
-from projections.follow.page import Log, Page, mark_of
-from referee.store.reach import Postgres, SqliteFile, place_of
+from referee.store.connection import Postgres, SqliteFile, place_of
 from referee.value import Value
 
 __all__ = ["Aside", "Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 
 from projections.follow.locks import FOLLOW
-from referee.store.reach import Opener
+from referee.store.connection import Opener
 
 CHANNEL = "referee_events"
 """Where the event store tells of each commit: the name of its table."""

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 
 log = logging.getLogger(__name__)
 

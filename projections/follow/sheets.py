@@ -28,11 +28,11 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Checked, Json
-from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee.proceedings.corrections import Corrections, ProtocolCorrected
-from referee.sight import Recorded
+from projections.follow.projection import LIVE
+from referee.officials.events.corrections import Corrections, ProtocolCorrected
 from referee.value import changed
+from referee.visibility import Recorded
 
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 

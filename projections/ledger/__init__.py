@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select, update
 
 from projections.follow.page import Page, Row, topics
-from projections.ledger.entering import Writing
+from projections.ledger.posting import Writing
 from projections.ledger.tables import Keeping, Tables
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.proceedings.seating import StakesAgreed, StakesDeclined
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.officials.events.seating import StakesAgreed, StakesDeclined
+from referee.officials.events.takeback import ActTakenBack
+from referee.visibility import Recorded
 
 OF_CLUBS = topics(ClubFounded, ClubSet, MoneyPosted, BooksClosed)
 OF_MATCHES = topics(

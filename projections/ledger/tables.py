@@ -21,11 +21,11 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Day, Json, Utc
-from projections.follow.keeping import LIVE, own_name
+from projections.follow.projection import LIVE, own_name
 from projections.journal import Balance, JournalEntry, Posting
 from referee.actors import Actor
 from referee.clubs.facts import Trial
-from referee.settling import moved
+from referee.settlement import moved
 from referee.value import Value
 
 NO_DIGEST = "0" * 64

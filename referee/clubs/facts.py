@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
 from referee.events import StakesNeed
-from referee.sight import Event, Hidden
 from referee.value import VERSION_MAX, Time, Value
+from referee.visibility import Event, Hidden
 
 Ref = Annotated[
     str,
@@ -20,7 +20,7 @@ Ref = Annotated[
         description="A name, for who may read it; for others, and where it is erased, what stands on record of it: "
         "`hmac:` and its HMAC-SHA256 under a salt that lies beside the name, so that another in its place shows, and "
         "nothing is left of it when it is erased.",
-        extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
+        extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
 NumberRef = Annotated[
@@ -30,7 +30,7 @@ NumberRef = Annotated[
         description="A number by which somebody is paid, for who may read it; else, as it stands on record, `hmac:` "
         "and its HMAC-SHA256 under a salt that lies beside the number, of which nothing is left when it is erased.",
         examples=["0701234567"],
-        extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
+        extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
 Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
@@ -56,7 +56,7 @@ Season = Annotated[
         title="Season",
         description="What a club calls a season: `2026/27`. Evenings of the same name belong together.",
         examples=["2026/27"],
-        extra_json_schema={"pattern": told.NAME, "maxLength": SEASON_MAX},
+        extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
     ),
 ]
 Label = Annotated[
@@ -65,7 +65,7 @@ Label = Annotated[
         title="ClosingLabel",
         description="What a club calls a closing of its books: `2026`.",
         examples=["2026"],
-        extra_json_schema={"pattern": told.NAME, "maxLength": SEASON_MAX},
+        extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
     ),
 ]
 APP_MAX = 40
@@ -75,10 +75,10 @@ AppName = Annotated[
         title="AppName",
         description="A program that a key is for, by a name of the club's own.",
         examples=["Scoreboard"],
-        extra_json_schema={"pattern": told.NAME, "maxLength": APP_MAX},
+        extra_json_schema={"pattern": wire_types.NAME, "maxLength": APP_MAX},
     ),
 ]
-Currencies = Annotated[tuple[told.Currency, ...], told.at_most(10)]
+Currencies = Annotated[tuple[wire_types.Currency, ...], wire_types.at_most(10)]
 Zone = Annotated[
     str,
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
@@ -129,7 +129,7 @@ class Posting(Value):
     """What an entry writes on one account."""
 
     account: Account
-    amount: told.Money
+    amount: wire_types.Money
     """Minor units: debit above zero, credit below."""
 
 
@@ -137,20 +137,20 @@ class Balance(Value):
     """What stands on an account in one currency: debit above zero."""
 
     account: Account
-    currency: told.Currency
-    amount: told.Money
+    currency: wire_types.Currency
+    amount: wire_types.Money
 
 
-Postings = Annotated[tuple[Posting, ...], told.at_most(9)]
+Postings = Annotated[tuple[Posting, ...], wire_types.at_most(9)]
 """They add up to 0."""
-TRIAL_MAX = 10 * (told.MEMBERS_MAX + len(OWN))
-Trial = Annotated[tuple[Balance, ...], told.at_most(TRIAL_MAX)]
+TRIAL_MAX = 10 * (wire_types.MEMBERS_MAX + len(OWN))
+Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 """By currency and account; what is left out is 0."""
 
 
 AMOUNT_MAX = 10**10
 """Minor units that one act about money may name."""
-MATCHES_MAX = told.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
+MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
 """The largest balance to which a match may take an account. As many acts as a club may have keep it exact in JSON."""
 LIMIT_DAYS = timedelta(days=30)
 """``payout_limit`` counts the payouts of this time."""
@@ -175,14 +175,14 @@ class MoneyDraft(Value, omit_defaults=True):
     """An entry as it is asked for: it has no number before it stands in the books."""
 
     kind: EntryKind
-    currency: told.Currency
+    currency: wire_types.Currency
     postings: Postings
-    evening: told.EveningNumber | None = None
-    reverses: told.EntryNumber | None = None
+    evening: wire_types.EveningNumber | None = None
+    reverses: wire_types.EntryNumber | None = None
     """The entry that it takes back."""
     reversed_kind: EntryKind | None = None
     """The kind of that entry."""
-    plan: told.Digest | None = None
+    plan: wire_types.Digest | None = None
     """Of `pay`: the payment of a plan that it is."""
 
 
@@ -191,14 +191,14 @@ class ClubFounded(Event):
 
     TOPIC: ClassVar[str] = "club/founded"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
-    name: told.Name
+    name: wire_types.Name
     """The club's."""
     currencies: Currencies
     """ISO 4217; the first is meant where none is named."""
     timezone: Zone
     founder: Ref
     """The first member's name."""
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """Of the founder's key, as SHA-256: told to nobody."""
     expires_at: Time
     """When that key does."""
@@ -208,17 +208,17 @@ class ClubSet(Event):
     """The club's settings changed; what is left out stayed as it was."""
 
     TOPIC: ClassVar[str] = "club/set"
-    name: told.Name | None = None
+    name: wire_types.Name | None = None
     currencies: Currencies | None = None
     timezone: Zone | None = None
-    payout_limit: told.Money | None = None
+    payout_limit: wire_types.Money | None = None
     """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
-    keep_years: told.Years | None = None
+    keep_years: wire_types.Years | None = None
     """So long the books must be kept; 0: nothing demands it."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
     """Who agrees to the stakes of matches that are opened from then on."""
-    stake_limit: told.Money | None = None
+    stake_limit: wire_types.Money | None = None
     """Minor units: the most that one match may move which is opened from then on."""
     alone: bool = False
     """Whether the change takes two persons, and one person made it alone because the club had no second one."""
@@ -228,7 +228,7 @@ class MemberJoined(Event):
     """Somebody became a member, under the next number."""
 
     TOPIC: ClassVar[str] = "member/joined"
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     name: Ref
 
 
@@ -236,7 +236,7 @@ class MemberNamed(Event):
     """A member goes by another name."""
 
     TOPIC: ClassVar[str] = "member/named"
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     name: Ref
 
 
@@ -244,7 +244,7 @@ class MemberLeft(Event):
     """A member left. The number stays his, and his keys have just been revoked."""
 
     TOPIC: ClassVar[str] = "member/left"
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     on: date
     """By UTC."""
 
@@ -253,16 +253,16 @@ class MemberErased(Event):
     """The name of a former member and what the member wrote are erased; the number stays in all matches."""
 
     TOPIC: ClassVar[str] = "member/erased"
-    member: told.MemberNumber
-    texts: told.Hash
+    member: wire_types.MemberNumber
+    texts: wire_types.Hash
     """SHA-256 over what is deleted and what replaces what. The list itself lies beside the texts."""
-    balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
+    balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
     """What the books said of him then, by currency of the club: nothing but zeros."""
-    entry: told.EntryCount = 0
+    entry: wire_types.EntryCount = 0
     """The last entry on his account, which was closed; 0: there was none."""
-    deleted: told.Tally = 0
+    deleted: wire_types.Tally = 0
     """How many texts that the member wrote are deleted."""
-    changed: told.Tally = 0
+    changed: wire_types.Tally = 0
     """In how many texts of others a name or number of the member is replaced."""
 
 
@@ -270,7 +270,7 @@ class PayeeSet(Event):
     """How somebody is paid from here on: what is left out, there is none of any more."""
 
     TOPIC: ClassVar[str] = "payee/set"
-    member: told.MemberNumber | None = None
+    member: wire_types.MemberNumber | None = None
     """Who; left out: the club."""
     swish: NumberRef | None = None
     """A Swish number, for kronor."""
@@ -287,10 +287,10 @@ class KeyIssued(Event):
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     scopes: Scopes
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """Of the whole key, as SHA-256: told to nobody."""
     expires_at: Time
-    member: told.MemberNumber | None = None
+    member: wire_types.MemberNumber | None = None
     app: AppName | None = None
 
 
@@ -300,9 +300,9 @@ class KeyInvited(Event):
     TOPIC: ClassVar[str] = "key/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
-    member: told.MemberNumber
+    member: wire_types.MemberNumber
     scopes: Scopes
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """SHA-256 of the code. It is shown to nobody."""
     expires_at: Time
     """When the key ends."""
@@ -320,7 +320,7 @@ class KeyRedeemed(Event):
     TOPIC: ClassVar[str] = "key/redeemed"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """SHA-256 of the whole key. It is shown to nobody."""
 
 
@@ -330,7 +330,7 @@ class KeyRotated(Event):
     TOPIC: ClassVar[str] = "key/rotated"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
-    hash: told.HiddenHash
+    hash: wire_types.HiddenHash
     """Of the new key, as SHA-256: told to nobody."""
     until: Time
     """When the old one ends."""
@@ -349,7 +349,7 @@ class EveningOpened(Event):
     """An evening began, on the club's own date."""
 
     TOPIC: ClassVar[str] = "evening/opened"
-    evening: told.EveningNumber
+    evening: wire_types.EveningNumber
     on: date
     season: Season
 
@@ -358,7 +358,7 @@ class EveningClosed(Event):
     """An evening is over: no match is opened on it any more."""
 
     TOPIC: ClassVar[str] = "evening/closed"
-    evening: told.EveningNumber
+    evening: wire_types.EveningNumber
 
 
 class MoneyPosted(Event):
@@ -366,20 +366,20 @@ class MoneyPosted(Event):
 
     TOPIC: ClassVar[str] = "money/posted"
     kind: EntryKind
-    currency: told.Currency
+    currency: wire_types.Currency
     postings: Postings
     by: Actor
     """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
-    evening: told.EveningNumber | None = None
-    reverses: told.EntryNumber | None = None
+    evening: wire_types.EveningNumber | None = None
+    reverses: wire_types.EntryNumber | None = None
     """The entry that it takes back."""
     reversed_kind: EntryKind | None = None
     """The kind of that entry."""
-    proposal: told.ProposalNumber | None = None
+    proposal: wire_types.ProposalNumber | None = None
     """The proposal that was confirmed; left out: the act needed no second person."""
-    plan: told.Digest | None = None
+    plan: wire_types.Digest | None = None
     """Of `pay`: the payment of a plan that it is."""
-    balance: told.Money | None = None
+    balance: wire_types.Money | None = None
     """The member's balance before a `payout`, or before the reversal of a `deposit`: below zero what they were to
     receive."""
 
@@ -393,11 +393,11 @@ class BooksClosed(Event):
     """The entries up to one stand for ever: what comes later has later numbers."""
 
     TOPIC: ClassVar[str] = "books/closed"
-    closing: told.ClosingNumber
+    closing: wire_types.ClosingNumber
     """Its number among the closings of the club, from 1 on."""
-    through: told.EntryNumber
+    through: wire_types.EntryNumber
     """The last entry that is closed."""
-    digest: told.Hash
+    digest: wire_types.Hash
     """SHA-256 over the digest of the closing before and the entries since."""
     trial: Trial
     """What stood on each account then, but where it was 0."""

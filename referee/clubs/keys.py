@@ -11,16 +11,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.clubs import asked, facts
+from referee.clubs import commands, facts
 from referee.clubs.lookup import good_key, key_by, key_of, member_by, member_here
 from referee.clubs.proposals import SECOND
 from referee.clubs.scopes import default_scopes, must_have_all
-from referee.clubs.standing import Club, Key
+from referee.clubs.state import Club, Key
 from referee.invitations import Invitation, check_open, expiry
 from referee.refusals import AgainstTheClub, ClubState, InvitationOver, NotGranted
 from referee.ruleset import Moment
-from referee.sight import Event
-from referee.told import MEMBERS_MAX
+from referee.visibility import Event
+from referee.wire_types import MEMBERS_MAX
 
 KEY_DAYS_MAX = 400
 """How far ahead a key may end."""
@@ -35,7 +35,7 @@ Events = tuple[Event, ...]
 # Decisions
 
 
-def _issue(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
+def _issue(club: Club, request: commands.IssueKey, moment: Moment) -> Events:
     if (request.member is None) == (request.app is None):
         raise AgainstTheClub("member_or_app", None)
     _must_be_grantable(club, request, moment)
@@ -53,7 +53,7 @@ def _issue(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
     )
 
 
-def _invite(club: Club, request: asked.Invite, moment: Moment) -> Events:
+def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
     if request.member is None or request.app is not None:
         raise AgainstTheClub("member_or_app", None)
     _must_be_grantable(club, request, moment)
@@ -70,7 +70,7 @@ def _invite(club: Club, request: asked.Invite, moment: Moment) -> Events:
     )
 
 
-def _must_be_grantable(club: Club, request: asked.IssueKeySent, moment: Moment) -> None:
+def _must_be_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
     """Raise ``Refused`` unless the member is here, the time is right, and the caller has the scopes."""
     if request.member is not None:
         member_here(club, request.member)
@@ -102,12 +102,12 @@ def open_invitation(club: Club, name: str, at: datetime) -> Key:
     return key
 
 
-def _redeem(club: Club, request: asked.RedeemKey, moment: Moment) -> Events:
+def _redeem(club: Club, request: commands.RedeemKey, moment: Moment) -> Events:
     open_invitation(club, request.key, moment.at)
     return (facts.KeyRedeemed(key=request.key, hash=request.hash),)
 
 
-def _rotate(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
+def _rotate(club: Club, request: commands.RotateKey, moment: Moment) -> Events:
     key = good_key(club, request.key, moment.at)
     if not key.hash:
         raise ClubState("key_not_redeemed", None, key=request.key)
@@ -118,7 +118,7 @@ def _rotate(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
     return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
 
 
-def _revoke(club: Club, request: asked.RevokeKey, moment: Moment) -> Events:
+def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
     key = key_of(club, request.key)
     if key.revoked:
         raise ClubState("key_ended", None, key=request.key)
@@ -134,11 +134,11 @@ def revoked(club: Club, name: str, key: Key, moment: Moment) -> Event:
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
-    asked.IssueKey: _issue,
-    asked.Invite: _invite,
-    asked.RedeemKey: _redeem,
-    asked.RotateKey: _rotate,
-    asked.RevokeKey: _revoke,
+    commands.IssueKey: _issue,
+    commands.Invite: _invite,
+    commands.RedeemKey: _redeem,
+    commands.RotateKey: _rotate,
+    commands.RevokeKey: _revoke,
 }
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from referee.actors import Actor
-from referee.clubs.standing import Club, Evening, Key, Member
+from referee.clubs.state import Club, Evening, Key, Member
 from referee.refusals import AgainstTheClub, ClubState
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.clubs import asked, facts
+from referee.clubs import commands, facts
 from referee.clubs.facts import (
     LIMIT_DAYS,
     MATCHES_MAX,
@@ -24,28 +24,28 @@ from referee.clubs.facts import (
     member_of,
 )
 from referee.clubs.lookup import evening_of, member_by, member_here, not_erased
-from referee.clubs.standing import Club, PaidOut
+from referee.clubs.state import Club, PaidOut
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 Events = tuple[Event, ...]
 
 
-def takes_two(club: Club, request: asked.ClubRequest, moment: Moment) -> bool:
+def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
     """Return whether an act about money always waits for another member.
 
     These do: a payment between members, a payout above the limit, and the reversal of a match, of a payment, and of a
     deposit above the limit, which pays it out. So does every act of a caller who is no member.
     """
-    if isinstance(request, asked.MoneyAct) and member_by(club, moment.actor) is None:
+    if isinstance(request, commands.MoneyAct) and member_by(club, moment.actor) is None:
         return True
     match request:
-        case asked.Pay() | asked.Reverse(found=asked.EntryFound(kind="match" | "pay")):
+        case commands.Pay() | commands.Reverse(found=commands.EntryFound(kind="match" | "pay")):
             return True
-        case asked.Payout(member=member, amount=amount, currency=currency):
+        case commands.Payout(member=member, amount=amount, currency=currency):
             return _above_the_limit(club, account_of(member), currency or club.currencies[0], amount, moment.at)
-        case asked.Reverse(found=asked.EntryFound(kind="deposit") as found):
+        case commands.Reverse(found=commands.EntryFound(kind="deposit") as found):
             paid_in, _ = _of_a_member(found)
             return _above_the_limit(club, paid_in.account, found.currency, -paid_in.amount, moment.at)
     return False
@@ -54,18 +54,18 @@ def takes_two(club: Club, request: asked.ClubRequest, moment: Moment) -> bool:
 # Decisions
 
 
-def _deposit(club: Club, request: asked.Deposit, moment: Moment) -> Events:
+def _deposit(club: Club, request: commands.Deposit, moment: Moment) -> Events:
     draft = _of_member(club, request, "deposit", {request.via: request.amount}, -request.amount)
     return (_posted(draft, moment.actor),)
 
 
-def _payout(club: Club, request: asked.Payout, moment: Moment) -> Events:
+def _payout(club: Club, request: commands.Payout, moment: Moment) -> Events:
     draft = _of_member(club, request, "payout", {request.via: -request.amount}, request.amount)
     _covered(request.amount, request.balance, draft.currency)
     return (_posted(draft, moment.actor, balance=request.balance),)
 
 
-def _fee(club: Club, request: asked.Fee, moment: Moment) -> Events:
+def _fee(club: Club, request: commands.Fee, moment: Moment) -> Events:
     member_here(club, request.member)
     draft = _of_member(club, request, "fee", {"fees": -request.amount}, request.amount)
     return (_posted(draft, moment.actor),)
@@ -73,7 +73,7 @@ def _fee(club: Club, request: asked.Fee, moment: Moment) -> Events:
 
 def _of_member(
     club: Club,
-    request: asked.Deposit | asked.Payout | asked.Fee,
+    request: commands.Deposit | commands.Payout | commands.Fee,
     kind: EntryKind,
     other: Mapping[Account, int],
     amount: int,
@@ -128,7 +128,7 @@ def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
     return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
 
 
-def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
+def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
     payer, payee = request.payer, request.payee
     for member in (payer, payee):
         not_erased(club, member)
@@ -141,12 +141,12 @@ def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
     return (_posted(replace(draft, plan=request.plan), moment.actor),)
 
 
-def must_be_planned(club: Club, request: asked.ClubRequest) -> None:
+def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
     """Raise ``Refused`` if a payment names a plan that does not list it, or of which a proposal waits.
 
     A confirmation does not ask this again: the payment was made, although the plan may have changed since.
     """
-    if not isinstance(request, asked.Pay) or request.plan is None:
+    if not isinstance(request, commands.Pay) or request.plan is None:
         return
     if (waiting := waiting_for(club, request.plan)) is not None:
         raise ClubState("planned_already", None, proposal=waiting)
@@ -162,12 +162,12 @@ def must_be_planned(club: Club, request: asked.ClubRequest) -> None:
 def waiting_for(club: Club, plan: str | None) -> int | None:
     """Return the number of the proposal that waits for a planned payment, or ``None``."""
     for number, proposal in club.proposals.items():
-        if plan is not None and isinstance(proposal.act, asked.PaySent) and proposal.act.plan == plan:
+        if plan is not None and isinstance(proposal.act, commands.PaySent) and proposal.act.plan == plan:
             return number
     return None
 
 
-def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Events:
+def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> Events:
     if request.account == "opening":
         raise AgainstTheClub("opening_of_opening", None)
     if request.amount == 0:
@@ -179,7 +179,7 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
     return (_posted(_draft(club, "opening", request.currency, postings), moment.actor),)
 
 
-def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
+def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
     _owners(club, found.postings)
     balance = None
@@ -199,7 +199,7 @@ def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
     return (_posted(draft, moment.actor, balance=balance),)
 
 
-def _of_a_member(found: asked.EntryFound) -> tuple[Posting, int]:
+def _of_a_member(found: commands.EntryFound) -> tuple[Posting, int]:
     """Return the posting on the member's account, and the balance there now."""
     ((posting, balance),) = (
         one for one in zip(found.postings, found.balances, strict=True) if member_of(one[0].account) is not None
@@ -207,14 +207,14 @@ def _of_a_member(found: asked.EntryFound) -> tuple[Posting, int]:
     return posting, balance
 
 
-def _bounded(found: asked.EntryFound) -> None:
+def _bounded(found: commands.EntryFound) -> None:
     """Raise ``ClubState`` if a balance would be too large without this entry."""
     for posting, balance in zip(found.postings, found.balances, strict=True):
         if abs(balance - posting.amount) > MATCHES_MAX:
             raise ClubState("balance_too_large", None, account=posting.account)
 
 
-def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
+def _reversible(entry: int, found: commands.EntryFound | None) -> commands.EntryFound:
     if found is None:
         raise AgainstTheClub("no_such_entry", None, entry=entry)
     if found.kind == "reverse":
@@ -224,7 +224,7 @@ def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
     return found
 
 
-def _close_books(club: Club, request: asked.CloseBooks, moment: Moment) -> Events:
+def _close_books(club: Club, request: commands.CloseBooks, moment: Moment) -> Events:
     if request.through <= club.closed_through:
         raise ClubState("nothing_to_close", None, last=club.closed_through)
     return (
@@ -253,13 +253,13 @@ def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
-    asked.Deposit: _deposit,
-    asked.Payout: _payout,
-    asked.Pay: _pay,
-    asked.Fee: _fee,
-    asked.OpenAccount: _open_account,
-    asked.Reverse: _reverse,
-    asked.CloseBooks: _close_books,
+    commands.Deposit: _deposit,
+    commands.Payout: _payout,
+    commands.Pay: _pay,
+    commands.Fee: _fee,
+    commands.OpenAccount: _open_account,
+    commands.Reverse: _reverse,
+    commands.CloseBooks: _close_books,
 }
 
 

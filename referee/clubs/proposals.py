@@ -12,16 +12,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.clubs import asked, facts
-from referee.clubs.asked import ProposedAct
+from referee.clubs import commands, facts
+from referee.clubs.commands import ProposedAct
 from referee.clubs.facts import MoneyPosted, Scope
 from referee.clubs.lookup import key_by, member_by
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.scopes import default_scopes, needs, scopes_of
-from referee.clubs.standing import Club, Key, Proposal
+from referee.clubs.state import Club, Key, Proposal
 from referee.refusals import AgainstTheClub, ClubState, NotGranted, Refused
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 PROPOSALS_MAX = 1000
 """Proposals that may wait at a time."""
@@ -42,17 +42,17 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
 # Which acts
 
 
-def takes_two(club: Club, request: asked.ClubRequest, actor: Actor) -> bool:
+def takes_two(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
     """Return whether an act takes two persons in a club that has two."""
     match request:
-        case asked.CloseBooksSent():
+        case commands.CloseBooksSent():
             return True
-        case asked.Invite():
+        case commands.Invite():
             return actor != "operator" and any(scope in STRONG for scope in default_scopes(request))
-        case asked.Set():
+        case commands.Set():
             given = {name: getattr(request, name) for name in LOOSER}
             return any(new is not None and LOOSER[name](getattr(club, name), new) for name, new in given.items())
-        case asked.SetPayee(member=member):
+        case commands.SetPayee(member=member):
             return member is None or member != member_by(club, actor)
     return False
 
@@ -84,7 +84,7 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
         if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
             return NotGranted("confirmed_by_other", None, members=others_of(proposal))
         refused = _with_one_of(club, actor, ("self",) if me in parties else ("treasury",))
-        return refused if isinstance(act, asked.PaySent) else refused or _proposer_gone(club, proposal, at)
+        return refused if isinstance(act, commands.PaySent) else refused or _proposer_gone(club, proposal, at)
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
     return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
@@ -93,9 +93,9 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
 def confirmers(act: ProposedAct) -> tuple[Scope, ...]:
     """Return the scopes of which a member needs one to confirm or decline an act."""
     match act:
-        case asked.CloseBooksSent():
+        case commands.CloseBooksSent():
             return ("treasury", *SECOND)
-        case asked.MoneyAct():
+        case commands.MoneyAct():
             return ("treasury",)
     return SECOND
 
@@ -140,15 +140,15 @@ def waiting(club: Club, number: int) -> Proposal:
 # Events
 
 
-def made(club: Club, request: asked.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
+def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
     """Return the proposal of an act; ``events`` are what it would do now. Raises ``ClubState`` if too many wait."""
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
-    return ProposalMade(proposal=club.proposed + 1, act=asked.sent(request), by=moment.actor, draft=draft)
+    return ProposalMade(proposal=club.proposed + 1, act=commands.sent(request), by=moment.actor, draft=draft)
 
 
-def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, ...]:
+def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Decide `decline`: for the key that proposed, those who may confirm the act, and with `self` the member who
     proposed it and the parties of a payment."""
     proposal = waiting(club, request.proposal)
@@ -175,13 +175,13 @@ def _on_confirmed(club: Club, event: ProposalConfirmed, number: int) -> Club:
 
 def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
     club = _without(club, event.proposal)
-    if not isinstance(event.act, asked.SetPayee):
+    if not isinstance(event.act, commands.SetPayee):
         return club
     payee = club.payee_of(event.act.member)
     return club.with_payee(event.act.member, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
 
 
-def numbers_of(act: asked.SetPayee | facts.PayeeSet) -> tuple[str, ...]:
+def numbers_of(act: commands.SetPayee | facts.PayeeSet) -> tuple[str, ...]:
     """Return the numbers that an act or event of this kind names."""
     return tuple(number for number in (act.swish, act.iban) if number is not None)
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from referee.clubs import asked, facts, keys, money, proposals
+from referee.clubs import commands, facts, keys, money, proposals
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
 from referee.clubs.lookup import evening_of, is_program, member_here, member_of, not_erased
 from referee.clubs.proposal_events import ProposalConfirmed
-from referee.clubs.standing import Club, Evening, Member, Payee
+from referee.clubs.state import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
-from referee.sight import Event
-from referee.told import MEMBERS_MAX
+from referee.visibility import Event
+from referee.wire_types import MEMBERS_MAX
 
 Events = tuple[Event, ...]
 
@@ -43,7 +43,7 @@ class ClubRules:
         )
         return facts.MemberJoined(member=1, name=club.founder), first
 
-    def take(self, club: Club, request: asked.ClubRequest, moment: Moment) -> tuple[Events, Club]:
+    def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
         """The events that a request makes, and the club after them. Raises
         :class:`~referee.refusals.Refused`."""
         club = self.acts(club, moment.at)
@@ -64,7 +64,7 @@ class ClubRules:
 RULES = ClubRules()
 
 
-def _decided(club: Club, request: asked.ClubRequest, moment: Moment) -> Events:
+def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it takes a second person.
 
     A program stands for no person: what takes two waits for a member even in a club of one.
@@ -80,14 +80,14 @@ def _decided(club: Club, request: asked.ClubRequest, moment: Moment) -> Events:
     return tuple(replace(event, alone=True) for event in events)
 
 
-def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
+def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
     proposal = proposals.waiting(club, request.proposal)
     if (refused := proposals.not_for(club, proposal, moment.actor, moment.at)) is not None:
         raise refused
     act: Any = request.complete or proposal.act
-    if isinstance(act, asked.PaySent):
-        act = asked.Pay(**asdict(act))
-    assert asked.sent(act) == proposal.act, "the act of the proposal is confirmed"
+    if isinstance(act, commands.PaySent):
+        act = commands.Pay(**asdict(act))
+    assert commands.sent(act) == proposal.act, "the act of the proposal is confirmed"
     confirmed = ProposalConfirmed(proposal=request.proposal, by=proposal.by)
     if proposal.member is None:
         after = RULES.evolve(club, confirmed, moment.version + 1)
@@ -104,32 +104,32 @@ def _numbered(event: Event, proposal: int) -> Event:
 # Decisions
 
 
-def _join(club: Club, request: asked.Join, moment: Moment) -> Events:
+def _join(club: Club, request: commands.Join, moment: Moment) -> Events:
     member = len(club.members) + 1
     if member > MEMBERS_MAX:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     return (facts.MemberJoined(member=member, name=request.name),)
 
 
-def _rename(club: Club, request: asked.Rename, moment: Moment) -> Events:
+def _rename(club: Club, request: commands.Rename, moment: Moment) -> Events:
     member_here(club, request.member)
     return (facts.MemberNamed(member=request.member, name=request.name),)
 
 
-def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
+def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
     member_here(club, request.member)
     theirs = ((f"k{n}", key) for n, key in enumerate(club.keys, 1) if key.member == request.member)
     revoked = [keys.revoked(club, name, key, moment) for name, key in theirs if not key.revoked]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
-def _set_payee(club: Club, request: asked.SetPayee, moment: Moment) -> Events:
+def _set_payee(club: Club, request: commands.SetPayee, moment: Moment) -> Events:
     if request.member is not None:
         not_erased(club, request.member)  # who has left may have something to receive still
     return (facts.PayeeSet(member=request.member, swish=request.swish, iban=request.iban),)
 
 
-def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
+def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
     member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
@@ -156,7 +156,7 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
     )
 
 
-def _set(club: Club, request: asked.Set, moment: Moment) -> Events:
+def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
     given = {name: getattr(request, name) for name in request.__struct_fields__}
     changes = {name: value for name, value in given.items() if value is not None and value != getattr(club, name)}
     if not changes:
@@ -179,14 +179,14 @@ def check_currencies(currencies: tuple[str, ...]) -> None:
         raise AgainstTheClub("currency_twice", None, currency=twice[0])
 
 
-def _open_evening(club: Club, request: asked.OpenEvening, moment: Moment) -> Events:
+def _open_evening(club: Club, request: commands.OpenEvening, moment: Moment) -> Events:
     evening = len(club.evenings) + 1
     if evening > MEMBERS_MAX:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     return (facts.EveningOpened(evening=evening, on=request.on, season=request.season),)
 
 
-def _close_evening(club: Club, request: asked.CloseEvening, moment: Moment) -> Events:
+def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -> Events:
     evening_open(club, request.evening)
     return (facts.EveningClosed(evening=request.evening),)
 
@@ -213,16 +213,16 @@ def _years_after(left: date, years: int) -> date:
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
-    asked.Join: _join,
-    asked.Rename: _rename,
-    asked.Leave: _leave,
-    asked.SetPayee: _set_payee,
-    asked.Erase: _erase,
-    asked.Set: _set,
-    asked.OpenEvening: _open_evening,
-    asked.CloseEvening: _close_evening,
-    asked.Confirm: _confirm,
-    asked.Decline: proposals.decline,
+    commands.Join: _join,
+    commands.Rename: _rename,
+    commands.Leave: _leave,
+    commands.SetPayee: _set_payee,
+    commands.Erase: _erase,
+    commands.Set: _set,
+    commands.OpenEvening: _open_evening,
+    commands.CloseEvening: _close_evening,
+    commands.Confirm: _confirm,
+    commands.Decline: proposals.decline,
     **keys.DECIDE,
     **money.DECIDE,
 }

@@ -1,10 +1,10 @@
 """Which scope an act of a club needs, and which scopes a caller may grant."""
 
 from referee.actors import Actor
-from referee.clubs import asked
+from referee.clubs import commands
 from referee.clubs.facts import SCOPES, Scope
 from referee.clubs.lookup import key_by, member_by
-from referee.clubs.standing import Club
+from referee.clubs.state import Club
 from referee.refusals import NotGranted
 
 MEMBER_SCOPES: tuple[Scope, ...] = ("play", "self")
@@ -13,25 +13,25 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 """The scopes of a program's key by default."""
 
 
-def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
+def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
     """Return the scope that an act needs; ``None`` for `confirm` and `decline`.
 
     Who may confirm or decline depends on the proposal: :mod:`referee.clubs.proposals` decides it.
     """
     match request:
-        case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
+        case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
             return _own(club, actor)
-        case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
+        case commands.SetPayee(member=int(member)) if member == member_by(club, actor):
             return _own(club, actor)
-        case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if is_own(club, actor, name):
+        case commands.RotateKeySent(key=name) | commands.RevokeKey(key=name) if is_own(club, actor, name):
             return _own(club, actor)
-        case asked.PaySent():
+        case commands.PaySent():
             return "self"
-        case asked.ConfirmSent() | asked.Decline():
+        case commands.ConfirmSent() | commands.Decline():
             return None
-        case asked.OpenEvening() | asked.CloseEvening():
+        case commands.OpenEvening() | commands.CloseEvening():
             return "open"
-        case asked.MoneyAct():
+        case commands.MoneyAct():
             return "treasury"
     return "keys"
 
@@ -47,7 +47,7 @@ def is_own(club: Club, actor: Actor, name: str) -> bool:
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 
 
-def default_scopes(request: asked.IssueKeySent) -> tuple[Scope, ...]:
+def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
     """Return the scopes of a key to issue: those that are sent, or those of a member or a program by default."""
     if request.scopes is not None:
         return tuple(scope for scope in SCOPES if scope in request.scopes)

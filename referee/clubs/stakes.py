@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from referee.clubs.standing import Club
+from referee.clubs.state import Club
 from referee.events import Dealing, Stakes, StakesNeed
 from referee.refusals import AgainstTheClub
 from referee.ruleset import Ruleset
-from referee.settling import moved
+from referee.settlement import moved
 
 
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from referee.log.notes import ORIGIN
-from referee.sight import Event
-from referee.told import EXACT_MAX, Hash
 from referee.value import Value
+from referee.visibility import Event
+from referee.wire_types import EXACT_MAX, Hash
 
 NOTE_MAX = 2048
 """A checkpoint with two signatures has some four hundred."""

@@ -3,8 +3,8 @@
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.notes import checkpoint_in
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 
 class Signed(Value):

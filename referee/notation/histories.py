@@ -11,7 +11,6 @@ import msgspec
 from referee.acts import AgreeStakes, Cut, Draw, Entropy, RequestCards
 from referee.acts import Deal as DealAct
 from referee.admission import Invite, IssueToken, RedeemInvitation
-from referee.asked import Proceeding, request_of
 from referee.events import (
     CardDrawn,
     DealScored,
@@ -25,10 +24,11 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
-from referee.proceedings.cases import CaseOpened, CaseStated
-from referee.proceedings.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
-from referee.proceedings.takeback import that_stands
-from referee.sight import Event, Recorded
+from referee.officials.events.cases import CaseOpened, CaseStated
+from referee.officials.events.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
+from referee.officials.events.takeback import that_stands
+from referee.requests import Proceeding, request_of
+from referee.visibility import Event, Recorded
 
 BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
 """Requests that are no part of what players do at a table."""

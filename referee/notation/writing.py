@@ -6,9 +6,9 @@ from itertools import groupby
 from referee import actors
 from referee.acts import Deal as DealAct
 from referee.acts import Knock, Play, Trick
-from referee.asked import act_name
 from referee.notation.deals import Correction, Deal, Done, Header, Result
 from referee.notation.words import WIDTH, WORDS, to_json
+from referee.requests import act_name
 
 ITEMS_MAX = 8
 """Calls to a line."""

@@ -8,17 +8,17 @@ from msgspec.structs import replace
 from referee import offences, phases, seating
 from referee.actors import Actor, is_official, officials
 from referee.acts import Abandon, Close, Knock, Report, Result, Void
-from referee.asked import Appeal, OpenCase, Statement, Withdrawal
 from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
+from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
-from referee.officials.standing import Case, Docket, Standing, status_at
-from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
+from referee.officials.state import Case, Docket, Standing, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
+from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, seen
 from referee.value import CaseKind
+from referee.visibility import Event, seen
 
 OPEN_MAX = 3
 """So many cases of a seat may wait for a ruling at once."""

@@ -9,13 +9,9 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from referee import events
-from referee.asked import Correct
 from referee.events import Adjudication, DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.officials import shuffle
-from referee.officials.recast import Recast, as_json, recast
-from referee.officials.standing import Standing
-from referee.phases import Over
-from referee.proceedings.corrections import (
+from referee.officials.events.corrections import (
     Ended,
     Line,
     LineCorrected,
@@ -25,9 +21,13 @@ from referee.proceedings.corrections import (
     amended,
     as_they_count,
 )
+from referee.officials.rescoring import Recast, as_json, recast
+from referee.officials.state import Standing
+from referee.phases import Over
 from referee.refusals import AgainstTheRules, WrongPhase
+from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, standing: Standing, request: Correct, moment: Moment) -> tuple[Event, ...]:

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
-from referee.officials.standing import Case, Docket, Span, Standing
-from referee.proceedings.cases import CaseRuled
-from referee.proceedings.tally import ResultEntered
-from referee.sight import Event
+from referee.officials.events.cases import CaseRuled
+from referee.officials.events.tally import ResultEntered
+from referee.officials.state import Case, Docket, Span, Standing
 from referee.value import Value
+from referee.visibility import Event
 
 
 class Incident(Value):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from referee.events import Breach, DealScored, KnockDismissed, KnockUpheld
 from referee.offences import Ledger, Standing
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def on_record(fact: Event, correction: int) -> Event:

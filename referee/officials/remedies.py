@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from referee.acts import Result
-from referee.entering import entering
 from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
 from referee.officials import corrections, incidents
+from referee.officials.events.cases import CaseRuled
+from referee.officials.events.corrections import Line, Script, Why
 from referee.officials.numbering import on_record
-from referee.officials.recast import Recast, as_json, as_tally, recast, script
-from referee.officials.standing import Case, Due, Standing
+from referee.officials.rescoring import Recast, as_json, as_tally, recast, script
+from referee.officials.state import Case, Due, Standing
 from referee.phases import Over
-from referee.proceedings.cases import CaseRuled
-from referee.proceedings.corrections import Line, Script, Why
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event
+from referee.visibility import Event
+from referee.whole_deal import entering
 
 
 class Price(NamedTuple):

@@ -6,15 +6,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Void
-from referee.asked import Ruling
 from referee.events import Adjudication
 from referee.history import History
 from referee.officials import remedies, takeback
-from referee.officials.standing import Case, Standing, status_at
-from referee.proceedings.cases import CaseRuled, Precedent, Remedy
+from referee.officials.events.cases import CaseRuled, Precedent, Remedy
+from referee.officials.state import Case, Standing, status_at
 from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
+from referee.requests import Ruling
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 
 
 def terms_of(standing: Standing) -> Adjudication:

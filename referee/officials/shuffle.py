@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
-from referee.officials.standing import Commitment, Docket, Shuffle, Standing
+from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
+from referee.officials.state import Commitment, Docket, Shuffle, Standing
 from referee.phases import Over
-from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event
+from referee.visibility import Event
 
 _SEED = re.compile("[0-9a-f]{64}")
 

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from referee import offences, phases, seating
 from referee.actors import Actor, is_official
 from referee.acts import Act, AgreeStakes, TakeBack
-from referee.asked import Request
 from referee.events import LAYS_OPEN, MatchOpened
-from referee.officials.standing import Case, Docket, LastAct, Standing, TakesBack, holding
+from referee.officials.events.cases import CaseWithdrawn
+from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
+from referee.officials.state import Case, Docket, LastAct, Standing, TakesBack, holding
 from referee.phases import Over
-from referee.proceedings.cases import CaseWithdrawn
-from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
+from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, seen
+from referee.visibility import Event, seen
 
 ALONE = frozenset(("tally",))
 """Dealings in which nobody need agree: what was written down is written otherwise."""

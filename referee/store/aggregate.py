@@ -13,9 +13,9 @@ import msgspec
 
 from referee.actors import Actor
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.damaged import DamagedRow
 from referee.value import EVENTS_MAX, Value
+from referee.visibility import Event, Recorded
 
 
 class Rules(Protocol):

@@ -21,12 +21,12 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import AggregateRecorder, IntegrityError, PersistenceError, StoredEvent
 
-from referee import told
+from referee import wire_types
 from referee.actors import Actor
-from referee.sight import Event, Recorded
 from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.value import RuleId, Version
+from referee.visibility import Event, Recorded
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +49,15 @@ class AttemptRefused(Event):
     at least so often."""
 
     TOPIC: ClassVar[str] = "attempt/refused"
-    act: told.Code
+    act: wire_types.Code
     """What was tried: the name of an act, `knock`, `issue_token`."""
-    code: told.Code
+    code: wire_types.Code
     """Why it was refused: the last part of the problem's type, with underscores."""
     version: Version
     """How far the match had come."""
-    head: told.Hash
+    head: wire_types.Hash
     """The hash of the match's event of this number."""
-    count: told.Lag
+    count: wire_types.Lag
     """How often this actor has been refused for this reason so far."""
     rule: RuleId | None = None
     """By which rule; left out: none speaks of it."""

@@ -5,18 +5,18 @@ from hmac import compare_digest
 from typing import Any, ClassVar
 
 from referee.actors import Actor
-from referee.clubs import facts, standing
-from referee.clubs.asked import ClubRequest, club_request_of
+from referee.clubs import facts, state
+from referee.clubs.commands import ClubRequest, club_request_of
 from referee.clubs.rules import EVOLVE, RULES
-from referee.sight import Event, Recorded
 from referee.store.aggregate import Aggregate, Rules
+from referee.visibility import Event, Recorded
 
 
 class Club(Aggregate):
     """A club as it stands after event number ``version``."""
 
     opened: facts.ClubFounded
-    standing: standing.Club
+    standing: state.Club
 
     OPENING: ClassVar[type[Event]] = facts.ClubFounded
     FACTS: ClassVar[tuple[type[Event], ...]] = (facts.ClubFounded, *EVOLVE)
@@ -50,5 +50,5 @@ class Club(Aggregate):
         return None
 
 
-def _acts(state: standing.Club, recorded: Recorded) -> standing.Club:
+def _acts(state: state.Club, recorded: Recorded) -> state.Club:
     return RULES.acts(state, recorded.at)

@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from referee.actors import Actor
-from referee.sight import Recorded
 from referee.store.aggregate import Aggregate
 from referee.value import Value
+from referee.visibility import Recorded
 
 
 class Stale(Exception):

@@ -31,7 +31,6 @@ from referee.actors import is_official
 from referee.history import NOT_HERE, History, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.aside import Aside
@@ -49,11 +48,12 @@ from referee.store.command import (
     Overtaken,
     Stale,
 )
+from referee.store.connection import unsent
 from referee.store.damaged import DamagedRow
-from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.value import OFFICIALS_MORE
+from referee.visibility import Event, Recorded
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ import msgspec
 from referee.actors import Actor
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.rules import RULES, Signed
-from referee.sight import Event
 from referee.store.aggregate import Aggregate, Rules
+from referee.visibility import Event
 
 LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
 """Each store has one log, under this id."""

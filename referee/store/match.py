@@ -10,20 +10,22 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from referee import events, proceedings
+from referee import events
 from referee.actors import Actor, officials, place_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.admission import Invite, RedeemInvitation
-from referee.asked import Proceeding, Request, request_of
 from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
-from referee.officials import asked, attended, attends, corrections, takeback
-from referee.officials.standing import Attended, Docket, Standing, holding, status_at
+from referee.officials import corrections, takeback
+from referee.officials import events as official_events
+from referee.officials.attended import asked, attended, attends
+from referee.officials.state import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
+from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
-from referee.sight import Event, Recorded, Viewer, seen
 from referee.store.aggregate import Aggregate, Rules
+from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
 """Requests that always name the seat that asks."""
@@ -31,7 +33,7 @@ OF_A_SEAT = (SeatAct, Knock)
 
 def _facts() -> tuple[type[Event], ...]:
     """Those that all games have, those of the officials, and then those of each game."""
-    names = [f"{proceedings.__name__}.{module.name}" for module in iter_modules(proceedings.__path__)]
+    names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in facts_of(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys((*kinds, *own)))

@@ -14,7 +14,7 @@ from typing import Any, Self
 from eventsourcing.persistence import InterfaceError, OperationalError
 from psycopg import pq
 
-from referee.store.reach import Away, Connection, unsent
+from referee.store.connection import Away, Connection, unsent
 
 AGAIN_SECONDS = 2.0
 """How long a call is tried again: so that a server may be restarted, and nobody waits long for one that is away."""

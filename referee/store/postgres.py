@@ -31,8 +31,8 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
+from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, place_of
 from referee.store.pool import Pool, again
-from referee.store.reach import SILENCE_SECONDS, Opener, Postgres, place_of
 
 CREATING = 0x6B6E61636B65
 """The advisory lock of those who create the tables of events."""

@@ -20,9 +20,9 @@ from eventsourcing.persistence import Mapper, StoredEvent
 from referee.actors import Actor
 from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
-from referee.sight import Event, Recorded
 from referee.store.aggregate import event_types
 from referee.store.damaged import DamagedRow
+from referee.visibility import Event, Recorded
 
 _NOTHING = msgspec.Raw()
 E = TypeVar("E", bound=Event)

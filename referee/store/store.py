@@ -15,13 +15,13 @@ from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.actors import Actor
-from referee.sight import Recorded
 from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
+from referee.store.connection import SqliteFile, place_of
 from referee.store.damaged import DamagedRow
-from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import JsonRows, from_row, row_hash
+from referee.visibility import Recorded
 
 log = logging.getLogger(__name__)
 

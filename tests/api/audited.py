@@ -12,18 +12,18 @@ from uuid import UUID
 
 import msgspec
 
-from api.bookkeeping import Books
+from api.money.audit_report import Audit, DifferenceSeen, audited
 from api.money.audit_texts import sentence
-from api.money.auditing import Audit, DifferenceSeen, audited
-from api.names import Names, names_file
-from api.service import Service
+from api.personal_data.names import Names, names_file
+from api.runtime.projections import Books
+from api.runtime.service import Service
 from projections.audit.tree import Signed
-from referee.asked import Correct
 from referee.events import PenaltyImposed
 from referee.log.facts import LogSigned
 from referee.log.tree import FIRST, leaf_hash
-from referee.officials.recast import script
-from referee.proceedings.corrections import Why
+from referee.officials.events.corrections import Why
+from referee.officials.rescoring import script
+from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
 from referee.store.store import construct, settings_for

@@ -12,7 +12,7 @@ from api.access.keys import written
 from referee.actors import Actor, officials
 from referee.acts import AnyAct
 from referee.admission import IssueToken
-from referee.clubs.asked import ClubRequest, IssueKey, Join, RevokeKey
+from referee.clubs.commands import ClubRequest, IssueKey, Join, RevokeKey
 from referee.clubs.facts import SCOPES, ClubFounded, KeyIssued, Scope
 from referee.events import Adjudication, MatchOpened, Visibility
 from referee.store.clock import utc_now

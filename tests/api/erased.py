@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from api.erasures import Erasures, Plan, prepared
-from api.names import Names
-from referee.clubs.asked import EraseSent
+from api.personal_data.erasures import Erasures, Plan, prepared
+from api.personal_data.names import Names
+from referee.clubs.commands import EraseSent
 from referee.store.club import Club
 from referee.store.command import Command
 from referee.store.desk import Desk

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from api.access.codes import CODES
 from api.access.keys import written
 from api.http.problems import TEXTS
-from api.service import Service
+from api.runtime.service import Service
 from referee.acts import Bid, Deal, Knock
 from referee.events import MatchOpened, Stakes
 from referee.store.clock import utc_now

@@ -10,9 +10,9 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from api.money.audit_report import audited
 from api.money.audit_texts import WORDS
-from api.money.auditing import audited
-from api.service import Service
+from api.runtime.service import Service
 from projections.audit.findings import CHECKS
 from tests.api.audited import Copy, Kept, Played, filled, found, not_found
 from tests.api.club import ClubTable

@@ -9,7 +9,7 @@ import pytest
 from api.money.audit_texts import Sheet
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
-from referee.clubs.asked import ProposedAct
+from referee.clubs.commands import ProposedAct
 from tests.api.audited import Played
 from tests.api.club import OPERATOR, ClubTable, in_days
 from tests.api.clubs import hashed

@@ -12,7 +12,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from sqlalchemy import text
 
-from api.ops.metrics import exposition
+from api.runtime.metrics import exposition
 from projections.follow.engine import engine_for, writer
 from referee.store.store import construct
 from tests.api.conftest import client_of

@@ -7,11 +7,11 @@ from uuid import uuid4
 import pytest
 
 from api.access.caller import SPECTATOR, Caller
-from api.matches.shown import event_seen
+from api.matches.schemas import event_seen
 from projections.cases import FACTS
 from referee.actors import Actor
 from referee.events import Breach, CardPlayed
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 
 AUDITOR = Caller(viewer="spectator", audits=True)
 OFFICIAL = Caller(viewer="official", actor="official")

@@ -13,7 +13,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api import cli
-from api.ops.doctor import doctor
+from api.maintenance.doctor import doctor
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT, running, served

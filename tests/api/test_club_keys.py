@@ -18,7 +18,7 @@ from litestar.testing import TestClient
 from api.access import clubs
 from api.access.keys import written
 from referee.clubs.facts import SCOPES
-from referee.store.reach import Postgres, place_of
+from referee.store.connection import Postgres, place_of
 from tests.api.club import FOUNDING, ClubTable, found, in_days
 from tests.api.conftest import client_of
 from tests.api.serving import served

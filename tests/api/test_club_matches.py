@@ -9,8 +9,8 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.names import is_ref
-from referee.store.reach import Postgres, place_of
+from api.personal_data.names import is_ref
+from referee.store.connection import Postgres, place_of
 from tests.api.club import FOUNDING, ClubTable
 from tests.api.conftest import client_of
 from tests.api.test_problems import problem

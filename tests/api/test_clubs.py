@@ -18,9 +18,9 @@ from litestar.testing import TestClient
 
 from api.access.keys import named
 from api.http import writes
-from api.names import names_file
+from api.personal_data.names import names_file
 from referee.clubs.facts import SCOPES
-from referee.store.reach import Postgres, place_of
+from referee.store.connection import Postgres, place_of
 from tests.api.club import FOUNDING, OPERATOR, ClubTable, found, in_days
 from tests.api.conftest import client_of
 from tests.api.erased import recorded

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from api.cli import main
-from api.names import Names
+from api.personal_data.names import Names
 from referee.store.store import construct
 from tests.api.club import ClubTable, found
 from tests.api.conftest import client_of

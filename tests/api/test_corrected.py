@@ -13,8 +13,8 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from referee import notation
-from referee.asked import Correct
-from referee.proceedings.corrections import Why
+from referee.officials.events.corrections import Why
+from referee.requests import Correct
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.conftest import client_of

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from api.bookkeeping import every_book
-from api.names import names_file
-from api.ops.doctor import doctor
+from api.maintenance.doctor import doctor
+from api.personal_data.names import names_file
+from api.runtime.projections import every_book
 from projections.follow.engine import Checked, books_file
 from tests.api.serving import knacka
 from tests.api.test_damaged_rows import CLUB, MATCH, Stored, filled, service_over

@@ -9,8 +9,8 @@ from uuid import UUID
 import httpx
 import pytest
 
-from api.ops.doctor import doctor
-from api.ops.metrics import exposition
+from api.maintenance.doctor import doctor
+from api.runtime.metrics import exposition
 from referee.store.log import LOG_ID
 from tests.api.audited import Played
 from tests.api.club import ClubTable

@@ -17,9 +17,9 @@ import psycopg
 import pytest
 
 from api.cli import main
-from api.ops import doctor as doctors
-from api.ops.doctor import doctor
-from api.ops.stored import ASIDE, POSITIONS
+from api.maintenance import doctor as doctors
+from api.maintenance.doctor import doctor
+from api.maintenance.raw_store import ASIDE, POSITIONS
 from projections.follow.engine import books_file
 from projections.ledger import Ledger
 from tests.api.serving import running

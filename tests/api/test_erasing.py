@@ -9,7 +9,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from referee.store.reach import Postgres, place_of
+from referee.store.connection import Postgres, place_of
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.table import Table

@@ -17,13 +17,13 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import event
 
-from api.erasures import Change, Erasures, Plan, digest_of
-from api.names import SALT_BYTES, Names, Origin, Rewriter, names_file, ref_of
+from api.personal_data.erasures import Change, Erasures, Plan, digest_of
+from api.personal_data.names import SALT_BYTES, Names, Origin, Rewriter, names_file, ref_of
 from referee.clubs.facts import ClubFounded
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.club import Club
-from referee.store.reach import Postgres, place_of
+from referee.store.connection import Postgres, place_of
+from referee.visibility import Recorded
 from tests.api.audited import Auditor, found
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from api.threads import Threads, answering_for, in_long_thread
+from api.http.threads import Threads, answering_for, in_long_thread
 from referee.store.command import Busy
 from tests.api.club import ClubTable
 from tests.api.serving import served

@@ -17,7 +17,7 @@ from msgspec import inspect as types
 
 from api.http.bodies import Body
 from api.http.faults import FAULTS_MAX, TEXTS, Fault, faults_in, faults_of, pointer, said, type_of
-from api.matches.terms import options_of
+from api.matches.opening_request import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
 from tests.api.test_problems import problem

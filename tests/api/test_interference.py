@@ -17,12 +17,12 @@ from litestar import Litestar
 
 from api.app import create_app
 from api.http.params import WAIT_MAX
-from api.names import Names
+from api.personal_data.names import Names
 from api.settings import Settings
 from referee.acts import Knock
-from referee.asked import Appeal, AppealSent, Proceeding, Request, Statement, StatementSent, Withdrawal, act_name
 from referee.events import DealScored
-from referee.proceedings.shuffle import ShuffleCommitted
+from referee.officials.events.shuffle import ShuffleCommitted
+from referee.requests import Appeal, AppealSent, Proceeding, Request, Statement, StatementSent, Withdrawal, act_name
 from referee.store.store import construct
 from tests.api.worlds import PAIRS, PARTS, Held, Kept, Worlds, token
 from tests.hearings import AttendedPair

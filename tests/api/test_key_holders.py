@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from api.access.caller import SPECTATOR
 from api.access.clubs import KeyHolder
-from api.access.holders import by_key, by_token
 from api.access.keys import written
-from api.service import Service, club_of, match_of
+from api.access.principals import by_key, by_token
+from api.runtime.service import Service, club_of, match_of
 from referee.acts import Deal, Knock
-from referee.clubs.asked import RotateKey
+from referee.clubs.commands import RotateKey
 from referee.events import Visibility
 from referee.store.desk import Desk
 from referee.store.store import construct

@@ -12,8 +12,8 @@ from litestar.testing import TestClient
 
 from api.access import limits
 from api.access.limits import SECOND, Pace
-from api.http import slowed
-from api.http.slowed import Slowed
+from api.http import throttle
+from api.http.throttle import Slowed
 from tests.api.conftest import client_of
 from tests.api.serving import served
 from tests.api.table import Table
@@ -198,7 +198,7 @@ class TestSlowed:
         assert {answer.json()["type"] for answer in told[1:]} == {"/problems/slow-down"}
 
     def test_who_does_not_ask_too_much_does_not_wait(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(slowed, "SLOW_SECONDS", 3600)
+        monkeypatch.setattr(throttle, "SLOW_SECONDS", 3600)
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
         with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
             assert client.get(RULESET).status_code == 200

@@ -8,7 +8,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.service import Service
+from api.runtime.service import Service
 from tests.api.clubs import Club, Placed
 
 Client = TestClient[Litestar]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.clubs.asked import AMOUNT_MAX
-from referee.told import EXACT_MAX
+from referee.clubs.commands import AMOUNT_MAX
 from referee.value import VERSION_MAX
+from referee.wire_types import EXACT_MAX
 from tests.api.audited import Played
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
@@ -297,7 +297,7 @@ class TestBooksThatAreBehind:
             match = Played(club)
             caught_up(client.app.state.service.books)
             client.app.state.service.books.follower.close()
-            monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
+            monkeypatch.setattr("api.runtime.projections.WAIT_SECONDS", 0.01)
             match.ends()
             yield club
 
@@ -323,7 +323,7 @@ class TestBooksThatAreBehind:
             club.done("leave", member=2)
             caught_up(client.app.state.service.books)
             client.app.state.service.books.follower.close()
-            monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
+            monkeypatch.setattr("api.runtime.projections.WAIT_SECONDS", 0.01)
             match.done("host", "agree_stakes", agree=False)
             answer = club.act("erase", member=2)
             assert (answer.status_code, answer.json()["type"]) == (503, "/problems/books-behind"), answer.text

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from api.docs.reference import SCRIPTS
 from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
-from api.service import Service
+from api.runtime.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from projections.follow.engine import writer
 from tests.ailing import held, taking_nothing, without
@@ -71,7 +71,7 @@ class TestHealth:
                 r"Lagret tog inte emot något för \d+ sekunder sedan: (no space left on device|malformed JSON)\.",
                 "store_refuses",
             )
-            monkeypatch.setattr("api.service.FAILED_SECONDS", -1)
+            monkeypatch.setattr("api.runtime.service.FAILED_SECONDS", -1)
             assert own_client.get("/health/ready").status_code == 200, "somebody has to try again"
             monkeypatch.undo()
         table.deal()
@@ -138,8 +138,8 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         table, deal = Table(own_client), {"act": "deal", "seat": 0, "hands": HANDS}
-        monkeypatch.setattr("api.service.STUCK_SECONDS", 0.1)
-        monkeypatch.setattr("api.service.ACT_SECONDS", 0.2)
+        monkeypatch.setattr("api.runtime.service.STUCK_SECONDS", 0.1)
+        monkeypatch.setattr("api.runtime.service.ACT_SECONDS", 0.2)
         with held(store_url):
             answer = table.post("/acts", deal, 0, **{"Idempotency-Key": "k"})
             assert (answer.status_code, answer.json()["type"]) == (503, "/problems/outcome-unknown")
@@ -158,7 +158,7 @@ class TestHealth:
         assert (answer.status_code, answer.json()["version"]) == (201, 2)
 
     def test_the_store_has_not_for_ever_to_answer(self, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("api.ops.health.STORE_SECONDS", 0.1)
+        monkeypatch.setattr("api.health.health.STORE_SECONDS", 0.1)
         with client_of(postgres_url) as client, psycopg.connect(postgres_url) as other:
             other.execute("LOCK TABLE referee_events")
             for _ in range(3):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from api.names import names_file
-from api.ops.verify import verify
+from api.maintenance.verify import verify
+from api.personal_data.names import names_file
 from tests.api.club import OPERATOR, ClubTable
 from tests.api.clubs import hashed
 from tests.api.conftest import client_of

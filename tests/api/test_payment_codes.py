@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.http.headers import POLICY
-from referee.clubs.asked import AMOUNT_MAX
+from referee.clubs.commands import AMOUNT_MAX
 from tests.api.club import OPERATOR, ClubTable
 from tests.api.clubs import hashed
 from tests.api.conftest import client_of

@@ -362,7 +362,7 @@ class TestOurFault:
                 assert answer.headers["retry-after"] == "1"
 
     def test_books_that_stand_still_are_told_of(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
+        monkeypatch.setattr("api.runtime.projections.WAIT_SECONDS", 0.01)
         with client_of(sqlite_url) as client:
             table = Table(client)
             client.app.state.service.books.follower.close()

@@ -13,8 +13,8 @@ import pytest
 from psycopg.sql import SQL, Identifier
 
 from api.app import create_app
+from api.http.threads import Threads
 from api.settings import Settings
-from api.threads import Threads
 from referee.store.command import Busy
 from tests.api.serving import served
 from tests.api.table import HANDS, Table

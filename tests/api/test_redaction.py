@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from api.redaction import PLACEHOLDER, Redactor
+from api.personal_data.redaction import PLACEHOLDER, Redactor
 
 
 def redacted(text: str, *names: str, numbers: tuple[str, ...] = ()) -> str:

@@ -7,7 +7,7 @@ import threading
 import httpx
 import pytest
 
-from api.threads import Threads
+from api.http.threads import Threads
 from referee.store.command import Busy
 from tests.api.club import FOUNDING, found
 from tests.api.serving import limited, running

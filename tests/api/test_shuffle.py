@@ -21,9 +21,9 @@ from referee import notation
 from referee.acts import Deal, Entropy
 from referee.events import Dealt
 from referee.games import RULESETS
-from referee.proceedings.shuffle import ShuffleCommitted
-from referee.sight import Recorded
+from referee.officials.events.shuffle import ShuffleCommitted
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.api.conftest import client_of
 from tests.api.table import Table
 from tests.api.test_interference import ask

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import psycopg
 import pytest
 
-from api import cli, starting
+from api import cli, startup
 from api.server import UNANSWERED
 from tests.api.serving import ROOT, START_SECONDS_MAX, free_port, is_ready
 from tests.forked import Forked
@@ -58,12 +58,12 @@ class TestInOneLine:
     def test_a_file_that_may_only_be_read(
         self, started: Callable[..., str], sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        starting.open_once(sqlite_url)
+        startup.open_once(sqlite_url)
 
         def read_only(file: Any = None, **more: Any) -> sqlite3.Connection:
             return CONNECT(f"file:{file}?mode=ro", uri=True) if file else CONNECT(**more)
 
-        monkeypatch.setattr("api.starting.sqlite3.connect", read_only)  # who tests may be root
+        monkeypatch.setattr("api.startup.sqlite3.connect", read_only)  # who tests may be root
         assert "attempt to write a readonly database" in started(sqlite_url)
 
     def test_a_full_disk(self, tmp_path: Path) -> None:
@@ -121,13 +121,13 @@ class TestInOneLine:
             if tries == 1:
                 raise psycopg.OperationalError(says)
 
-        monkeypatch.setattr(starting, "open_once", open_once)
-        monkeypatch.setattr(starting, "TRY_SECONDS", 0)
+        monkeypatch.setattr(startup, "open_once", open_once)
+        monkeypatch.setattr(startup, "TRY_SECONDS", 0)
         if lasts:
             with pytest.raises(psycopg.OperationalError):
-                starting.await_store("postgresql://h/db", 60)
+                startup.await_store("postgresql://h/db", 60)
         else:
-            starting.await_store("postgresql://h/db", 60)
+            startup.await_store("postgresql://h/db", 60)
             assert tries == 2
 
     @pytest.mark.parametrize("command", [["rebuild"], ["verify", "00000000-0000-0000-0000-000000000000"]])

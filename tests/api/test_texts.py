@@ -16,11 +16,11 @@ from litestar.testing import TestClient
 from msgspec import inspect
 from msgspec.structs import replace
 
-from api.names import is_ref
-from api.texts import is_prose, replaced, written
-from referee import acts, asked, notation, told
-from referee.clubs.asked import Rename
-from referee.store.reach import Postgres, place_of
+from api.personal_data.names import is_ref
+from api.personal_data.texts import is_prose, replaced, written
+from referee import acts, notation, requests, wire_types
+from referee.clubs.commands import Rename
+from referee.store.connection import Postgres, place_of
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
 from tests.api.table import Table
@@ -71,7 +71,7 @@ def leaves(
             yield from leaves(value, f"{at}/*")
 
 
-REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(asked.Request)
+REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(requests.Request)
 
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
@@ -96,13 +96,13 @@ def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
         acts.KnockTold(seat=0, accused=1, offence="revoke"),
     )
     result = acts.Result(tricks=(1,), knocks=knocks)
-    ruling = asked.Ruling(
+    ruling = requests.Ruling(
         case=1,
         verdict="upheld",
         standard="agreed_facts",
         rule="B42",
         reason="two",
-        remedy=asked.RemedySent(result=result),
+        remedy=requests.RemedySent(result=result),
     )
     assert sorted(written(ruling)) == ["one", "two"]
     changed = replaced(ruling, str.upper)
@@ -312,7 +312,7 @@ def _count(club: Club) -> int:
 
 
 def test_limits_hold_for_what_is_sent(table: ClubTable) -> None:
-    long = "å" * told.NOTE_MAX
+    long = "å" * wire_types.NOTE_MAX
     assert ask(table, "", ANNA, REVOKE | {"note": long})["note"] == long
     assert table.post("/knocks", REVOKE | {"note": long + "å"}, ANNA).status_code == 400
 

@@ -7,7 +7,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.http.faults import FAULTS_MAX
-from api.matches.terms import OpenMatch
+from api.matches.opening_request import OpenMatch
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_problems import PLAYERS, Client, problem
 

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from api.cli import main
-from api.ops import verify as verification
-from api.ops.stored import ASIDE, POSITIONS, Stored
+from api.maintenance import verify as verification
+from api.maintenance.raw_store import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import construct

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from projections.follow.engine import engine_for, writer
-from projections.follow.keeping import LIVE
+from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from tests.api.club import ClubTable
 from tests.edited import said

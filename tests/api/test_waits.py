@@ -15,9 +15,9 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api import hub
 from api.app import create_app
 from api.http.params import WAIT_MAX
+from api.runtime import wakeups
 from api.settings import Settings
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT, running, served
@@ -123,7 +123,7 @@ class TestAtOnce:
     @pytest.fixture(autouse=True)
     def _no_place(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whoever would wait is refused."""
-        monkeypatch.setattr(hub, "POLLS_MAX", 0)
+        monkeypatch.setattr(wakeups, "POLLS_MAX", 0)
 
     def test_what_has_happened_is_told(self, table: Table) -> None:
         table.deal()
@@ -165,7 +165,7 @@ def test_the_proxy_in_deploy_waits_longer() -> None:
 @pytest.fixture
 def with_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a service that holds one answer back."""
-    monkeypatch.setattr(hub, "POLLS_MAX", 1)
+    monkeypatch.setattr(wakeups, "POLLS_MAX", 1)
     with served(f"sqlite:///{tmp_path}/knacka.db") as address:
         yield address
 

@@ -30,18 +30,18 @@ from msgspec.structs import replace
 
 from api.access.limits import SECOND
 from api.app import create_app
-from api.names import Names
+from api.personal_data.names import Names
+from api.runtime.service import Service
 from api.server import Server, config_of
-from api.service import Service
 from api.settings import Settings
-from referee.clubs.asked import Fee, Join, OpenEvening
+from referee.clubs.commands import Fee, Join, OpenEvening
 from referee.events import MatchOpened, Stakes
 from referee.games import RULESETS
-from referee.proceedings.seating import StakesAgreed
-from referee.proceedings.shuffle import ShuffleCommitted
-from referee.sight import Recorded
+from referee.officials.events.seating import StakesAgreed
+from referee.officials.events.shuffle import ShuffleCommitted
 from referee.store.desk import Desk
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.api.serving import START_SECONDS_MAX
 from tests.api.worlds import HIDING, NOT_PLAYING, VISIBILITIES, Held, Kept, token
 from tests.caught_up import caught_up

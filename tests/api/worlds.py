@@ -12,16 +12,16 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from api.names import Names
-from api.texts import replaced, written
+from api.personal_data.names import Names
+from api.personal_data.texts import replaced, written
 from referee.actors import officials
-from referee.asked import request_of
 from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
-from referee.sight import Event, Recorded
+from referee.requests import request_of
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Referee
+from referee.visibility import Event, Recorded
 from tests.api.clubs import Club, hashed
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair

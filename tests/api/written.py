@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from psycopg import sql
 
 from api.access.tokens import hash_of, new_token
-from api.matches.terms import OpenMatch, opened_by
-from api.service import Service
-from referee.clubs.asked import Join, Leave
+from api.matches.opening_request import OpenMatch, opened_by
+from api.runtime.service import Service
+from referee.clubs.commands import Join, Leave
 from referee.clubs.facts import ClubFounded
 from referee.store.command import Command, Outcome
 from tests.api.erased import recorded

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.store.reach import SqliteFile, place_of
+from referee.store.connection import SqliteFile, place_of
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import knacka

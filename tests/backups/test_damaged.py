@@ -15,8 +15,8 @@ import msgspec
 import psycopg
 import pytest
 
-from api.ops.archive import Archive, Damaged, Writer
-from referee.store.reach import SqliteFile, place_of
+from api.maintenance.archive import Archive, Damaged, Writer
+from referee.store.connection import SqliteFile, place_of
 from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.forked import Forked

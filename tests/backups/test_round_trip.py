@@ -9,15 +9,15 @@ from uuid import UUID
 import pytest
 from sqlalchemy import insert, inspect, select
 
-from api.bookkeeping import every_book
-from api.names import NAMES
-from api.ops.archive import Archive
-from api.ops.parts import parts_of_books, parts_of_events, parts_of_names
-from api.ops.restore import load
-from api.ops.stored import ASIDE, Stored
-from api.starting import open_once
+from api.maintenance.archive import Archive
+from api.maintenance.raw_store import ASIDE, Stored
+from api.maintenance.restore import load
+from api.maintenance.tables import parts_of_books, parts_of_events, parts_of_names
+from api.personal_data.names import NAMES
+from api.runtime.projections import every_book
+from api.startup import open_once
 from projections.follow.engine import engine_for, writer
-from referee.store.reach import place_of
+from referee.store.connection import place_of
 from tests.api import audited
 from tests.api.conftest import client_of
 from tests.api.table import Table

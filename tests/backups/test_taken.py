@@ -17,14 +17,14 @@ from uuid import UUID
 import httpx
 import pytest
 
-from api.names import Names, names_file
-from api.ops.archive import Archive
-from api.ops.backup import at_one_moment
-from api.ops.stored import Stored
-from referee.clubs.asked import Set
+from api.maintenance.archive import Archive
+from api.maintenance.backup import at_one_moment
+from api.maintenance.raw_store import Stored
+from api.personal_data.names import Names, names_file
+from referee.clubs.commands import Set
 from referee.store.command import Command
+from referee.store.connection import SqliteFile, place_of
 from referee.store.desk import Desk
-from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of

@@ -17,15 +17,15 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from api.bookkeeping import Books
+from api.money.audit_report import Audit, audited
 from api.money.audit_texts import sentence
-from api.money.auditing import Audit, audited
-from api.names import Names
+from api.personal_data.names import Names
+from api.runtime.projections import Books
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Stakes
-from referee.sight import Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.agreed import agreed_by_all
 from tests.benchmarks.books import AT_ONCE, EVENTS, ROUNDS, UNDER_WAY, Kept, decode, fill
 from tests.benchmarks.clubs import club_id, rows_of

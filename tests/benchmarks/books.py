@@ -20,11 +20,11 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
-from api.bookkeeping import Books
+from api.runtime.projections import Books
 from referee.events import MatchOpened, MatchWon, Stakes
-from referee.sight import Recorded
 from referee.store.rows import from_row, to_row
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.agreed import agreed_by_all
 from tests.benchmarks.measure import floor, table
 from tests.projections.every_game import KINDS, history_of

@@ -23,11 +23,11 @@ import msgspec
 from msgspec.structs import replace
 
 from api.access.keys import written
-from api.names import Names
+from api.personal_data.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Visibility
-from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
+from referee.visibility import Event, Recorded
 from tests.api.clubs import hashed
 from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill

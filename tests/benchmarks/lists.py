@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from referee.asked import Appeal, Withdrawal
+from referee.requests import Appeal, Withdrawal
 from referee.store.rows import to_row
 from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill

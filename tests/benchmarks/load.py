@@ -24,7 +24,7 @@ from referee.acts import Deal
 from referee.events import DealScored
 from referee.games import RULESETS
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 from tests.benchmarks.playouts import NOW
 from tests.played import KORTOXEN, opening
 from tests.tallied import deals_of, sheet_of

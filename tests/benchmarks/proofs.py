@@ -18,13 +18,13 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.app import create_app
-from api.bookkeeping import Books, all_books, every_book, log_of
-from api.log.signer import Signer
+from api.runtime.projections import Books, all_books, every_book, log_of
+from api.runtime.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
 from projections.follow.follow import Book, Follower
-from projections.follow.keeping import REBUILD_PAGE
 from projections.follow.page import Log
+from projections.follow.projection import REBUILD_PAGE
 from referee.log.notes import SigningKey
 from referee.store.desk import Desk
 from referee.store.store import construct

@@ -11,16 +11,16 @@ from referee.acts import Deal, Void
 from referee.events import Adjudication, DealScored, PlayEnded
 from referee.games import RULESETS
 from referee.officials.corrections import corrected
-from referee.officials.recast import script
-from referee.proceedings.corrections import Why
+from referee.officials.events.corrections import Why
+from referee.officials.rescoring import script
 from referee.ruleset import Moment
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import BOLD, NOW
 from tests.played import opened, opening, send

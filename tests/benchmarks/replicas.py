@@ -18,10 +18,10 @@ import uvloop
 from eventsourcing.persistence import StoredEvent
 
 from referee.events import MatchOpened
-from referee.sight import Recorded
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.benchmarks.http import DURABLE, served
 from tests.benchmarks.load import ACTS, PLAYERS, Client, game, post
 from tests.benchmarks.measure import floor, table

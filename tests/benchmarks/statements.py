@@ -21,8 +21,8 @@ from api.app import create_app
 from api.settings import Settings
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchWon, Stakes
-from referee.sight import Event
 from referee.store.clock import utc_now
+from referee.visibility import Event
 from tests.agreed import AGREED
 from tests.api.clubs import YEAR, hashed, ref
 from tests.benchmarks.books import Kept, built, fill

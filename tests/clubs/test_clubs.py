@@ -6,13 +6,13 @@ from typing import Any, get_args
 import pytest
 
 from referee.actors import Actor
-from referee.clubs import asked, facts, proposal_events
+from referee.clubs import commands, facts, proposal_events
 from referee.clubs.rules import DECIDE, EVOLVE, RULES
 from referee.clubs.scopes import needs
-from referee.clubs.standing import Club
+from referee.clubs.state import Club
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(days=30)
@@ -65,7 +65,7 @@ class Room:
     def key(self, *scopes: Any, by: Actor = "key:k1", **whose: Any) -> str:
         whose = whose or {"app": "Board"}
         by = by if whose.get("member") in (None, 1) else "operator"  # nobody sees another member's secret
-        request = asked.IssueKey(scopes=scopes, expires_at=LATER, hash="2" * 64, **whose)
+        request = commands.IssueKey(scopes=scopes, expires_at=LATER, hash="2" * 64, **whose)
         (issued,) = self.do(request, by)
         assert isinstance(issued, facts.KeyIssued)
         return issued.key
@@ -77,7 +77,7 @@ def room() -> Room:
 
 
 def test_every_request_is_decided_and_every_event_has_its_place():
-    assert DECIDE.keys() == set(get_args(asked.ClubRequest))
+    assert DECIDE.keys() == set(get_args(commands.ClubRequest))
     kinds = [*vars(facts).values(), *vars(proposal_events).values()]
     assert {*EVOLVE, facts.ClubFounded} == {kind for kind in kinds if _is_fact(kind)}
 
@@ -95,14 +95,14 @@ class TestFounding:
 
 class TestMembers:
     def test_a_number_is_never_given_twice(self, room: Room):
-        assert room.do(asked.Join(name=ref("b"))) == (facts.MemberJoined(member=2, name=ref("b")),)
-        room.do(asked.Leave(member=2))
-        assert room.do(asked.Join(name=ref("b"))) == (facts.MemberJoined(member=3, name=ref("b")),)
+        assert room.do(commands.Join(name=ref("b"))) == (facts.MemberJoined(member=2, name=ref("b")),)
+        room.do(commands.Leave(member=2))
+        assert room.do(commands.Join(name=ref("b"))) == (facts.MemberJoined(member=3, name=ref("b")),)
 
     def test_who_leaves_has_no_key_any_more(self, room: Room):
-        room.do(asked.Join(name=ref("b")))
+        room.do(commands.Join(name=ref("b")))
         theirs, other = room.key("play", member=2), room.key("read")
-        assert room.do(asked.Leave(member=2)) == (
+        assert room.do(commands.Leave(member=2)) == (
             facts.KeyRevoked(key=theirs),
             facts.MemberLeft(member=2, on=date(2026, 11, 22)),
         )
@@ -110,20 +110,21 @@ class TestMembers:
         assert other == "k3"
 
     def test_all_names_are_known_until_they_are_erased(self, room: Room):
-        room.do(asked.Rename(member=1, name=ref("c")))
+        room.do(commands.Rename(member=1, name=ref("c")))
         assert (room.club.members[0].name, room.club.members[0].names) == (ref("c"), (ref("a"), ref("c")))
 
     @pytest.mark.parametrize(
-        "request_of", [asked.Leave, asked.EraseSent, lambda member: asked.Rename(member=member, name=ref("b"))]
+        "request_of",
+        [commands.Leave, commands.EraseSent, lambda member: commands.Rename(member=member, name=ref("b"))],
     )
     def test_nobody_has_a_number_that_was_not_given(self, room: Room, request_of: Any):
         request = request_of(member=2)
-        request = asked.Erase(texts=CHANGES, member=2) if isinstance(request, asked.EraseSent) else request
+        request = commands.Erase(texts=CHANGES, member=2) if isinstance(request, commands.EraseSent) else request
         assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
 
     def test_who_has_left_is_no_member(self, room: Room):
-        room.do(asked.Leave(member=1))
-        for request in (asked.Leave(member=1), asked.Rename(member=1, name=ref("b"))):
+        room.do(commands.Leave(member=1))
+        for request in (commands.Leave(member=1), commands.Rename(member=1, name=ref("b"))):
             assert room.refused(request, "operator") == ("member_left", {"member": 1})
 
 
@@ -132,87 +133,87 @@ SWISH, IBAN = ref("5"), ref("6")
 
 class TestPayees:
     def test_what_is_left_out_there_is_none_of_any_more(self, room: Room):
-        room.do(asked.SetPayee(member=1, swish=SWISH, iban=IBAN))
-        assert room.do(asked.SetPayee(member=1, iban=ref("7"))) == (facts.PayeeSet(member=1, iban=ref("7")),)
+        room.do(commands.SetPayee(member=1, swish=SWISH, iban=IBAN))
+        assert room.do(commands.SetPayee(member=1, iban=ref("7"))) == (facts.PayeeSet(member=1, iban=ref("7")),)
         payee = room.club.members[0].payee
         assert (payee.swish, payee.iban, payee.numbers) == (None, ref("7"), (SWISH, IBAN, ref("7")))
 
     def test_the_club_has_numbers_of_its_own(self, room: Room):
-        room.do(asked.SetPayee(swish=SWISH))
+        room.do(commands.SetPayee(swish=SWISH))
         assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
 
     def test_who_has_left_is_paid_still_and_who_is_erased_is_not(self, room: Room):
         """He may have something to receive; then he is not erased."""
-        room.do(asked.Leave(member=1))
-        room.do(asked.SetPayee(member=1, swish=SWISH), "operator")
-        room.do(asked.Erase(texts=CHANGES, member=1, balances=(0,)), "operator")
+        room.do(commands.Leave(member=1))
+        room.do(commands.SetPayee(member=1, swish=SWISH), "operator")
+        room.do(commands.Erase(texts=CHANGES, member=1, balances=(0,)), "operator")
         assert room.club.members[0].payee.numbers == ()
-        refused = room.refused(asked.SetPayee(member=1, swish=SWISH), "operator")
+        refused = room.refused(commands.SetPayee(member=1, swish=SWISH), "operator")
         assert refused == ("member_erased", {"member": 1})
-        assert room.refused(asked.SetPayee(member=2), "operator")[0] == "no_such_member"
+        assert room.refused(commands.SetPayee(member=2), "operator")[0] == "no_such_member"
 
     def test_a_member_sets_his_own_and_who_has_keys_everybody_s(self, room: Room):
-        room.do(asked.Join(name=ref("b")))
+        room.do(commands.Join(name=ref("b")))
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
-        scopes = [needs(room.club, asked.SetPayee(member=whose), own) for whose in (2, 1, None)]
+        scopes = [needs(room.club, commands.SetPayee(member=whose), own) for whose in (2, 1, None)]
         assert scopes == ["self", "keys", "keys"]
-        assert needs(room.club, asked.SetPayee(), board) == "keys", "a program is no member"
+        assert needs(room.club, commands.SetPayee(), board) == "keys", "a program is no member"
 
 
 class TestErasing:
     def test_only_who_has_left(self, room: Room):
-        assert room.refused(asked.Erase(texts=CHANGES, member=1)) == ("member_here", {"member": 1})
+        assert room.refused(commands.Erase(texts=CHANGES, member=1)) == ("member_here", {"member": 1})
 
     def test_only_who_plays_in_nothing_that_goes_on(self, room: Room):
-        room.do(asked.Leave(member=1))
-        refused = room.refused(asked.Erase(texts=CHANGES, member=1, matches=2), "operator")
+        room.do(commands.Leave(member=1))
+        refused = room.refused(commands.Erase(texts=CHANGES, member=1, matches=2), "operator")
         assert refused == ("matches_left", {"member": 1, "matches": 2})
 
     def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
-        room.do(asked.Leave(member=1))
-        refused = room.refused(asked.Erase(texts=CHANGES, member=1, balances=(0, -5)), "operator")
+        room.do(commands.Leave(member=1))
+        refused = room.refused(commands.Erase(texts=CHANGES, member=1, balances=(0, -5)), "operator")
         assert refused == ("balance_left", {"member": 1})
-        assert room.do(asked.Erase(texts=CHANGES, member=1, balances=(0,)), "operator") == (
+        assert room.do(commands.Erase(texts=CHANGES, member=1, balances=(0,)), "operator") == (
             facts.MemberErased(texts=CHANGES, member=1, balances=(0,)),
         )
-        assert room.refused(asked.Erase(texts=CHANGES, member=1), "operator") == ("member_erased", {"member": 1})
+        assert room.refused(commands.Erase(texts=CHANGES, member=1), "operator") == ("member_erased", {"member": 1})
 
     def test_the_event_says_what_was_erased_and_once_more_only_if_there_is_more(self, room: Room):
-        room.do(asked.Leave(member=1))
+        room.do(commands.Leave(member=1))
         more = "6e" * 32
-        (event,) = room.do(asked.Erase(texts=CHANGES, member=1, deleted=2, changed=1), "operator")
+        (event,) = room.do(commands.Erase(texts=CHANGES, member=1, deleted=2, changed=1), "operator")
         assert event == facts.MemberErased(texts=CHANGES, member=1, deleted=2, changed=1)
-        assert room.refused(asked.Erase(texts=more, member=1), "operator")[0] == "member_erased"
-        room.do(asked.Erase(texts=more, member=1, deleted=1), "operator")
+        assert room.refused(commands.Erase(texts=more, member=1), "operator")[0] == "member_erased"
+        room.do(commands.Erase(texts=more, member=1, deleted=1), "operator")
         assert room.club.erasures == (CHANGES, more)
 
     def test_only_when_all_that_stands_on_his_account_is_closed(self, room: Room):
-        room.do(asked.Join(name=ref("b")))
+        room.do(commands.Join(name=ref("b")))
         treasurer = room.key("treasury", member=2)
-        room.do(asked.Leave(member=1))
-        request = asked.Erase(texts=CHANGES, member=1, balances=(0,), entry=3)
+        room.do(commands.Leave(member=1))
+        request = commands.Erase(texts=CHANGES, member=1, balances=(0,), entry=3)
         assert room.refused(request, "operator") == ("books_open", {"member": 1, "entry": 3})
-        room.do(asked.CloseBooks(label="", through=3, digest="0" * 64, trial=()), f"key:{treasurer}")
+        room.do(commands.CloseBooks(label="", through=3, digest="0" * 64, trial=()), f"key:{treasurer}")
         assert room.do(request, "operator") == (facts.MemberErased(texts=CHANGES, member=1, balances=(0,), entry=3),)
 
     def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
         """Seven years from the end of the year on in which he left, by the clock of the club: that of Stockholm."""
-        room.do(asked.Set(keep_years=7))
+        room.do(commands.Set(keep_years=7))
         room.at = datetime(2025, 12, 31, 23, 0, tzinfo=UTC)
-        (*_, left) = room.do(asked.Leave(member=1))
+        (*_, left) = room.do(commands.Leave(member=1))
         assert left == facts.MemberLeft(member=1, on=date(2026, 1, 1))
         room.at = datetime(2033, 12, 31, 22, 59, tzinfo=UTC)
-        refused = room.refused(asked.Erase(texts=CHANGES, member=1), "operator")
+        refused = room.refused(commands.Erase(texts=CHANGES, member=1), "operator")
         assert refused == ("books_kept", {"member": 1, "until": "2034-01-01"})
         room.at = datetime(2033, 12, 31, 23, 0, tzinfo=UTC)
-        assert room.do(asked.Erase(texts=CHANGES, member=1), "operator")
+        assert room.do(commands.Erase(texts=CHANGES, member=1), "operator")
 
 
 class TestKeys:
     def test_a_key_is_a_members_or_a_programs(self, room: Room):
-        request = asked.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64)
+        request = commands.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64)
         assert room.refused(request)[0] == "member_or_app"
-        request = asked.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64, member=1, app="Board")
+        request = commands.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64, member=1, app="Board")
         assert room.refused(request)[0] == "member_or_app"
 
     def test_its_scopes_are_kept_in_their_order_and_once(self, room: Room):
@@ -223,19 +224,21 @@ class TestKeys:
 
     @pytest.mark.parametrize("days", [-1, 0, 400.01])
     def test_it_ends_after_now_and_within_400_days(self, room: Room, days: float):
-        request = asked.IssueKey(scopes=("read",), expires_at=NOW + timedelta(days=days), hash="2" * 64, app="Board")
+        request = commands.IssueKey(
+            scopes=("read",), expires_at=NOW + timedelta(days=days), hash="2" * 64, app="Board"
+        )
         assert room.refused(request) == ("key_expiry", {"most": 400})
 
     def test_nobody_grants_what_he_has_not(self, room: Room):
         secretary = room.key("keys", "read")
-        request = asked.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
+        request = commands.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("open", "treasury")})
         assert room.key("read", by=f"key:{secretary}")
         assert room.key("treasury", by="operator")
 
     def test_rotated_it_has_another_secret_and_both_are_good_for_a_while(self, room: Room):
         key = room.key("read")
-        room.do(asked.RotateKey(key=key, overlap_seconds=60, hash="3" * 64))
+        room.do(commands.RotateKey(key=key, overlap_seconds=60, hash="3" * 64))
         now = room.club.key(key)
         assert now is not None
         assert (now.hash, now.before, now.until) == ("3" * 64, "2" * 64, NOW + timedelta(seconds=60))
@@ -243,46 +246,46 @@ class TestKeys:
 
     def test_nobody_rotates_into_his_hand_what_he_has_not(self, room: Room):
         treasurer, secretary = room.key("treasury"), room.key("keys")
-        request = asked.RotateKey(key=treasurer, hash="3" * 64)
+        request = commands.RotateKey(key=treasurer, hash="3" * 64)
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
         assert room.do(request, f"key:{treasurer}"), "his own he may"
 
     def test_nor_by_a_lesser_key_of_his_own(self, room: Room):
         display, all_of_it = room.key("read", member=1), room.key("read", "keys", member=1)
-        request = asked.RotateKey(key=all_of_it, hash="3" * 64)
+        request = commands.RotateKey(key=all_of_it, hash="3" * 64)
         assert room.refused(request, f"key:{display}") == ("scopes_not_yours", {"scopes": ("keys",)})
-        assert room.do(asked.RotateKey(key=display, hash="3" * 64), f"key:{all_of_it}")
+        assert room.do(commands.RotateKey(key=display, hash="3" * 64), f"key:{all_of_it}")
 
     def test_what_is_revoked_or_has_expired_is_not_rotated(self, room: Room):
         key = room.key("read")
         room.at = LATER
-        assert room.refused(asked.RotateKey(key=key, hash="3" * 64))[0] == "key_ended"
+        assert room.refused(commands.RotateKey(key=key, hash="3" * 64))[0] == "key_ended"
         room.at = NOW
-        room.do(asked.RevokeKey(key=key))
-        assert room.refused(asked.RotateKey(key=key, hash="3" * 64)) == ("key_ended", {"key": key})
-        assert room.refused(asked.RevokeKey(key=key)) == ("key_ended", {"key": key})
-        assert room.refused(asked.RevokeKey(key="k9")) == ("no_such_key", {"key": "k9"})
+        room.do(commands.RevokeKey(key=key))
+        assert room.refused(commands.RotateKey(key=key, hash="3" * 64)) == ("key_ended", {"key": key})
+        assert room.refused(commands.RevokeKey(key=key)) == ("key_ended", {"key": key})
+        assert room.refused(commands.RevokeKey(key="k9")) == ("no_such_key", {"key": "k9"})
 
     def test_what_each_act_needs(self, room: Room):
-        room.do(asked.Join(name=ref("b")))
+        room.do(commands.Join(name=ref("b")))
         own, others = room.key("play", member=2), room.key("read", member=1)
         by = f"key:{own}"
-        assert needs(room.club, asked.RevokeKey(key=own), by) == "self"
-        assert needs(room.club, asked.RevokeKey(key=others), by) == "keys"
-        assert needs(room.club, asked.Rename(member=2, name=ref("c")), by) == "self"
-        assert needs(room.club, asked.Rename(member=1, name=ref("c")), by) == "keys"
-        assert needs(room.club, asked.Leave(member=2), by) == "self"
-        assert needs(room.club, asked.Leave(member=1), "key:k1") == "keys", "which does as much for everybody"
-        assert needs(room.club, asked.Join(name=ref("c")), by) == "keys"
-        assert needs(room.club, asked.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
+        assert needs(room.club, commands.RevokeKey(key=own), by) == "self"
+        assert needs(room.club, commands.RevokeKey(key=others), by) == "keys"
+        assert needs(room.club, commands.Rename(member=2, name=ref("c")), by) == "self"
+        assert needs(room.club, commands.Rename(member=1, name=ref("c")), by) == "keys"
+        assert needs(room.club, commands.Leave(member=2), by) == "self"
+        assert needs(room.club, commands.Leave(member=1), "key:k1") == "keys", "which does as much for everybody"
+        assert needs(room.club, commands.Join(name=ref("c")), by) == "keys"
+        assert needs(room.club, commands.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
 
 
 class TestSettings:
     def test_only_what_changes_is_told(self, room: Room):
-        assert room.do(asked.Set(name="Knackarna", payout_limit=50000)) == (facts.ClubSet(payout_limit=50000),)
+        assert room.do(commands.Set(name="Knackarna", payout_limit=50000)) == (facts.ClubSet(payout_limit=50000),)
         assert room.club.payout_limit == 50000
-        assert room.refused(asked.Set(name="Knackarna")) == ("nothing_to_set", {})
-        assert room.refused(asked.Set()) == ("nothing_to_set", {})
+        assert room.refused(commands.Set(name="Knackarna")) == ("nothing_to_set", {})
+        assert room.refused(commands.Set()) == ("nothing_to_set", {})
 
     @pytest.mark.parametrize(
         ("currencies", "code"),
@@ -295,14 +298,14 @@ class TestSettings:
         ],
     )
     def test_its_currencies_count_hundredths_and_stay(self, room: Room, currencies: tuple[str, ...], code: str):
-        assert room.refused(asked.Set(currencies=currencies))[0] == code
-        room.do(asked.Set(currencies=("SEK", "EUR")))
+        assert room.refused(commands.Set(currencies=currencies))[0] == code
+        room.do(commands.Set(currencies=("SEK", "EUR")))
 
 
 class TestEvenings:
     def test_they_are_numbered_and_closed_once(self, room: Room):
-        opened = room.do(asked.OpenEvening(on=date(2026, 11, 22), season="2026/27"))
+        opened = room.do(commands.OpenEvening(on=date(2026, 11, 22), season="2026/27"))
         assert opened == (facts.EveningOpened(evening=1, on=date(2026, 11, 22), season="2026/27"),)
-        room.do(asked.CloseEvening(evening=1))
-        assert room.refused(asked.CloseEvening(evening=1)) == ("evening_closed", {"evening": 1})
-        assert room.refused(asked.CloseEvening(evening=2)) == ("no_such_evening", {"evening": 2, "last": 1})
+        room.do(commands.CloseEvening(evening=1))
+        assert room.refused(commands.CloseEvening(evening=1)) == ("evening_closed", {"evening": 1})
+        assert room.refused(commands.CloseEvening(evening=2)) == ("no_such_evening", {"evening": 2, "last": 1})

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from referee.clubs import asked
+from referee.clubs import commands
 from referee.clubs.proposals import LOOSER, has_two
 from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
@@ -17,12 +17,12 @@ class Two(Room):
 
     def __init__(self) -> None:
         super().__init__()
-        self.do(asked.Join(name=ref("b")))
+        self.do(commands.Join(name=ref("b")))
         self.first = "key:k1"
         self.second = f"key:{self.key(*self.club.keys[0].scopes, member=2)}"
-        self.do(asked.Set(payout_limit=1000, keep_years=7))
+        self.do(commands.Set(payout_limit=1000, keep_years=7))
 
-    def proposes(self, act: asked.ClubRequest, by: str = "key:k1") -> int:
+    def proposes(self, act: commands.ClubRequest, by: str = "key:k1") -> int:
         self.do(act, by)
         return self.club.proposed
 
@@ -33,63 +33,63 @@ def two() -> Two:
 
 
 def test_every_setting_is_looser_by_a_rule_or_harmless() -> None:
-    assert set(asked.Set.__struct_fields__) == LOOSER.keys() | HARMLESS
+    assert set(commands.Set.__struct_fields__) == LOOSER.keys() | HARMLESS
 
 
 class TestDecidedAgain:
     def test_what_was_done_meanwhile_is_not_done_again(self, two: Two):
-        waits = [two.proposes(asked.Set(keep_years=0)) for _ in range(2)]
-        two.do(asked.Confirm(proposal=waits[0]), two.second)
+        waits = [two.proposes(commands.Set(keep_years=0)) for _ in range(2)]
+        two.do(commands.Confirm(proposal=waits[0]), two.second)
         assert two.club.keep_years == 0
-        assert two.refused(asked.Confirm(proposal=waits[1]), two.second) == ("nothing_to_set", {})
+        assert two.refused(commands.Confirm(proposal=waits[1]), two.second) == ("nothing_to_set", {})
 
     def test_a_member_who_was_erased_meanwhile_has_no_payee(self, two: Two):
-        two.do(asked.Join(name=ref("c")))
-        number = two.proposes(asked.SetPayee(member=3, swish=ref("5")))
-        two.do(asked.Leave(member=3))
-        two.do(asked.Set(keep_years=0), "operator")
-        two.do(asked.Confirm(proposal=number + 1), two.first)
-        two.do(asked.Confirm(proposal=number + 2), two.second)
-        two.do(asked.Erase(texts=CHANGES, member=3, balances=(0,)))
-        assert two.refused(asked.Confirm(proposal=number), two.second) == ("member_erased", {"member": 3})
+        two.do(commands.Join(name=ref("c")))
+        number = two.proposes(commands.SetPayee(member=3, swish=ref("5")))
+        two.do(commands.Leave(member=3))
+        two.do(commands.Set(keep_years=0), "operator")
+        two.do(commands.Confirm(proposal=number + 1), two.first)
+        two.do(commands.Confirm(proposal=number + 2), two.second)
+        two.do(commands.Erase(texts=CHANGES, member=3, balances=(0,)))
+        assert two.refused(commands.Confirm(proposal=number), two.second) == ("member_erased", {"member": 3})
 
     def test_the_proposer_must_still_have_the_key(self, two: Two):
-        number = two.proposes(asked.Set(keep_years=0))
+        number = two.proposes(commands.Set(keep_years=0))
         third = f"key:{two.key('audit', member=2)}"
-        two.do(asked.RevokeKey(key="k1"), two.second)
-        assert two.refused(asked.Confirm(proposal=number), third) == ("proposer_key_ended", {"key": "k1"})
-        two.do(asked.Decline(proposal=number), third)
+        two.do(commands.RevokeKey(key="k1"), two.second)
+        assert two.refused(commands.Confirm(proposal=number), third) == ("proposer_key_ended", {"key": "k1"})
+        two.do(commands.Decline(proposal=number), third)
 
     def test_a_declined_number_is_one_to_forget(self, two: Two):
-        number = two.proposes(asked.SetPayee(swish=ref("5")))
+        number = two.proposes(commands.SetPayee(swish=ref("5")))
         assert two.club.payee.numbers == ()
-        two.do(asked.Decline(proposal=number), two.second)
+        two.do(commands.Decline(proposal=number), two.second)
         assert (two.club.payee.swish, two.club.payee.numbers) == (None, (ref("5"),))
 
 
 class TestWhoCounts:
     def test_a_member_whose_key_another_ended_counts_for_30_days(self, two: Two):
-        two.do(asked.RevokeKey(key="k2"))
+        two.do(commands.RevokeKey(key="k2"))
         assert has_two(two.club, NOW + timedelta(days=29))
         assert not has_two(two.club, NOW + timedelta(days=30))
 
     def test_one_who_ended_it_does_not(self, two: Two):
-        two.do(asked.RevokeKey(key="k2"), two.second)
+        two.do(commands.RevokeKey(key="k2"), two.second)
         assert not has_two(two.club, NOW)
 
     def test_nor_one_whose_key_the_operator_ended(self, two: Two):
-        two.do(asked.RevokeKey(key="k2"), "operator")
+        two.do(commands.RevokeKey(key="k2"), "operator")
         assert not has_two(two.club, NOW)
 
     def test_an_invited_member_counts_when_the_key_is_redeemed(self, two: Two):
-        two.do(asked.RevokeKey(key="k2"), two.second)
-        invite = asked.Invite(scopes=("audit",), member=2, expires_at=NOW + timedelta(days=9), hash="0" * 64)
+        two.do(commands.RevokeKey(key="k2"), two.second)
+        invite = commands.Invite(scopes=("audit",), member=2, expires_at=NOW + timedelta(days=9), hash="0" * 64)
         two.do(invite)
         assert not has_two(two.club, NOW)
-        two.do(asked.RedeemKey(key="k3", hash="1" * 64), "key:k3")
+        two.do(commands.RedeemKey(key="k3", hash="1" * 64), "key:k3")
         assert has_two(two.club, NOW)
 
     def test_a_program_does_not(self, two: Two):
-        two.do(asked.RevokeKey(key="k2"), two.second)
+        two.do(commands.RevokeKey(key="k2"), two.second)
         two.key("keys", "audit")
         assert not has_two(two.club, NOW)

@@ -21,11 +21,11 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
-from referee.clubs import asked
-from referee.clubs.asked import EntryFound
+from referee.clubs import commands
+from referee.clubs.commands import EntryFound
 from referee.clubs.facts import Posting, SieAccounts
 from referee.refusals import Refused
-from referee.sight import Event
+from referee.visibility import Event
 from tests.clubs.test_clubs import LATER, Room, ref
 
 WAITS = "proposal/made"
@@ -39,8 +39,8 @@ class Persons(Room):
     def __init__(self, *, two: bool) -> None:
         super().__init__(currencies=("SEK", "EUR"))
         for digit in "bc":
-            self.do(asked.Join(name=ref(digit)))
-        self.do(asked.Set(payout_limit=1000, keep_years=7, stake_limit=1000))
+            self.do(commands.Join(name=ref(digit)))
+        self.do(commands.Set(payout_limit=1000, keep_years=7, stake_limit=1000))
         self.first = "key:k1"
         self.again = f"key:{self.key('treasury', 'audit', 'keys', 'play', member=ALONE, by='operator')}"
         self.play = self.key("play", member=MEMBER, by="operator")
@@ -60,8 +60,8 @@ class Persons(Room):
         """How the club answers the confirmation of the last proposal, an act with what the books say of it."""
         if not self.club.proposals:
             return "-"
-        complete = act if type(act) in asked.SENT and not isinstance(act, asked.Pay) else None
-        return self.answer(asked.Confirm(proposal=max(self.club.proposals), complete=complete), by)
+        complete = act if type(act) in commands.SENT and not isinstance(act, commands.Pay) else None
+        return self.answer(commands.Confirm(proposal=max(self.club.proposals), complete=complete), by)
 
 
 def waiting(events: tuple[Event, ...]) -> bool:
@@ -74,8 +74,8 @@ def entry(kind: Any, debit: str = "cash", credit: str = "member:2", amount: int 
     return EntryFound(kind=kind, currency="SEK", postings=postings, balances=(amount, -amount))
 
 
-def reverse(*what: Any) -> asked.Reverse:
-    return asked.Reverse(entry=1, found=entry(*what))
+def reverse(*what: Any) -> commands.Reverse:
+    return commands.Reverse(entry=1, found=entry(*what))
 
 
 REFERENCE = "0" * 64
@@ -87,15 +87,15 @@ def key_for(member: int | None, *scopes: Any) -> dict[str, Any]:
     return {"scopes": scopes, "expires_at": LATER, "hash": REFERENCE, **whose}
 
 
-PAYOUT = asked.Payout(member=MEMBER, amount=600, via="cash", balance=-5000)
+PAYOUT = commands.Payout(member=MEMBER, amount=600, via="cash", balance=-5000)
 ACTS: dict[str, Callable[[Persons], Any]] = {
-    "deposit": lambda club: asked.Deposit(member=MEMBER, amount=600, via="cash"),
+    "deposit": lambda club: commands.Deposit(member=MEMBER, amount=600, via="cash"),
     "payout": lambda club: PAYOUT,
     "payout_above_the_limit": lambda club: replace(PAYOUT, amount=1001),
-    "fee": lambda club: asked.Fee(member=MEMBER, amount=600),
-    "opening": lambda club: asked.OpenAccount(account="cash", amount=600),
-    "pay": lambda club: asked.Pay(payer=ALONE, payee=OTHER, amount=600),
-    "pay_of_others": lambda club: asked.Pay(payer=MEMBER, payee=OTHER, amount=600),
+    "fee": lambda club: commands.Fee(member=MEMBER, amount=600),
+    "opening": lambda club: commands.OpenAccount(account="cash", amount=600),
+    "pay": lambda club: commands.Pay(payer=ALONE, payee=OTHER, amount=600),
+    "pay_of_others": lambda club: commands.Pay(payer=MEMBER, payee=OTHER, amount=600),
     "reverse_deposit": lambda club: reverse("deposit", "cash", "member:3", 600),
     "reverse_deposit_above": lambda club: reverse("deposit", "cash", "member:3", 1001),
     "reverse_payout": lambda club: reverse("payout", "member:3", "cash", 1001),
@@ -104,36 +104,36 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
     "reverse_pay": lambda club: reverse("pay", "member:3", "member:2"),
     "reverse_pay_own": lambda club: reverse("pay", "member:1", "member:2"),
     "reverse_match": lambda club: reverse("match", "member:3", "member:2"),
-    "close_books": lambda club: asked.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()),
-    "set_name": lambda club: asked.Set(name="Korten"),
-    "payout_limit_lower": lambda club: asked.Set(payout_limit=999),
-    "payout_limit_higher": lambda club: asked.Set(payout_limit=1001),
-    "keep_years_more": lambda club: asked.Set(keep_years=10),
-    "keep_years_fewer": lambda club: asked.Set(keep_years=0),
-    "currencies": lambda club: asked.Set(currencies=("SEK", "EUR", "NOK")),
-    "stake_limit_lower": lambda club: asked.Set(stake_limit=999),
-    "stake_limit_higher": lambda club: asked.Set(stake_limit=1001),
-    "secretary_confirms": lambda club: asked.Set(stakes_need="secretary"),
-    "sie_accounts": lambda club: asked.Set(sie=SieAccounts(cash="1911")),
-    "name_and_currencies": lambda club: asked.Set(name="Korten", currencies=("SEK", "EUR", "NOK")),
-    "set_payee_own": lambda club: asked.SetPayee(member=ALONE, swish=ref("8")),
-    "set_payee_other": lambda club: asked.SetPayee(member=MEMBER, swish=ref("8")),
-    "set_payee_club": lambda club: asked.SetPayee(swish=ref("8")),
-    "own_key": lambda club: asked.IssueKey(**key_for(ALONE, *STRONG)),
-    "key_of_other": lambda club: asked.IssueKey(**key_for(MEMBER, *WEAK)),
-    "key_of_program": lambda club: asked.IssueKey(**key_for(None, *STRONG)),
-    "invite_weak": lambda club: asked.Invite(**key_for(MEMBER, *WEAK)),
-    "invite_treasury": lambda club: asked.Invite(**key_for(MEMBER, "play", "treasury")),
-    "invite_audit": lambda club: asked.Invite(**key_for(MEMBER, "audit")),
-    "invite_officiate": lambda club: asked.Invite(**key_for(MEMBER, "officiate")),
-    "invite_keys": lambda club: asked.Invite(**key_for(MEMBER, "keys", "self")),
-    "rotate_own": lambda club: asked.RotateKey(key="k1", hash=REFERENCE),
-    "rotate_other": lambda club: asked.RotateKey(key=club.play, hash=REFERENCE),
-    "rotate_program": lambda club: asked.RotateKey(key=club.program.removeprefix("key:"), hash=REFERENCE),
-    "revoke_own": lambda club: asked.RevokeKey(key=club.again.removeprefix("key:")),
-    "revoke_other": lambda club: asked.RevokeKey(key=club.play),
-    "rename_other": lambda club: asked.Rename(member=MEMBER, name=ref("8")),
-    "leave_other": lambda club: asked.Leave(member=MEMBER),
+    "close_books": lambda club: commands.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()),
+    "set_name": lambda club: commands.Set(name="Korten"),
+    "payout_limit_lower": lambda club: commands.Set(payout_limit=999),
+    "payout_limit_higher": lambda club: commands.Set(payout_limit=1001),
+    "keep_years_more": lambda club: commands.Set(keep_years=10),
+    "keep_years_fewer": lambda club: commands.Set(keep_years=0),
+    "currencies": lambda club: commands.Set(currencies=("SEK", "EUR", "NOK")),
+    "stake_limit_lower": lambda club: commands.Set(stake_limit=999),
+    "stake_limit_higher": lambda club: commands.Set(stake_limit=1001),
+    "secretary_confirms": lambda club: commands.Set(stakes_need="secretary"),
+    "sie_accounts": lambda club: commands.Set(sie=SieAccounts(cash="1911")),
+    "name_and_currencies": lambda club: commands.Set(name="Korten", currencies=("SEK", "EUR", "NOK")),
+    "set_payee_own": lambda club: commands.SetPayee(member=ALONE, swish=ref("8")),
+    "set_payee_other": lambda club: commands.SetPayee(member=MEMBER, swish=ref("8")),
+    "set_payee_club": lambda club: commands.SetPayee(swish=ref("8")),
+    "own_key": lambda club: commands.IssueKey(**key_for(ALONE, *STRONG)),
+    "key_of_other": lambda club: commands.IssueKey(**key_for(MEMBER, *WEAK)),
+    "key_of_program": lambda club: commands.IssueKey(**key_for(None, *STRONG)),
+    "invite_weak": lambda club: commands.Invite(**key_for(MEMBER, *WEAK)),
+    "invite_treasury": lambda club: commands.Invite(**key_for(MEMBER, "play", "treasury")),
+    "invite_audit": lambda club: commands.Invite(**key_for(MEMBER, "audit")),
+    "invite_officiate": lambda club: commands.Invite(**key_for(MEMBER, "officiate")),
+    "invite_keys": lambda club: commands.Invite(**key_for(MEMBER, "keys", "self")),
+    "rotate_own": lambda club: commands.RotateKey(key="k1", hash=REFERENCE),
+    "rotate_other": lambda club: commands.RotateKey(key=club.play, hash=REFERENCE),
+    "rotate_program": lambda club: commands.RotateKey(key=club.program.removeprefix("key:"), hash=REFERENCE),
+    "revoke_own": lambda club: commands.RevokeKey(key=club.again.removeprefix("key:")),
+    "revoke_other": lambda club: commands.RevokeKey(key=club.play),
+    "rename_other": lambda club: commands.Rename(member=MEMBER, name=ref("8")),
+    "leave_other": lambda club: commands.Leave(member=MEMBER),
 }
 TABLE = """
                         alone   first   second  same    program  confirms  taken_up
@@ -204,13 +204,18 @@ def test_every_act_has_its_line():
 def test_every_act_about_money_keys_and_settings_is_in_the_table():
     club = Persons(two=False)
     tried = {type(act(club)) for act in ACTS.values()}
-    assert {*get_args(asked.MoneyRequest), *get_args(asked.CompletedAct), asked.Set, asked.SetPayee} <= tried
-    assert {asked.IssueKey, asked.Invite, asked.RotateKey, asked.RevokeKey} <= tried
-    settings = {name for act in ACTS.values() if isinstance(act(club), asked.Set) for name in changed(act(club))}
-    assert settings == set(asked.Set.__struct_fields__) - {"timezone"}
+    assert {
+        *get_args(commands.MoneyRequest),
+        *get_args(commands.CompletedAct),
+        commands.Set,
+        commands.SetPayee,
+    } <= tried
+    assert {commands.IssueKey, commands.Invite, commands.RotateKey, commands.RevokeKey} <= tried
+    settings = {name for act in ACTS.values() if isinstance(act(club), commands.Set) for name in changed(act(club))}
+    assert settings == set(commands.Set.__struct_fields__) - {"timezone"}
 
 
-def changed(act: asked.Set) -> list[str]:
+def changed(act: commands.Set) -> list[str]:
     """The settings that an act changes."""
     return [name for name in act.__struct_fields__ if getattr(act, name) is not None]
 
@@ -238,7 +243,7 @@ def test_what_takes_two_waits_for_a_member_if_a_program_sends_it(name: str):
 
 
 def _is_about_money(act: Callable[[Persons], Any]) -> bool:
-    return isinstance(act(Persons(two=False)), asked.MoneyAct)
+    return isinstance(act(Persons(two=False)), commands.MoneyAct)
 
 
 @pytest.mark.parametrize("name", [name for name, act in ACTS.items() if _is_about_money(act)])

@@ -7,9 +7,9 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import StoredEvent
 
-from api.log.bundled import BundleAbout, Last, bundle_of, entry_told
+from api.log.bundle_schemas import BundleAbout, Last, bundle_of, entry_told
 from api.log.log import ConsistencyProof, LogShown
-from api.log.proving import Placed, texts
+from api.runtime.proofs import Placed, texts
 from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
@@ -18,8 +18,8 @@ from referee.events import MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
-from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
+from referee.visibility import Event, Recorded
 from tests.played import opening
 
 KEY = SigningKey("cards.example/log", bytes(32))

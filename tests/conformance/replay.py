@@ -13,10 +13,10 @@ import msgspec
 
 from referee.actors import Actor
 from referee.acts import AnyAct, Knock
-from referee.asked import Request
 from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed, MatchWon, PenaltyImposed, Stakes
 from referee.refusals import Refused, WrongPhase
-from referee.sight import Event, Recorded
+from referee.requests import Request
+from referee.visibility import Event, Recorded
 from tests.given import Table
 from tests.played import opening
 

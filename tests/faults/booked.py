@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import UUID
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.follow.engine import engine_for
-from projections.follow.keeping import REBUILD_PAGE, rebuild
 from projections.follow.page import Log, Page
+from projections.follow.projection import REBUILD_PAGE, rebuild
 from projections.journal import JournalEntry
 from projections.ledger import Ledger
 from referee.clubs.facts import BooksClosed, ClubFounded, MoneyPosted
@@ -19,9 +19,9 @@ from referee.events import MatchOpened, MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import checkpoint_in
 from referee.log.tree import HASH_BYTES, leaf_hash, root_of
-from referee.proceedings.seating import StakesAgreed
-from referee.sight import Recorded
+from referee.officials.events.seating import StakesAgreed
 from referee.store.store import construct
+from referee.visibility import Recorded
 from tests.projections.filled import content
 
 CATCH_UP_SECONDS = 30.0

@@ -21,7 +21,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.app import create_app
-from api.service import Service
+from api.runtime.service import Service
 from api.settings import Settings
 from referee.log.notes import SigningKey
 from tests.api.club import FOUNDING, in_days

@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from api.bookkeeping import every_book, log_of
 from api.http.problems import STORE_FAILURES
-from api.ops.stored import Stored
+from api.maintenance.raw_store import Stored
+from api.runtime.projections import every_book, log_of
 from projections.follow.engine import engine_for
-from projections.follow.keeping import rebuild
 from projections.follow.page import Page, Read
+from projections.follow.projection import rebuild
 from referee.store.store import construct
 from tests.faults.field import Field
 from tests.faults.happenings import Report

@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
-from projections.follow.keeping import LIVE
+from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from referee.log.notes import Checkpoint, signed
 from tests.api.club import ClubTable

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from api.bookkeeping import Books
+from api.runtime.projections import Books
 from projections.cases import Cases
 from projections.pots import Pots
 from referee.store.store import construct

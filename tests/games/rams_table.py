@@ -7,7 +7,7 @@ from typing import Any
 from referee.acts import Bid, Close, Deal, Exchange, Fault, Play, Report, Score
 from referee.cards import texts_of
 from referee.events import DealScored, MatchClosed, Stakes
-from referee.sight import Event
+from referee.visibility import Event
 from tests import given
 from tests.played import opening
 

@@ -19,7 +19,7 @@ from referee.acts import (
 )
 from referee.cards import RANKS, SUITS
 from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchOpened, TrickTaken
-from referee.sight import Event
+from referee.visibility import Event
 from tests import given
 from tests.given import P4, Hands
 from tests.played import KORTOXEN, opening

@@ -9,7 +9,7 @@ from referee.cards import HONOURS, PACK, cards_of
 from referee.events import Dealt, DealVoided, Reported
 from referee.games._rodskagg import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4, P5
 

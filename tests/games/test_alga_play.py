@@ -6,7 +6,7 @@ from referee.acts import Answer, Ask, Deal, Play, Score
 from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4
 

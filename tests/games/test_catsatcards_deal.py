@@ -7,7 +7,7 @@ from referee.cards import PACK
 from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
 from referee.games._rodskagg import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rodskagg import Table, cats
 from tests.given import P1, P2, P3, P4, P5
 

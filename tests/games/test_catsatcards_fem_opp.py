@@ -7,7 +7,7 @@ from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockU
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rodskagg import MIXED, Table, cats, fem
 from tests.given import P1, P2, P3, P4
 

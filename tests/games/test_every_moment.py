@@ -9,12 +9,12 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Draw
-from referee.asked import Request
 from referee.events import MatchOpened
 from referee.games import RULESETS
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Ruleset
-from referee.sight import Event
+from referee.visibility import Event
 from tests.given import Table
 from tests.played import opening
 from tests.playouts import MATCHES

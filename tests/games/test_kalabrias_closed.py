@@ -9,7 +9,7 @@ from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
 from referee.events import Dealt
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.kalabrias_table import Closed, table
 from tests.given import P1, P2, P3, P4
 

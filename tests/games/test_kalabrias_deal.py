@@ -12,7 +12,7 @@ from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.kalabrias_table import Table, hands, opened, table
 from tests.given import P1, P2, P3, P4
 

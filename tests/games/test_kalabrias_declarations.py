@@ -7,7 +7,7 @@ from referee.cards import cards_of
 from referee.games.kalabrias.facts import SequenceAnswered, SequenceDeclared, SequencesCompared
 from referee.games.kalabrias.ranks import RANKS, Sequence, cut, is_sequence, runs, strongest
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.kalabrias_table import Table, declaring, hands, table
 from tests.given import P1, P2, P3
 

@@ -7,7 +7,7 @@ import pytest
 
 from referee.games.kalabrias import RULESET
 from referee.rulebook import Rulebook, load
-from referee.sight import Event
+from referee.visibility import Event
 from tests.games.kalabrias_table import Table, declaring, opened, table
 
 DEFAULTS = {

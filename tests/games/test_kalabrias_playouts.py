@@ -12,8 +12,8 @@ from referee.events import CardPlayed, DealScored, Dealt
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import DealCounted, LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
-from referee.sight import Event, seen
 from referee.store.aggregate import fold
+from referee.visibility import Event, seen
 from tests.games.kalabrias_table import Table, table
 from tests.playouts import MATCHES
 

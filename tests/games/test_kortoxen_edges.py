@@ -20,10 +20,10 @@ from referee.acts import (
     RequestCards,
     Score,
 )
-from referee.asked import Request
 from referee.events import MatchWon, TrickTaken
 from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
+from referee.requests import Request
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SEVEN_FOR_P3, SIX_EACH, Table, misdealt, penalising, table
 from tests.given import P1, P2, P3, P4
 

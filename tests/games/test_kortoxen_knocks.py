@@ -6,7 +6,7 @@ from referee.acts import Cut, Deal, Knock, PickUp, Report, Score, Void
 from referee.events import KnockUpheld, PenaltyImposed
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.kortoxen_errors import (
     ERRORS,
     EVERY_ERROR,

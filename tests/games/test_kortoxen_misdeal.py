@@ -8,7 +8,7 @@ from referee.acts import Bid, Cut, Deal, KnockForCards, PickUp, Report
 from referee.events import Reported
 from referee.games._rodskagg import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, fem, misdealt, penalising, table
 from tests.given import P1, P2, P3, P4
 

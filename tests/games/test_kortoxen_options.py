@@ -11,7 +11,7 @@ from referee.events import Dealt, PlayEnded, TrickTaken
 from referee.games._rodskagg import HandKept, HandRequested, MisdealFound, NewHands
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
-from referee.sight import Event, seen
+from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table, tricks
 from tests.given import P1, P2, P3, P4, deal
 

@@ -28,8 +28,8 @@ from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
-from referee.sight import Recorded, seen
 from referee.store.aggregate import fold
+from referee.visibility import Recorded, seen
 from tests.games.rodskagg import Table, table
 from tests.given import NOON
 from tests.playouts import MATCHES

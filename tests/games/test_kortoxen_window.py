@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Cut, Knock, Report, Void
 from referee.events import KnockDismissed
 from referee.refusals import MatchOver
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.kortoxen_errors import (
     ERRORS,
     EVERY_ERROR,

@@ -27,11 +27,11 @@ from referee.acts import (
     TakeBack,
     Void,
 )
-from referee.asked import Request
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
+from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event
+from referee.visibility import Event
 from tests.playouts import MATCHES, Playout
 
 KEYS = sorted(RULESETS)

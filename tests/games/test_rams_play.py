@@ -7,7 +7,7 @@ from referee.cards import BIT, SUIT, cards_of, texts_of
 from referee.events import CardPlayed, PlayEnded, TrickTaken
 from referee.games.rams_english.play import broken, heads, playable
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rams_table import Table
 from tests.given import P1, P2, P3, P4
 

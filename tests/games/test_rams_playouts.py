@@ -15,9 +15,9 @@ from referee.events import DealScored, Dealt, MatchClosed
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Played, Playing, TurnUpTaken
 from referee.refusals import Refused
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
+from referee.visibility import Event, Recorded
 from tests.games.rams_table import Table
 from tests.playouts import MATCHES
 

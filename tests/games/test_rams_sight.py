@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Abandon, Close, Draw, Play
 from referee.games.rams_english.states import Declared, TurnUpTaken
-from referee.sight import seen
+from referee.visibility import seen
 from tests.games.rams_table import Table
 from tests.given import P1, P2, P3, P4
 

@@ -9,7 +9,7 @@ from referee.events import Breach, CardDrawn, Dealt
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import CardsThrown, HandRequested, MisdealFound, NewHands, PickedUp
 from referee.ruleset import Moment
-from referee.sight import Event, seen
+from referee.visibility import Event, seen
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SIX_EACH, misdealt, opened, penalising, table
 from tests.given import NOON, P1, P2, P3, P4
 

@@ -10,8 +10,8 @@ from referee.acts import Abandon
 from referee.events import MatchWon, Payment, Stakes
 from referee.games import RULESETS
 from referee.refusals import AgainstTheRules
-from referee.settling import PaymentDue, SeatSettled, Settlement, SettlementLine
-from referee.sight import Recorded
+from referee.settlement import PaymentDue, SeatSettled, Settlement, SettlementLine
+from referee.visibility import Recorded
 from tests import given
 from tests.games.kalabrias_table import declaring, hands
 from tests.games.kalabrias_table import table as kalabrias

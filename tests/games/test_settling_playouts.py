@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from referee.acts import Abandon
 from referee.events import Adjudication, MatchOpened, Stakes
 from referee.games import RULESETS
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.officials.events.corrections import ProtocolCorrected
 from referee.refusals import Refused
 from tests.drawn import some_match
 from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes

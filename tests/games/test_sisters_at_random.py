@@ -31,7 +31,7 @@ from referee.cards import CARD, PACK, texts_of
 from referee.events import DealScored, DealVoided, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused
-from referee.sight import Event, seen
+from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table
 from tests.playouts import MATCHES
 

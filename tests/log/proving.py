@@ -12,11 +12,11 @@ from uuid import UUID
 
 import msgspec
 
-from api.log.bundled import ranges_of
-from api.service import Service
-from referee.asked import Correct
+from api.log.bundle_schemas import ranges_of
+from api.runtime.service import Service
 from referee.log.notes import SigningKey
-from referee.proceedings.corrections import Why
+from referee.officials.events.corrections import Why
+from referee.requests import Correct
 from referee.store.command import Command
 from tests.api.club import ClubTable, seated
 from tests.api.serving import ROOT

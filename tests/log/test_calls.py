@@ -12,11 +12,11 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.log import bundle as bundle_call
-from api.log.bundled import RULED
-from api.service import Service
-from referee.asked import Correct
+from api.log.bundle_schemas import RULED
+from api.runtime.service import Service
 from referee.log.notes import checkpoint_in
-from referee.proceedings.corrections import Why
+from referee.officials.events.corrections import Why
+from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
 from tests.api.conftest import client_of

@@ -12,7 +12,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.log import club_bundle
-from api.service import Service
+from api.runtime.service import Service
 from referee.log.notes import checkpoint_in
 from tests.api.conftest import client_of
 from tests.api.test_stakes import Club

@@ -14,7 +14,7 @@ from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
-from referee.clubs.asked import IssueKey
+from referee.clubs.commands import IssueKey
 from tests.api.conftest import client_of
 from tests.api.test_cases import finish
 from tests.api.written import MEMBERS, Club, ClubTable

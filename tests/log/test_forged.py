@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from api.log.bundled import (
+from api.log.bundle_schemas import (
     BundleAbout,
     BundleSettlement,
     Last,
@@ -19,7 +19,7 @@ from api.log.bundled import (
     recorded_in,
     settlement_by,
 )
-from api.log.proving import Placed
+from api.runtime.proofs import Placed
 from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
@@ -28,11 +28,11 @@ from referee.events import MatchAbandoned, MatchWon, Payment, Stakes
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, signed
 from referee.log.tree import Tree, rolled_up
-from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
-from referee.proceedings.seating import StakesAgreed, StakesDeclined
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Event, Recorded
+from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
+from referee.officials.events.seating import StakesAgreed, StakesDeclined
+from referee.officials.events.takeback import ActTakenBack
 from referee.store.rows import FIRST, row_hash, to_row
+from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
 from tests.log.proving import KEY, ORIGIN, Checked, checked
 from tests.played import opening

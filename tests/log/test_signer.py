@@ -15,14 +15,14 @@ from uuid import UUID
 import httpx
 import pytest
 
-from api.bookkeeping import Books
-from api.log.kept import Kept, file_for
-from api.log.signer import Signer
-from api.ops.doctor import ills
-from api.ops.verify import verify
+from api.maintenance.doctor import ills
+from api.maintenance.verify import verify
+from api.runtime.checkpoint_file import Kept, file_for
+from api.runtime.projections import Books
+from api.runtime.signer import Signer
 from projections.follow.engine import writer
 from projections.follow.follow import engine_for, rebuild
-from projections.follow.keeping import take
+from projections.follow.projection import take
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, checkpoint_in, signed

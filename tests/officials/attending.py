@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from referee.actors import Actor
-from referee.asked import Request
 from referee.events import Adjudication
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Event, Recorded
 from tests.given import MATCH, NOON
 from tests.played import opening
 

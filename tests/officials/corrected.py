@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from referee.asked import Correct
 from referee.events import Adjudication, PenaltyImposed, PlayEnded
-from referee.officials.recast import script
-from referee.proceedings.corrections import ProtocolCorrected, Script, Why, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, Script, Why, as_they_count
+from referee.officials.rescoring import script
 from referee.refusals import Refused
+from referee.requests import Correct
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 from tests import given
 from tests.games.rodskagg import Table, table
 

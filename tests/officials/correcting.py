@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.acts import Score
-from referee.asked import Correct
 from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAbandoned, MatchOpened, PenaltyImposed
 from referee.games import RULESETS
 from referee.offences import Ledger
-from referee.officials.recast import as_json, recast, script
+from referee.officials.events.corrections import Script, Why
+from referee.officials.rescoring import as_json, recast, script
 from referee.phases import Over
-from referee.proceedings.corrections import Script, Why
 from referee.refusals import Refused
+from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
+from referee.visibility import Event, Recorded
 from tests.playouts import PAUSE, Playout, play_deal, some_match
 
 

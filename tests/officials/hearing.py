@@ -7,14 +7,14 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Deal, Knock, KnockOut
-from referee.asked import Request, Ruling, Statement
 from referee.events import Adjudication
-from referee.officials.standing import Case, status_at
+from referee.officials.state import Case, status_at
 from referee.refusals import Refused
+from referee.requests import Request, Ruling, Statement
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Event, Recorded
 from tests.given import MATCH, NOON
 from tests.played import opening
 

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from referee.acts import Result
-from referee.asked import Appeal, OpenCase
 from referee.events import Adjudication
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
 from tests.officials.correcting import bare
 from tests.officials.hearing import TWO, Hearing

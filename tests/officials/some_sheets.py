@@ -21,15 +21,15 @@ from referee.acts import (
     SequenceTold,
     Trick,
 )
-from referee.asked import Request
 from referee.events import DealScored, MatchOpened
 from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.tally import SUMS
 from referee.games.rams_english.states import Declaring, Playing
 from referee.phases import phase_of
 from referee.refusals import Refused
+from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Event
+from referee.visibility import Event
 from tests.drawn import some_match
 from tests.playouts import NOON
 from tests.tallied import sheet_of

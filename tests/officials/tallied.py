@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from referee.acts import Act, Result
 from referee.events import DealScored, Dealt, FirstDealerDrawn, MatchOpened
 from referee.games import RULESETS
-from referee.sight import Event
+from referee.visibility import Event
 from tests.playouts import Playout, some_match
 from tests.tallied import Tally
 

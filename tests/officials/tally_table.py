@@ -3,9 +3,9 @@
 from typing import Any
 
 from referee.acts import Result
-from referee.asked import Request
 from referee.events import DealScored
 from referee.refusals import Refused
+from referee.requests import Request
 from tests import given
 from tests.played import opening
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from referee.acts import Bid, Deal, Result, Trick
-from referee.asked import Request, request_of
 from referee.events import DealScored
 from referee.refusals import Refused
+from referee.requests import Request, request_of
 from tests.games.rodskagg import opened
 from tests.given import P4
 from tests.officials.sheets import CX1, X1

@@ -12,14 +12,14 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from api.bookkeeping import Books
-from api.ops.doctor import ills
+from api.maintenance.doctor import ills
+from api.runtime.projections import Books
 from referee.actors import Actor
 from referee.acts import Bid, Deal
 from referee.store import attempts as module
 from referee.store.attempts import Attempt, AttemptRefused, Attempts
+from referee.store.connection import SqliteFile, place_of
 from referee.store.desk import Desk
-from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import Referee, construct
 from tests.edited import Editor, differences, said

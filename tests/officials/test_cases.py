@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from referee.acts import Bid, Deal, Knock, PickUp, Play, Report, Result
-from referee.asked import Appeal, OpenCase, Withdrawal
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games.rams_english.states import FaultLifted
-from referee.proceedings.cases import CaseOpened, CaseRuled, CaseStated
-from referee.sight import seen
+from referee.officials.events.cases import CaseOpened, CaseRuled, CaseStated
+from referee.requests import Appeal, OpenCase, Withdrawal
 from referee.value import EVENTS_MAX
+from referee.visibility import seen
 from tests.given import NOON, deal
 from tests.officials.hearing import Hearing
 

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from referee.acts import Abandon, Void
-from referee.asked import Correct
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
-from referee.officials import attended as attended_by
-from referee.proceedings.corrections import Why, amended, as_they_count
+from referee.officials.attended import attended as attended_by
+from referee.officials.events.corrections import Why, amended, as_they_count
 from referee.refusals import AgainstTheRules, WrongPhase
+from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
-from referee.sight import Recorded
+from referee.visibility import Recorded
 from tests import given
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4

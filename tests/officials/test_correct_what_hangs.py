@@ -4,17 +4,17 @@ import msgspec
 import pytest
 
 from referee.acts import Close, Cut, Draw, Play, Score
-from referee.asked import Correct
 from referee.cards import shuffled
 from referee.events import CardDrawn, DealScored, PenaltyImposed, Reported
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
-from referee.officials.recast import recast, script
+from referee.officials.events.corrections import ProtocolCorrected, Script, Why
+from referee.officials.events.shuffle import ShuffleCommitted
+from referee.officials.rescoring import recast, script
 from referee.officials.shuffle import key_of
-from referee.officials.standing import Docket, Shuffle
-from referee.proceedings.corrections import ProtocolCorrected, Script, Why
-from referee.proceedings.shuffle import ShuffleCommitted
+from referee.officials.state import Docket, Shuffle
+from referee.requests import Correct
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4

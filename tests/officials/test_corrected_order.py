@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from referee.acts import Answer, Ask, Bid, Deal, Knock, KnockOut, Score, Trick
-from referee.asked import Appeal, OpenCase
 from referee.events import MatchWon, Stakes
-from referee.proceedings.corrections import Ended
+from referee.officials.events.corrections import Ended
+from referee.requests import Appeal, OpenCase
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import all_agree, correction, folds, result, wrong
 

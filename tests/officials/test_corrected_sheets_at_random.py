@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from referee.acts import Result
-from referee.asked import OpenCase, Request, Ruling, Statement
 from referee.events import Adjudication, Dealt, DealVoided, MatchOpened, MatchWon, PenaltyImposed
 from referee.games import RULESETS
-from referee.proceedings.corrections import Ended, ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import Ended, ProtocolCorrected, as_they_count
 from referee.refusals import WrongPhase
+from referee.requests import OpenCase, Request, Ruling, Statement
 from referee.ruleset import Ruleset
 from tests.officials.correcting import Match, ask, bare, of_kind, unordered
 from tests.officials.some_sheets import order_decides, some_acts, some_sheet, some_tally

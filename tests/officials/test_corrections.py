@@ -8,8 +8,8 @@ import pytest
 
 from referee.events import DealScored, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.recast import recast, script
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.rescoring import recast, script
 from referee.refusals import Refused
 from referee.store.aggregate import fold
 from tests.officials.correcting import (

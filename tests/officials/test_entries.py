@@ -3,7 +3,7 @@
 import pytest
 
 from referee.acts import Deal
-from referee.asked import OpenCase, RemedySent
+from referee.requests import OpenCase, RemedySent
 from tests.officials.remedied import BERIT, CORRECTED, all_agree, appeal, entered, lines, result, topics, wrong
 from tests.officials.sheets import SHEETS
 

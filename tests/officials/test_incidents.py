@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from referee.acts import Bid, Knock, KnockTold, Play, Report, Result
-from referee.asked import Appeal, OpenCase, Withdrawal
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games.rams_english.payment import faults_of
-from referee.proceedings.cases import CaseOpened, CaseStated
+from referee.officials.events.cases import CaseOpened, CaseStated
+from referee.requests import Appeal, OpenCase, Withdrawal
 from tests.officials.hearing import Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from referee.acts import Deal, Knock, KnockOut, Offence, Play, Report
-from referee.asked import Appeal, OpenCase, Request, Statement, Withdrawal
 from referee.cards import BIT
 from referee.events import CardPlayed, DealScored, TrickTaken
 from referee.games._rodskagg.facts import AuctionWon
 from referee.games.rams_english.payment import faults_of
 from referee.refusals import Refused
+from referee.requests import Appeal, OpenCase, Request, Statement, Withdrawal
 from tests.officials.hearing import Hearing
 from tests.playouts import RETOLD
 

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from referee.acts import Bid, Close, Deal, Score, TakeBack, Trick, Void
 from referee.admission import IssueToken
-from referee.asked import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
 from referee.events import Adjudication
 from referee.history import NOT_HERE
-from referee.officials.standing import Case
+from referee.officials.events.cases import CaseWithdrawn
+from referee.officials.events.takeback import ActTakenBack
+from referee.officials.state import Case
 from referee.phases import Over
-from referee.proceedings.cases import CaseWithdrawn
-from referee.proceedings.takeback import ActTakenBack
+from referee.requests import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
 from tests.given import NOON
 from tests.officials.attending import Attending
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.asked import Appeal, OpenCase, Request, Ruling
 from referee.events import Adjudication, PlayEnded, TrickTaken
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import Refused
+from referee.requests import Appeal, OpenCase, Request, Ruling
 from tests.officials.correcting import Match, ask, of_kind
 from tests.officials.some_sheets import some_acts, some_tally
 from tests.officials.test_corrected_sheets_at_random import stands

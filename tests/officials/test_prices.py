@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from referee.asked import OpenCase
 from referee.officials import remedies
 from referee.refusals import Refused
+from referee.requests import OpenCase
 from tests.officials.hearing import Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)

@@ -7,7 +7,7 @@ import pytest
 
 from referee.events import DealScored, DealVoided
 from referee.games import RULESETS
-from referee.officials.recast import recast
+from referee.officials.rescoring import recast
 from tests.officials.correcting import of_kind, some_play
 from tests.playouts import RETOLD, RETOLD_PARTS
 

@@ -3,9 +3,9 @@
 import pytest
 
 from referee.acts import Act, Close, Deal, Score, Void
-from referee.asked import Appeal, OpenCase, RemedySent
-from referee.proceedings.cases import CaseRuled
+from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
+from referee.requests import Appeal, OpenCase, RemedySent
 from tests.given import NOON
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import (

@@ -12,9 +12,9 @@ from referee.acts import Result
 from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
 from referee.officials import remedies
-from referee.officials.recast import recast
+from referee.officials.rescoring import recast
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
 from tests.officials import test_tally_rams_at_random as rams
 from tests.officials.correcting import unordered

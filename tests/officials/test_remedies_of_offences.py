@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import pytest
 
-from referee.asked import Appeal, OpenCase, RemedySent
 from referee.events import DealScored
 from referee.games.rams_english.states import FaultLifted
-from referee.proceedings.cases import CaseRuled
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.officials.events.cases import CaseRuled
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.requests import Appeal, OpenCase, RemedySent
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import (
     BERIT,

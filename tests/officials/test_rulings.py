@@ -7,10 +7,10 @@ import pytest
 from api.access.caller import Caller
 from api.cases.case import entries_of, status_of
 from referee.acts import Abandon, Close, Report
-from referee.asked import Appeal, OpenCase, RemedySent, Withdrawal
 from referee.events import Adjudication, DealVoided, PenaltyImposed
-from referee.officials.standing import status_at
-from referee.proceedings.cases import CaseOpened, CaseRuled
+from referee.officials.events.cases import CaseOpened, CaseRuled
+from referee.officials.state import status_at
+from referee.requests import Appeal, OpenCase, RemedySent, Withdrawal
 from tests.given import NOON
 from tests.officials.hearing import TWO, Hearing
 

@@ -11,20 +11,20 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from api.matches.shown import shuffling
+from api.matches.schemas import shuffling
 from referee.acts import Abandon, Deal, Entropy, Void
 from referee.cards import PACK, cards_of, shuffled
 from referee.events import Adjudication, CardDrawn, DealScored, Dealt, DealVoided, FirstDealerDrawn, MatchWon
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import LeadDrawn, NewHands
+from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.shuffle import key_of
-from referee.officials.standing import Commitment
-from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
+from referee.officials.state import Commitment
 from referee.ruleset import Moment
-from referee.sight import seen
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
+from referee.visibility import seen
 from tests.checked import FAIR, MATCH, NOON, Played, checked, hashed
 from tests.played import opened, play_out
 

@@ -11,14 +11,14 @@ from referee.actors import Actor
 from referee.acts import Act, Knock
 from referee.events import Adjudication, KnockDismissed, KnockUpheld
 from referee.games import RULESETS
-from referee.officials.standing import Attended, Docket
+from referee.officials.state import Attended, Docket
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
+from referee.visibility import Event, Recorded
 from tests.given import MATCH, NOON
 from tests.played import opened, opening, play_out
 

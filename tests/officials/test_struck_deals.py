@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.events import DealScored
 from referee.games import RULESETS
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
 from referee.refusals import Refused
 from tests.officials.correcting import Match, ask, attended_match, bare, correction, some_play
 from tests.officials.some_sheets import some_sheet, some_tally

@@ -27,22 +27,22 @@ from referee.acts import (
     Void,
 )
 from referee.admission import IssueToken
-from referee.asked import OpenCase, Statement
 from referee.cards import PACK
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
-from referee.officials.recast import recast, script
-from referee.officials.standing import status_at
-from referee.proceedings.corrections import as_they_count
-from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
+from referee.officials.events.corrections import as_they_count
+from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
+from referee.officials.rescoring import recast, script
+from referee.officials.state import status_at
 from referee.refusals import Refused
+from referee.requests import OpenCase, Statement
 from referee.ruleset import Moment
-from referee.sight import seen
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
+from referee.visibility import seen
 from tests.edited import differences
 from tests.games.rodskagg import NO_ACE_NOR_COURT
 from tests.given import NOON, deal

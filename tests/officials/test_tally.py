@@ -9,7 +9,7 @@ from referee import notation
 from referee.acts import Deal, Trick
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
-from referee.proceedings.tally import ResultEntered
+from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
 from tests.conformance.replay import Direct
 from tests.games.rodskagg import Table, opened

@@ -20,11 +20,11 @@ from referee.acts import (
     Score,
     Trick,
 )
-from referee.asked import Request
 from referee.events import KnockUpheld, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import NotInPlay
-from referee.sight import seen
+from referee.requests import Request
+from referee.visibility import seen
 from tests.games.rodskagg import penalising
 from tests.given import P1, P2, P3, P4
 from tests.officials.sheets import CX1, X1

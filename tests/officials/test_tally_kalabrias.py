@@ -9,7 +9,7 @@ from referee.acts import Bid, Deal, Result, SequenceTold, Trick
 from referee.events import DealScored, Entry
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.tally import SUMS
-from referee.proceedings.tally import ResultEntered
+from referee.officials.events.tally import ResultEntered
 from referee.store.aggregate import fold
 from tests.given import P1, P2, P3, P4
 from tests.officials.tally_table import Tallied

@@ -7,7 +7,7 @@ from referee.cards import SUITS, cards_of
 from referee.events import CardPlayed, DealScored, MatchOpened, TrickTaken
 from referee.games.kalabrias.facts import SequencesCompared
 from referee.games.kalabrias.ranks import RANKS, runs
-from referee.sight import Event
+from referee.visibility import Event
 from tests.officials.tallied import PlayedWithCards, written
 from tests.playouts import RETOLD, card_points
 

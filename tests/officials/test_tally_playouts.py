@@ -8,7 +8,7 @@ import pytest
 
 from referee.events import DealScored
 from referee.refusals import Refused
-from referee.sight import Event
+from referee.visibility import Event
 from tests.playouts import RETOLD
 from tests.tallied import Tally, acts_of, deals_of, line_of, played_with_cards, sheet_of
 

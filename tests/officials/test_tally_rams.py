@@ -8,7 +8,7 @@ import pytest
 from referee.acts import Act, Bid, Deal, Exchange, FaultTold, Play, Report, Result, Score, Trick
 from referee.events import Dealt, TrickTaken
 from referee.games.rams_english.states import SecondTold, TurnUpTaken
-from referee.proceedings.tally import ResultEntered
+from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
 from tests.given import P1, P2, P3, P4, P6

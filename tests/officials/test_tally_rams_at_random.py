@@ -8,7 +8,7 @@ import pytest
 from referee.acts import Act, Bid, Deal, Exchange, FaultTold, Knock, Report, Result, Score, Trick
 from referee.events import DealScored, MatchOpened, TrickTaken
 from referee.games.rams_english.states import Declared, TurnUpTaken
-from referee.sight import Event
+from referee.visibility import Event
 from tests.officials.tallied import PlayedWithCards, written
 from tests.playouts import RETOLD
 

@@ -12,9 +12,9 @@ from referee.events import Stakes
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Event, Recorded
 from tests.played import legal_acts, opening
 
 ALONE = UUID(int=1)

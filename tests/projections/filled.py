@@ -9,7 +9,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, ColumnElement, Engine, Text, select, type_coerce
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow.engine import Json
 from projections.follow.follow import Book, Follower
@@ -19,11 +19,11 @@ from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
 from referee.refusals import Refused
-from referee.sight import Recorded
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee
+from referee.visibility import Recorded
 from tests.played import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]

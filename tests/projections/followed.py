@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.follow.follow import Book, Follower
 from referee.store.store import Referee
 from tests.projections.filled import head

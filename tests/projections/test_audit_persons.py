@@ -10,7 +10,7 @@ from projections.audit.findings import Findings
 from projections.audit.persons import People
 from referee.actors import Actor
 from referee.clubs.facts import SCOPES, BooksClosed, ClubSet, KeyIssued, MoneyPosted, Posting
-from referee.sight import Event, Recorded
+from referee.visibility import Event, Recorded
 
 NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine, select, update
 
-from api.bookkeeping import decoded
+from api.runtime.projections import decoded
 from projections.audit.findings import Difference, Findings
 from projections.audit.reading import Redactions, Rows, TextFound
 from projections.audit.tree import Signed, compare

@@ -9,13 +9,13 @@ from sqlalchemy import Connection, Engine, select
 
 from projections.cases import Case, Cases
 from projections.follow.follow import prepare
-from referee.asked import Appeal, Withdrawal
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
-from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
-from referee.sight import seen
+from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
+from referee.requests import Appeal, Withdrawal
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from referee.store.store import Referee
+from referee.visibility import seen
 from tests.given import MATCH
 from tests.officials.hearing import Hearing
 from tests.projections.filled import append, last_versions, pages

@@ -17,9 +17,9 @@ from projections.pots import csv as pot_csv
 from projections.protocols import Line, LineWritten, Protocol, Protocols, csv
 from referee.events import in_points
 from referee.games import RULESETS
-from referee.officials.recast import recast
-from referee.proceedings.corrections import ProtocolCorrected, as_they_count
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.rescoring import recast
+from referee.visibility import Recorded
 from tests.officials.correcting import (
     Match,
     attended_match,

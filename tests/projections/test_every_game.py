@@ -18,9 +18,9 @@ from projections.protocols import Protocol, Protocols, csv, entered
 from referee.acts import AnyAct
 from referee.events import DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchClosed, MatchWon
 from referee.games import RULESETS
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.visibility import Recorded
 from tests.projections.every_game import KINDS, history_of
 from tests.projections.filled import page_of
 

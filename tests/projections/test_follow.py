@@ -12,18 +12,18 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, text, update
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow.follow import Book, Follower, engine_for, prepare
-from projections.follow.keeping import LIVE
 from projections.follow.page import Page, Row, topics
+from projections.follow.projection import LIVE
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocol, Protocols
 from referee.events import CardPlayed, TrickTaken
-from referee.sight import Recorded
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
+from referee.visibility import Recorded
 from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
 from tests.projections.followed import SOON, at_the_head, following, until

@@ -10,13 +10,13 @@ from sqlalchemy import Engine
 from projections.follow.follow import rebuild
 from projections.journal import JournalEntry
 from projections.ledger import Ledger
-from referee.clubs import asked
+from referee.clubs import commands
 from referee.events import MatchAbandoned, Stakes
-from referee.sight import Event, Recorded
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
+from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
@@ -54,9 +54,9 @@ def test_a_bad_row_of_another_match_changes_no_entry(referee: Referee, engine: E
         store(referee, match_id, 1, opened)
         store(referee, match_id, 2, AGREED)
     for match_id in matches:
-        club.do(asked.Deposit(member=1, amount=500, via="cash"))
+        club.do(commands.Deposit(member=1, amount=500, via="cash"))
         store(referee, match_id, 3, MatchAbandoned(deal=1, settlement=SETTLED))
-        club.do(asked.Fee(member=2, amount=100))
+        club.do(commands.Fee(member=2, amount=100))
     row = store(referee, other, 2, MatchAbandoned(deal=1))
     place = head(referee)
     store(referee, other, 3, MatchAbandoned(deal=1))

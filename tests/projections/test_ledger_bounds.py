@@ -5,18 +5,18 @@ from uuid import UUID, uuid4
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
-from api.bookkeeping import decoded
+from api.runtime.projections import decoded
 from projections.audit.findings import Findings
 from projections.audit.reading import Rows
 from projections.follow.follow import rebuild
 from projections.ledger import Ledger
-from referee.clubs import asked
-from referee.clubs.asked import AMOUNT_MAX
+from referee.clubs import commands
+from referee.clubs.commands import AMOUNT_MAX
 from referee.events import MatchWon, Stakes
-from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
-from referee.told import EXACT_MAX
+from referee.wire_types import EXACT_MAX
 from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
@@ -136,6 +136,6 @@ def test_what_acts_come_to_always_has_its_place(referee: Referee, engine: Engine
     books.won((-EXACT_MAX, EXACT_MAX, 0))
     most = EXACT_MAX - 10**5 * AMOUNT_MAX - 10**15
     books.won((-most, most, 0))
-    books.club.do(asked.Fee(member=1, amount=AMOUNT_MAX))
+    books.club.do(commands.Fee(member=1, amount=AMOUNT_MAX))
     assert books.balances() == {"member:1": most + AMOUNT_MAX, "member:2": -most, "fees": -AMOUNT_MAX}
     books.desk.close()

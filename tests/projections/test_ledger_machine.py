@@ -15,26 +15,26 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 from sqlalchemy import select
 
-from api.money.booked import BOOKED, says_of
+from api.money.decision_basis import BOOKED, says_of
 from projections.closings import digest
 from projections.follow.engine import engine_for, writer
-from projections.follow.keeping import prepare, rebuild, take
+from projections.follow.projection import prepare, rebuild, take
 from projections.ledger import Ledger
 from projections.matches import Matches
 from referee.actors import Actor
-from referee.clubs import asked
+from referee.clubs import commands
 from referee.clubs.facts import account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchWon, Stakes
-from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
-from referee.proceedings.seating import StakesAgreed
+from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
+from referee.officials.events.seating import StakesAgreed
 from referee.refusals import Refused
-from referee.sight import Event, Recorded
 from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import construct
-from referee.told import EXACT_MAX
+from referee.visibility import Event, Recorded
+from referee.wire_types import EXACT_MAX
 from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.filled import content, head, reader
@@ -66,8 +66,8 @@ class Books(RuleBasedStateMachine):
             member: self.club.key("treasury" if member in (1, 2) else "play", member=member)
             for member in range(1, MEMBERS + 1)
         }
-        self.club.do(asked.Set(currencies=("SEK", "EUR"), payout_limit=limit))
-        self.club.do(asked.OpenEvening(on=utc_now().date(), season="2026/27"))
+        self.club.do(commands.Set(currencies=("SEK", "EUR"), payout_limit=limit))
+        self.club.do(commands.OpenEvening(on=utc_now().date(), season="2026/27"))
         self.matches: dict[UUID, tuple[int, tuple[int, ...], int]] = {}
         self.seats: dict[UUID, tuple[int, ...]] = {}
         self.waiting: dict[UUID, set[int]] = {}
@@ -136,19 +136,19 @@ class Books(RuleBasedStateMachine):
 
     @rule(member=members, amount=amounts, via=vias, unit=currencies, evening=evenings)
     def deposits(self, member: int, amount: int, via: Any, unit: Any, evening: Any) -> None:
-        self.act(asked.Deposit(member=member, amount=amount, via=via, currency=unit, evening=evening), 1)
+        self.act(commands.Deposit(member=member, amount=amount, via=via, currency=unit, evening=evening), 1)
 
     @rule(member=members, amount=amounts, via=vias, unit=currencies, by=members)
     def pays_out(self, member: int, amount: int, via: Any, unit: Any, by: int) -> None:
-        self.act(asked.PayoutSent(member=member, amount=amount, via=via, currency=unit), by)
+        self.act(commands.PayoutSent(member=member, amount=amount, via=via, currency=unit), by)
 
     @rule(payer=members, payee=members, amount=amounts, unit=currencies, by=members)
     def pays(self, payer: int, payee: int, amount: int, unit: Any, by: int) -> None:
-        self.act(asked.Pay(payer=payer, payee=payee, amount=amount, currency=unit), by)
+        self.act(commands.Pay(payer=payer, payee=payee, amount=amount, currency=unit), by)
 
     @rule(number=st.integers(1, 4), by=members, decline=st.booleans())
     def answers(self, number: int, by: int, decline: bool) -> None:
-        self.act(asked.Decline(proposal=number) if decline else asked.ConfirmSent(proposal=number), by)
+        self.act(commands.Decline(proposal=number) if decline else commands.ConfirmSent(proposal=number), by)
 
     @rule(back=st.integers(0, 4))
     def reverses(self, back: int) -> None:
@@ -156,17 +156,17 @@ class Books(RuleBasedStateMachine):
         self.caught_up()
         with self.engine.connect() as connection:
             last = self.ledger.last(connection, self.club.id)
-        done = self.act(asked.ReverseSent(entry=max(1, last - back)), 1)
+        done = self.act(commands.ReverseSent(entry=max(1, last - back)), 1)
         if done is not None and (waits := getattr(done.events[0].event, "proposal", None)):
-            self.act(asked.ConfirmSent(proposal=waits), 2)
+            self.act(commands.ConfirmSent(proposal=waits), 2)
 
     @rule(account=st.sampled_from(("cash", "member:3", "pot")), amount=st.integers(-50, 50))
     def opens(self, account: str, amount: int) -> None:
-        self.act(asked.OpenAccount(account=account, amount=amount), 1)
+        self.act(commands.OpenAccount(account=account, amount=amount), 1)
 
     @rule()
     def closes(self) -> None:
-        done = self.act(asked.CloseBooksSent(label="2026"), 2)
+        done = self.act(commands.CloseBooksSent(label="2026"), 2)
         if done is not None:
             (closing,) = done.events
             event: Any = closing.event

@@ -13,10 +13,10 @@ from projections.ledger import Ledger
 from referee.clubs.facts import account_of
 from referee.events import Adjudication, DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Stakes
 from referee.games import RULESETS
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.proceedings.seating import StakesAgreed
-from referee.proceedings.takeback import ActTakenBack
-from referee.sight import Recorded
+from referee.officials.events.corrections import ProtocolCorrected
+from referee.officials.events.seating import StakesAgreed
+from referee.officials.events.takeback import ActTakenBack
+from referee.visibility import Recorded
 from tests.agreed import agreed_by_all
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home

@@ -8,16 +8,16 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 from sqlalchemy import Engine
 
-from projections.follow.keeping import Waits
+from projections.follow.projection import Waits
 from projections.ledger import Ledger
-from referee.clubs import asked
+from referee.clubs import commands
 from referee.events import MatchWon, Stakes
-from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
-from referee.sight import Event, Recorded
+from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
+from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
@@ -62,18 +62,18 @@ def evening(referee: Referee) -> Evening:
     corrected = ProtocolCorrected(**why, eliminated=(), dealer=0, next_deal=1, won=ended)
     opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
     for club in clubs:
-        club.do(asked.Deposit(member=1, amount=500, via="cash"))
+        club.do(commands.Deposit(member=1, amount=500, via="cash"))
         store(matches[club.id], 1, replace(opened, club=club.id, evening=1, members=(1, 2, 3)))
         store(matches[club.id], 2, AGREED)
     store(stray, 1, opening(players=3))
     for club in clubs:
-        club.do(asked.Deposit(member=2, amount=600, via="bank"))
+        club.do(commands.Deposit(member=2, amount=600, via="bank"))
         store(matches[club.id], 3, won(200, -100, -100))
     store(stray, 2, won(0, 0, 0))
     for club in clubs:
-        club.do(asked.Deposit(member=3, amount=700, via="cash"))
+        club.do(commands.Deposit(member=3, amount=700, via="cash"))
         store(matches[club.id], 4, corrected)
-        club.do(asked.Fee(member=4, amount=50))
+        club.do(commands.Fee(member=4, amount=50))
     store(stray, 3, corrected)
     desk.close()
     found = referee.recorder.select_notifications(None, 1000)

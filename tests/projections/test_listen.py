@@ -9,7 +9,7 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import Follower, rebuild
@@ -17,7 +17,7 @@ from projections.follow.listen import CHANNEL, Listener
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.protocols import Protocols
-from referee.store.reach import Postgres, place_of
+from referee.store.connection import Postgres, place_of
 from referee.store.store import Referee, construct
 from tests.projections.filled import all_books, append, content, last_versions, reader, waited
 

@@ -9,7 +9,7 @@ import pytest
 from eventsourcing.persistence import IntegrityError, StoredEvent
 from sqlalchemy import Engine, event, select
 
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.follow.follow import engine_for, prepare, rebuild
 from projections.follow.page import Page
 from projections.log import Log

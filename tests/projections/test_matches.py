@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Engine
 
 from projections.follow.follow import prepare
 from projections.matches import Listed, Matches
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row
+from referee.visibility import Recorded
 from tests.played import opening
 from tests.projections.filled import last_versions, page_of
 

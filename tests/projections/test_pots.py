@@ -19,13 +19,13 @@ from projections.protocols import entered as on_sheet
 from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Stakes
 from referee.refusals import Refused
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
+from referee.visibility import Recorded
 from tests.played import legal_acts, opened
 from tests.projections.filled import append, last_versions, pages, reader
 

@@ -13,11 +13,11 @@ from sqlalchemy import Engine
 from projections.follow.follow import rebuild
 from projections.protocols import Line, Protocol, Protocols, csv, entered
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
-from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee
+from referee.visibility import Recorded
 from tests.projections.filled import append, last_versions, reader
 
 

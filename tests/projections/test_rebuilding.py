@@ -9,8 +9,8 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine, inspect, text
 
 from projections.follow.follow import prepare, rebuild
-from projections.follow.keeping import FRESH
 from projections.follow.page import Page
+from projections.follow.projection import FRESH
 from projections.protocols import Protocols
 from referee.store.store import Referee
 from tests.api.serving import knacka

@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
 from api import cli
-from api.bookkeeping import log_of
+from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow import follow
 from projections.follow.engine import writer

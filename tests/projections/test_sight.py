@@ -14,11 +14,11 @@ from sqlalchemy import Connection, Engine
 from projections.cases import Cases
 from projections.follow.follow import prepare
 from projections.matches import Matches, Standing
-from projections.sight import NOBODY, Sight
+from projections.visibility import NOBODY, Sight
 from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon
-from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
-from referee.proceedings.corrections import Ended, ProtocolCorrected
-from referee.sight import Event, Recorded
+from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
+from referee.officials.events.corrections import Ended, ProtocolCorrected
+from referee.visibility import Event, Recorded
 from tests.played import opening
 from tests.projections.filled import page_of
 

@@ -11,8 +11,8 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 
 from referee.acts import Bid, Deal, Knock
-from referee.asked import request_of
 from referee.refusals import Refused
+from referee.requests import request_of
 from referee.store import postgres
 from referee.store.aggregate import fold
 from referee.store.command import Command, KeyReused, Outcome

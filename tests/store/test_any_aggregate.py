@@ -13,7 +13,6 @@ from projections.follow.sheets import Sheets
 from referee.acts import Act
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import Command, Full, KeyReused, Outcome, Stale
 from referee.store.desk import Desk
@@ -21,6 +20,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row, to_row
 from referee.store.store import Referee
 from referee.value import Value
+from referee.visibility import Event, Recorded
 from tests.edited import differences
 from tests.played import opened
 from tests.projections.filled import reader

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from referee.admission import IssueToken
-from referee.asked import Correct
 from referee.refusals import Refused
+from referee.requests import Correct
 from referee.store import command
 from referee.store.command import Busy, Command
 from referee.store.desk import Desk

@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 
 from referee.acts import Deal
-from referee.asked import Correct
 from referee.events import Adjudication, DealScored, PenaltyImposed
-from referee.officials.recast import script
+from referee.officials.events.corrections import ProtocolCorrected, Why
+from referee.officials.rescoring import script
 from referee.phases import Over
-from referee.proceedings.corrections import ProtocolCorrected, Why
 from referee.refusals import Refused
+from referee.requests import Correct
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk

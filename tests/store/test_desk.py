@@ -12,9 +12,9 @@ import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
 from referee.acts import Bid, Deal, Knock
-from referee.asked import request_of
 from referee.events import DealScored
 from referee.refusals import OutOfTurn, Refused
+from referee.requests import request_of
 from referee.store.acts import KeyedAct
 from referee.store.aggregate import fold
 from referee.store.command import Busy, Command, KeyReused, OpenedByAnother, Outcome, Stale

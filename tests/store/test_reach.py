@@ -12,10 +12,10 @@ from eventsourcing.persistence import OperationalError
 from projections.follow.engine import engine_for
 from referee.acts import Deal
 from referee.store.command import InDoubt
+from referee.store.connection import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
 from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
-from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
 from referee.store.store import construct, settings_for
 from tests.played import opened, send
 from tests.proxy import Proxy, target_of
@@ -55,7 +55,7 @@ def test_whatever_libpq_takes_reaches_every_connection(
         asked.append(parameters)
         raise psycopg.OperationalError("no")
 
-    monkeypatch.setattr("referee.store.reach.Connection.connect", connect)
+    monkeypatch.setattr("referee.store.connection.Connection.connect", connect)
     with pytest.raises(Away), Factory(settings_for(url)).pool.connection():
         pass
     with pytest.raises(Exception, match="no"):
@@ -140,7 +140,7 @@ def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pyt
         opened += 1
         raise psycopg.OperationalError("refused")
 
-    monkeypatch.setattr("referee.store.reach.Connection.connect", refused)
+    monkeypatch.setattr("referee.store.connection.Connection.connect", refused)
     opener = Opener({})
     for _ in range(1000):
         with pytest.raises(Away, match="refused"):

@@ -8,9 +8,9 @@ from referee.games._rodskagg.question import ASKED_AFTER, by_seat
 from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import following
 from referee.value import AnswerSeen, changed
+from referee.visibility import Event
 
 
 def is_time(state: InPlay) -> bool:

@@ -14,8 +14,8 @@ from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 T = TypeVar("T", bound=phases.Table)
 

@@ -10,8 +10,8 @@ from referee.events import Breach, CardDrawn, Dealt
 from referee.games._rodskagg.cites import Cites
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 T = TypeVar("T", bound=Table)
 

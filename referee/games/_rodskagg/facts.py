@@ -2,11 +2,11 @@
 
 from typing import ClassVar, Literal
 
-from referee import told
+from referee import wire_types
 from referee.events import Breach
 from referee.games._rodskagg.bids import BidValue
-from referee.sight import Event, Hidden
 from referee.value import CardText, RuleId, Seat
+from referee.visibility import Event, Hidden
 
 
 class CardsCut(Event):
@@ -15,7 +15,7 @@ class CardsCut(Event):
     TOPIC: ClassVar[str] = "deal/cut"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
 
 
 class KnockedForCards(Event):
@@ -31,8 +31,8 @@ class PickedUp(Event):
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
     seat: Seat
-    hand: told.Cards | None = None
-    breaches: told.Many[Breach] = ()
+    hand: wire_types.Cards | None = None
+    breaches: wire_types.Many[Breach] = ()
 
 
 class MisdealFound(Event):
@@ -42,7 +42,7 @@ class MisdealFound(Event):
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
     rule: RuleId
-    breaches: told.Many[Breach] = ()
+    breaches: wire_types.Many[Breach] = ()
 
 
 class HandRequested(Event):
@@ -51,7 +51,7 @@ class HandRequested(Event):
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: Seat
-    cards: told.Cards | None = None
+    cards: wire_types.Cards | None = None
 
 
 class HandKept(Event):
@@ -69,11 +69,11 @@ class NewHands(Event):
 
     TOPIC: ClassVar[str] = "deal/new-hands"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat", "stock": "open", "seed": "open"}
-    seats: told.Seats
-    hands: told.Hands | None = None
-    stock: told.Cards = ()
+    seats: wire_types.Seats
+    hands: wire_types.Hands | None = None
+    stock: wire_types.Cards = ()
     last: bool = False
-    seed: told.Seed | None = None
+    seed: wire_types.Seed | None = None
 
 
 class BidMade(Event):
@@ -97,7 +97,7 @@ class QuestionAsked(Event):
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat
-    of: told.Seats
+    of: wire_types.Seats
 
 
 class QuestionAnswered(Event):
@@ -131,8 +131,8 @@ class CardsThrown(Event):
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: Seat
-    count: told.Count
-    cards: told.Cards = ()
+    count: wire_types.Count
+    cards: wire_types.Cards = ()
 
 
 class Reminded(Event):
@@ -148,7 +148,7 @@ class Announced(Event):
     TOPIC: ClassVar[str] = "announcement/made"
     seat: Seat
     what: Literal["near_zero", "thanks"]
-    total: told.WholePoints
+    total: wire_types.WholePoints
 
 
 class LeadDrawn(Event):
@@ -163,7 +163,7 @@ class DuelCalled(Event):
 
     TOPIC: ClassVar[str] = "duel/called"
     OF_THE_LINE: ClassVar[bool] = True
-    seats: told.Seats
+    seats: wire_types.Seats
     dealer: Seat
     rule: RuleId
 

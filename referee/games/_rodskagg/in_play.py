@@ -4,7 +4,7 @@ from typing import Protocol, TypeVar
 
 from referee import phases
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.question import Question
 

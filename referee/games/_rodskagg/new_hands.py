@@ -14,8 +14,8 @@ from referee.games._rodskagg.dealing import HAND, DealtCards, forehand_first, pa
 from referee.games._rodskagg.facts import HandKept, HandRequested, NewHands
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 Asked = tuple[tuple[int, tuple[str, ...]], ...]
 """Who asked in this round, and the cards received if they were said."""

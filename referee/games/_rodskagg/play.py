@@ -11,12 +11,12 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Denial, claims, disproved
+from referee.games._rodskagg.closed_hands import Denial, claims, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import changed
+from referee.visibility import Event
 
 Breaches = tuple[Breach, ...]
 

@@ -19,8 +19,8 @@ from referee.offences import noted, with_ledger
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Value
+from referee.visibility import Event
 
 T = TypeVar("T", bound=Table)
 

@@ -30,16 +30,16 @@ from referee.acts import (
     SeatAndTrick,
     Trick,
 )
-from referee.asked import Request
 from referee.events import Breach, TrickTaken
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.phases import phase_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
+from referee.requests import Request
 from referee.ruleset import Moment, Script
-from referee.sight import Event
 from referee.value import SeatSent, Value
+from referee.visibility import Event
 
 Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]
 Exits = Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)]

@@ -14,7 +14,7 @@ packets were dealt at a real table (E-O4).
 from msgspec.structs import replace
 
 from referee import acts, events, phases
-from referee.games.kalabrias import auction, deal, declarations, facts, play, scoring, sight, tally
+from referee.games.kalabrias import auction, deal, declarations, facts, play, scoring, tally, views
 from referee.games.kalabrias.ranks import PACK
 from referee.games.kalabrias.states import (
     Auction,
@@ -33,7 +33,7 @@ from referee.offences import nothing_to_punish
 from referee.phases import by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 START = 0
 """Points at the start; the game counts upwards (E46)."""
@@ -135,7 +135,7 @@ RULESET = phases.game(
     start_points=START,
     pack=PACK,
     options=Options,
-    more=sight.More,
+    more=views.More,
     detail=scoring.Detail,
     basis=phases.by_house_rule,
     offences=(),
@@ -156,16 +156,16 @@ RULESET = phases.game(
         Playing: play.follows,
         Played: scoring.follows,
     },
-    offers=sight.OFFERS,
+    offers=views.OFFERS,
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt,),
     cites=phases.Cites(knocks="E-O30"),
     knock=knock,
     scored=scoring.scored_anew,
     carries=("carry",),
-    to_act=sight.to_act,
-    view=sight.view,
-    carried=sight.carried,
+    to_act=views.to_act,
+    view=views.view,
+    carried=views.carried,
     result=tally.Result,
     script=tally.script,
 )

@@ -9,7 +9,7 @@ from referee.games.kalabrias.facts import Call, DeclarerBound, RedealAnswered, T
 from referee.games.kalabrias.states import Auction, LaterCards, Naming, Outcome, Played, Proposed, TrumpContract
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 _OTHERS: dict[str, tuple[Call, ...]] = {
     "S": ("H", "D", "C"),

@@ -10,7 +10,7 @@ from referee.games.kalabrias.ranks import ALL, RANKS
 from referee.games.kalabrias.states import Auction, DealtCards, Declaring, LaterCards, Table, Undealt
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 HAND = 6
 """Cards to each before the auction (E3, E50)."""

@@ -20,7 +20,7 @@ from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_seque
 from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences, Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 _EXPECTED_BY = {
     "class": "E19",

@@ -2,10 +2,10 @@
 
 from typing import ClassVar, Literal
 
-from referee import told
+from referee import wire_types
 from referee.games.kalabrias.ranks import SequenceName
-from referee.sight import Event, Hidden
 from referee.value import CardText, DealKind, RuleId, Seat
+from referee.visibility import Event, Hidden
 
 Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
 Answer = Literal["better", "equal", "enough"]
@@ -40,7 +40,7 @@ class TrumpsMade(Event):
 
     TOPIC: ClassVar[str] = "trumps/made"
     seat: Seat
-    trumps: told.Suit
+    trumps: wire_types.Suit
     rule: RuleId
 
 
@@ -52,8 +52,8 @@ class LaterCardsDealt(Event):
 
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat"}
-    counts: told.Counts
-    hands: told.Hands | None = None
+    counts: wire_types.Counts
+    hands: wire_types.Hands | None = None
     turn_up_to: Seat | None = None
 
 
@@ -72,7 +72,7 @@ class SequenceDeclared(Event):
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
     sequence: SequenceName | Literal["none"] | None = None
-    top: told.Rank | None = None
+    top: wire_types.Rank | None = None
     trumps: bool | None = None
     five: bool = False
 
@@ -96,7 +96,7 @@ class SequencesCompared(Event):
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None
-    level: told.Seats = ()
+    level: wire_types.Seats = ()
 
 
 class SequenceShown(Event):
@@ -104,7 +104,7 @@ class SequenceShown(Event):
 
     TOPIC: ClassVar[str] = "sequence/shown"
     seat: Seat
-    cards: told.Cards
+    cards: wire_types.Cards
 
 
 class BellaDeclared(Event):
@@ -119,17 +119,17 @@ class DealCounted(Event):
 
     TOPIC: ClassVar[str] = "deal/counted"
     kind: DealKind
-    tricks: told.Counts
+    tricks: wire_types.Counts
     declarer: Seat | None = None
-    trumps: told.Suit | None = None
+    trumps: wire_types.Suit | None = None
     """Their suit; null: nothing was played."""
-    card_points: told.PointsBySeat = ()
+    card_points: wire_types.PointsBySeat = ()
     """For the cards in the tricks won, and the last trick (E34-E41)."""
-    sequence_points: told.PointsBySeat = ()
+    sequence_points: wire_types.PointsBySeat = ()
     """For sequences (E20, E24)."""
-    bella_points: told.PointsBySeat = ()
+    bella_points: wire_types.PointsBySeat = ()
     """For king and queen of trumps (E18)."""
-    scoring: told.Seats = ()
+    scoring: wire_types.Seats = ()
     """Who scores sequences, the best first."""
 
 

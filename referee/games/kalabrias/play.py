@@ -9,7 +9,7 @@ from referee.games.kalabrias.ranks import BEATERS, LAST_TRICK, POINTS
 from referee.games.kalabrias.states import Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def tricks_in_all(seats: int) -> int:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec.structs import replace
 
-from referee import told
+from referee import wire_types
 from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, MatchWon, Payment
@@ -14,8 +14,8 @@ from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, stro
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import RuleId
+from referee.visibility import Event
 
 TEN_EACH = 10
 """What level sequences bring by ``equal_sequences: ten_each`` (E-O12)."""
@@ -244,15 +244,15 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 class Detail(TypedDict):
     """What only this game tells of a deal; of one that was not played only ``carry``. Lists go by seat."""
 
-    carry: told.WholePoints
+    carry: wire_types.WholePoints
     """Points that level deals have set aside, after this one (E-O36)."""
-    card_points: NotRequired[told.ListBySeat[told.WholePoints]]
+    card_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """For the cards in the tricks won, and the last trick (E34-E41)."""
-    sequence_points: NotRequired[told.ListBySeat[told.WholePoints]]
+    sequence_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """For sequences (E20, E24)."""
-    bella_points: NotRequired[told.ListBySeat[told.WholePoints]]
+    bella_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """For king and queen of trumps (E18)."""
-    own: NotRequired[told.ListBySeat[told.WholePoints]]
+    own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Those three together."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
     """Whether the declarer has more than the opponents, as much, or less."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from referee import told
+from referee import wire_types
 from referee.acts import TRICKS_MAX, Score, SequenceTold
 from referee.cards import SUIT
 from referee.games.kalabrias.declarations import on_side
@@ -19,12 +19,12 @@ from referee.games.kalabrias.scoring import TEN_EACH, with_a_trick, worth, worth
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
-from referee.sight import Event
 from referee.value import Seat, Value
+from referee.visibility import Event
 
 NumbersBySeat = Annotated[
     tuple[Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 999})], ...],
-    Meta(max_length=told.SEATS_MAX),
+    Meta(max_length=wire_types.SEATS_MAX),
 ]
 
 
@@ -41,7 +41,7 @@ class Result(Value, forbid_unknown_fields=True):
     """By seat, for the cards in its tricks, with the ten for the last (E34-E41)."""
     taken: NumbersBySeat | None = None
     """By seat, how many tricks."""
-    sequences: Annotated[tuple[SequenceTold, ...], told.at_most(TRICKS_MAX)] = ()
+    sequences: Annotated[tuple[SequenceTold, ...], wire_types.at_most(TRICKS_MAX)] = ()
     """Those that score, the best first."""
     bella: Seat | None = None
     """Who declared king and queen of trumps (E18)."""

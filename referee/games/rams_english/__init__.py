@@ -14,7 +14,7 @@ when hands are closed (D26).
 """
 
 from referee import acts, events, phases
-from referee.games.rams_english import deal, declarations, payment, play, sight, states, tally
+from referee.games.rams_english import deal, declarations, payment, play, states, tally, views
 from referee.games.rams_english.states import (
     FACTS,
     HAND,
@@ -30,7 +30,7 @@ from referee.games.rams_english.states import (
 )
 from referee.phases import Cites, options_of, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -104,7 +104,7 @@ RULESET = phases.game(
     start_points=0,
     pack=PACK,
     options=Options,
-    more=sight.More,
+    more=views.More,
     detail=payment.Detail,
     basis=phases.by_its_source,
     offences=("revoke", "not_heading", "misdeal", "exposed_card", "wrong_count", "led_out_of_turn"),
@@ -121,15 +121,15 @@ RULESET = phases.game(
         Playing: play.follows,
         Played: payment.follows,
     },
-    offers=sight.OFFERS,
+    offers=views.OFFERS,
     undealt=lambda table: Undealt(table=table),
     between_deals=(Drawing, Undealt),
     cites=Cites(knocks="D-O24"),
     close=payment.close,
     abandon=payment.abandon,
     scored=payment.scored_anew,
-    to_act=sight.to_act,
-    view=sight.view,
+    to_act=views.to_act,
+    view=views.view,
     has_pot=True,
     result=tally.Result,
     script=tally.script,

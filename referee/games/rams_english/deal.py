@@ -23,7 +23,7 @@ from referee.games.rams_english.states import (
 from referee.offences import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 # The first dealer
 

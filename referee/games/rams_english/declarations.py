@@ -25,7 +25,7 @@ from referee.games.rams_english.states import (
 )
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def is_single(table: Table) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from itertools import chain, product
 from typing import TypedDict
 
-from referee import told
+from referee import wire_types
 from referee.acts import Abandon, Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
 from referee.events import DealScored, Entry, MatchAbandoned, MatchClosed, PotEntry
@@ -24,8 +24,8 @@ from referee.games.rams_english.states import (
 from referee.offences import Standing
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.value import Seat, Value
+from referee.visibility import Event
 
 
 class Settlement(Value):
@@ -164,8 +164,8 @@ PAYMENTS = (
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
     """D15, D31, D59-D71: what is written of each seat, and of the pot. What one pays another receives."""
-    entries: told.ListBySeat[Entry] = []
-    pot: told.ListBySeat[PotEntry] = []
+    entries: wire_types.ListBySeat[Entry] = []
+    pot: wire_types.ListBySeat[PotEntry] = []
     for rule, kinds, paying, paid, much in PAYMENTS:
         if deal.kind not in kinds:
             continue
@@ -221,7 +221,7 @@ class Detail(TypedDict):
 
     single: bool
     """The pot held nothing before the dealer's stake (D16)."""
-    active: told.ListBySeat[Seat]
+    active: wire_types.ListBySeat[Seat]
     """Who played, by seat."""
     widow: Seat | None
     """Who took the widow; null: nobody."""
@@ -229,7 +229,7 @@ class Detail(TypedDict):
     """Who announced generalrams; null: nobody."""
     exchanged: bool
     """The dealer took the turned-up card."""
-    faults: dict[str, told.Tally]
+    faults: dict[str, wire_types.Tally]
     """How many faults were found of each seat that has any: by seat, written as a text."""
 
 

@@ -10,8 +10,8 @@ from referee.games.rams_english.states import HAND, Denial, Playing, Table, Take
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import next_in
+from referee.visibility import Event
 
 DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from referee import phases, told
+from referee import phases, wire_types
 from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
 from referee.phases import Over
-from referee.sight import Event, Hidden
 from referee.value import CardText, OffenceText, RuleId, Seat, Value
+from referee.visibility import Event, Hidden
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
 """32 cards: twos to sixes are left out (D6-D8)."""
@@ -71,8 +71,8 @@ class Staked(Event):
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
-    amount: told.Money
-    pot: told.Money
+    amount: wire_types.Money
+    pot: wire_types.Money
     double: bool
 
 
@@ -83,14 +83,14 @@ class Declared(Event):
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
     seat: Seat
     word: Word
-    hand: told.Cards | None = None
+    hand: wire_types.Cards | None = None
 
 
 class DeclarationsClosed(Event):
     """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
-    order: told.Seats
+    order: wire_types.Seats
     leader: Seat
     rule: RuleId
     announcer: Seat | None = None
@@ -113,7 +113,7 @@ class SecondTold(Event):
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
-    trick: told.TrickNumber
+    trick: wire_types.TrickNumber
 
 
 class FaultLifted(Event):

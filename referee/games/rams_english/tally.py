@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 from msgspec.structs import replace
 
-from referee import told
+from referee import wire_types
 from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, Deal, Exchange, FaultTold, Report, Score, SeatAndBidSent, Trick
-from referee.asked import Request
 from referee.events import TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
 from referee.games.rams_english.states import Declaring, Played, Playing, SecondTold, State, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay, Refused, WrongPhase
+from referee.requests import Request
 from referee.ruleset import Moment, Script
-from referee.sight import Event
 from referee.value import Seat, Value
+from referee.visibility import Event
 
 # Trick by trick
 
@@ -111,15 +111,15 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 class Result(Value, forbid_unknown_fields=True):
     """What is told of a deal; of a misdeal nothing else (D67)."""
 
-    bids: Annotated[tuple[SeatAndBidSent, ...], told.at_most(TRICKS_MAX)] | None = None
+    bids: Annotated[tuple[SeatAndBidSent, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """What was declared, as it was spoken (D22-D45)."""
-    tricks: Annotated[tuple[Seat, ...], told.at_most(TRICKS_MAX)] | None = None
+    tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """Who took each; none if the deal was bought off (D32)."""
-    second: Annotated[tuple[Seat | None, ...], told.at_most(TRICKS_MAX)] = ()
+    second: Annotated[tuple[Seat | None, ...], wire_types.at_most(TRICKS_MAX)] = ()
     """By trick, who had played the best card of those without fault (D71)."""
     exchanged: bool = False
     """The dealer took the turned-up card (D46)."""
-    faults: Annotated[tuple[FaultTold, ...], told.at_most(KNOCKS_MAX)] = ()
+    faults: Annotated[tuple[FaultTold, ...], wire_types.at_most(KNOCKS_MAX)] = ()
     """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
     """The dealer misdealt, and the deal passed on (D67)."""

@@ -17,11 +17,11 @@ from referee.games._rodskagg import asking, facts, new_hands
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, sight
+from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
-from referee.sight import Event
+from referee.visibility import Event
 
 START = 12
 """Points at the start (A6)."""
@@ -104,7 +104,7 @@ RULESET = phases.game(
     start_points=START,
     pack=PACK,
     options=Options,
-    more=sight.More,
+    more=views.More,
     detail=scoring.Detail,
     basis=phases.by_house_rule,
     offences=(),
@@ -121,14 +121,14 @@ RULESET = phases.game(
         Playing: play.follows,
         Played: scoring.follows,
     },
-    offers=sight.OFFERS,
+    offers=views.OFFERS,
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt,),
     cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
     scored=scoring.scored_anew,
     carries=("duel",),
-    to_act=sight.to_act,
-    view=sight.view,
+    to_act=views.to_act,
+    view=views.view,
     result=sheet.Result,
     script=sheet.script,
 )

@@ -8,8 +8,8 @@ from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import AuctionWon
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing, Table
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import following
+from referee.visibility import Event
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:

@@ -9,7 +9,7 @@ from referee.games._rodskagg.new_hands import Exchanging
 from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table, Undealt
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:

@@ -6,13 +6,13 @@ from referee.events import Breach, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 # Playing a card
 

@@ -9,14 +9,14 @@ from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
-from referee.games._rodskagg.line import Noted, Told, Writes, contracted, entries, noted, told, written
 from referee.games._rodskagg.money import points_left
 from referee.games._rodskagg.question import ASKED_AFTER, said
+from referee.games._rodskagg.score_line import Noted, Told, Writes, contracted, entries, noted, told, written
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
-from referee.sight import Event
-from referee.told import ListOfMany
+from referee.visibility import Event
+from referee.wire_types import ListOfMany
 
 SIX_UP = 6
 """A42, A44: what a failed contract costs, and going along for nothing."""

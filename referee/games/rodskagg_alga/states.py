@@ -11,7 +11,7 @@ from referee import phases
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import Question

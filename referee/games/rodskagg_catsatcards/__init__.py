@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import asking, dealing, facts, ritual, unseen
+from referee.games._rodskagg import asking, dealing, facts, ritual, unobservable
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.ritual import PickingUp, Undealt
-from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, sight
+from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
 """What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
@@ -62,7 +62,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     return offences.adjudicate(
         table.ledger,
         act,
-        tricks_done=sight.tricks_done(state),
+        tricks_done=views.tricks_done(state),
         rules=KNOCK_RULES,
         fine=table.options.false_knock_penalty,
     )
@@ -175,7 +175,7 @@ RULESET = phases.game(
     start_points=START,
     pack=PACK,
     options=Options,
-    more=sight.More,
+    more=views.More,
     detail=scoring.Detail,
     basis=phases.by_house_rule,
     offences=tuple(deal.RULE),
@@ -193,20 +193,20 @@ RULESET = phases.game(
         Playing: play.follows,
         Played: scoring.follows,
     },
-    offers=sight.OFFERS,
+    offers=views.OFFERS,
     undealt=scoring.undealt,
     between_deals=(Undealt, Drawing),
     knock=knock,
-    unseen=partial(unseen.unseen, customs=deal.CUSTOMS),
-    priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
+    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS),
+    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
     void=scoring.void,
     beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may be somebody else
     cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
     scored=scoring.scored_anew,
     carries=("told", "duel", "lead"),
-    to_act=sight.to_act,
-    view=sight.view,
-    carried=sight.carried,
+    to_act=views.to_act,
+    view=views.view,
+    carried=views.carried,
     result=sheet.Result,
     script=sheet.script,
 )

@@ -10,8 +10,8 @@ from referee.games.rodskagg_catsatcards.play import owing_at_start
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import following
+from referee.visibility import Event
 
 DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)
 """Low to high (C18-C19)."""

@@ -12,8 +12,8 @@ from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import following
+from referee.visibility import Event
 
 RULE = {
     "wrong_cut": "C10",

@@ -10,7 +10,7 @@ from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
@@ -18,7 +18,7 @@ from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Pl
 from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 LATE = 2
 """C34: what a late trick takes off."""

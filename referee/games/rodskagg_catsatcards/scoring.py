@@ -11,10 +11,10 @@ from referee.events import DealScored, DealVoided, Entry, MatchWon, PlayerElimin
 from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.line import Noted, Told, Writes, entries, noted, penalties, told, written
 from referee.games._rodskagg.money import points_left
 from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import Undealt
+from referee.games._rodskagg.score_line import Noted, Told, Writes, entries, noted, penalties, told, written
 from referee.games.rodskagg_catsatcards.play import (
     LATE,
     counts_as_asked,
@@ -28,8 +28,8 @@ from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import ended_by, next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
-from referee.told import ListOfMany
+from referee.visibility import Event
+from referee.wire_types import ListOfMany
 
 FIVE_UP = 5
 """C39: what the Declarer's missed bid costs."""

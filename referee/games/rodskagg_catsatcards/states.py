@@ -10,7 +10,7 @@ from msgspec import Meta
 from referee import phases
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt

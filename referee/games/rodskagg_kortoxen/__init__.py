@@ -14,18 +14,18 @@ from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import asking, dealing, facts, new_hands, ritual, unseen
+from referee.games._rodskagg import asking, dealing, facts, new_hands, ritual, unobservable
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, Undealt
-from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sheet, sight
+from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, deal_of
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 START = 12
 """Points at the start (B7)."""
@@ -186,17 +186,17 @@ RULESET = phases.game(
         Playing: play.follows,
         Played: scoring.follows,
     },
-    offers=sight.OFFERS,
+    offers=views.OFFERS,
     undealt=lambda table: Undealt(table=table),
     between_deals=(Drawing, Undealt),
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
     basis=phases.by_its_source,
-    unseen=partial(unseen.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
-    priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
+    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
+    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
     scored=scoring.scored_anew,
-    to_act=sight.to_act,
-    view=sight.view,
+    to_act=views.to_act,
+    view=views.view,
     result=sheet.Result,
     script=sheet.script,
 )

@@ -10,8 +10,8 @@ from referee.games._rodskagg.ritual import PickingUp
 from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
 from referee.tricks import following
+from referee.visibility import Event
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:

@@ -13,7 +13,7 @@ from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 FIVE_UP = 5
 """What an error costs (B11)."""

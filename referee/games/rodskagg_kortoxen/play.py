@@ -11,14 +11,14 @@ from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG, Contract
-from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_kortoxen.deal import breach, price
 from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:

@@ -4,15 +4,15 @@ from referee.acts import Act, Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.line import Writes, contracted, entries, penalties, written
 from referee.games._rodskagg.money import points_left
+from referee.games._rodskagg.score_line import Writes, contracted, entries, penalties, written
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
 from referee.phases import ended_by
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
-from referee.sight import Event
+from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:

@@ -15,8 +15,8 @@ from referee.events import CardPlayed, DealScored, Dealt, Entry, MatchOpened, Ma
 from referee.phases import Over, options_of, shown, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment, Shown
-from referee.sight import Event, Viewer
 from referee.value import Value
+from referee.visibility import Event, Viewer
 
 
 class Options(Value, forbid_unknown_fields=True):

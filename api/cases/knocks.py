@@ -1,0 +1,249 @@
+"""Knocks on the table, and the case files that they leave."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, get_type_hints
+from uuid import UUID
+
+from litestar import get, post
+from litestar.params import QueryParameter
+from msgspec import Meta
+from sqlalchemy import Connection
+
+from api.access.caller import Caller
+from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.cases.entries import entries_to
+from api.http.bodies import Body
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.faults import Fault, type_of
+from api.http.headers import Req, header, held, language_of, tag_in
+from api.http.long_answers import long_reply
+from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.query import more
+from api.http.replies import Reply, encode, not_modified, of_match
+from api.http.writes import expected_by, key_of, replayed
+from api.runtime.service import match_of, service_of
+from referee import wire_types
+from referee.actors import is_official
+from referee.acts import Knock, Note, Offence, Result
+from referee.events import KnockDismissed, KnockUpheld
+from referee.officials.events.cases import CaseOpened, CaseStated
+from referee.requests import NumberSent, OpenCase
+from referee.store.clock import utc_now
+from referee.value import CaseKind, SeatSent, Value
+
+LIMIT_MAX = 1000
+
+
+class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
+    """A knock on the table: ``seat`` says that ``accused`` did something wrong.
+
+    ``offence`` names it; without it the referee looks for the oldest that stands open. Where officials attend, one of
+    them knocks without a ``seat``. Of ``entry`` nobody is accused: the line of ``deal`` is wrong, and ``result`` is
+    what it came to. Nor of ``misclick``: the last act was not meant.
+    """
+
+    SCHEMA: ClassVar[str] = "Knock"
+    seat: SeatSent | None = None
+    """Who knocks; null or left out: an official."""
+    accused: SeatSent | None = None
+    """Who did it; null or left out with `entry` and `misclick` alone."""
+    offence: (
+        Annotated[
+            Offence | Literal["entry", "misclick"],
+            Meta(
+                title="Knocked",
+                description="An offence, `entry` for a wrong line of the protocol, or `misclick` for the last act, "
+                "which is to be taken back though the table did not agree (J11).",
+            ),
+        ]
+        | None
+    ) = None
+    note: Note = ""
+    deal: NumberSent | None = None
+    """Of `entry`, or where an official knocks: which deal it is about. null or left out: the one under way."""
+    result: Result | None = None
+    """Of `entry`: what that deal came to. null or left out otherwise."""
+
+
+KNOCK: Body[KnockSent] = Body(KnockSent)
+_HINTS = get_type_hints(KnockSent, include_extras=True)
+FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
+
+
+NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
+"""Of what is no offence, the fields that are told, beside the ``seat`` of whoever sits at the table."""
+HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick": ("accused", "deal", "result")}
+"""And those that have no place in it."""
+
+
+def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
+    """What a knock is about, and the offence that it names."""
+    match sent.offence:
+        case "entry" | "misclick" as kind:
+            return kind, None
+        case offence:
+            return "offence", offence
+
+
+def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
+    """What is asked of the match; 422 for a field too many or too few, 403 for somebody else's seat, but where only
+    the tally is kept."""
+    (kind, offence), official = _kind_of(sent), is_official(caller.acting)
+    if sent.seat is not None and (kind != "offence" or not tally):
+        caller.must_be_seat(sent.seat, itself=kind != "offence")
+    needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
+    missing = [name for name in needs if getattr(sent, name) is None]
+    if not official and sent.seat is None and "seat" not in missing:
+        missing.insert(0, "seat")
+    has_no = HAS_NO[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
+    told_of = [name for name in has_no if getattr(sent, name) is not None]
+    if missing or told_of:
+        names = [name for name in FIELDS if name not in has_no]
+        faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
+        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in told_of]
+        raise Problem("unfit_knock", faults=faults)
+    if not official and kind == "offence":
+        assert sent.seat is not None, "else it is missing"
+        assert sent.accused is not None, "else it is missing"
+        return Knock(seat=sent.seat, accused=sent.accused, offence=offence, note=sent.note)
+    return OpenCase(
+        kind=kind,
+        seat=sent.seat,
+        accused=sent.accused,
+        offence=offence,
+        note=sent.note,
+        deal=sent.deal,
+        result=sent.result,
+    )
+
+
+@post(
+    "/matches/{match:uuid}/knocks",
+    operation_id="send_knock",
+    summary="Knock",
+    description="A knock on the table: `accused` did something wrong. It is judged at once from what the match has "
+    "recorded. Where only the tally is kept any token of the match writes it down. Without `offence` the referee "
+    "looks for the oldest that stands open.\n\n"
+    "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
+    "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. A "
+    "further knock for the same error joins the case that waits: the answer is that case, in which the knock is a "
+    "statement (`knocked`). An "
+    "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
+    "wrong: `result` is what it came to, with all its knocks, in the form of the act `result` of any tally, and "
+    "where that cannot be, `facts.at` in the problem is the place in it. When all others agree the line is corrected "
+    "(J2, J9). `misclick` says that the last act was not meant: when all others agree, or an official rules so, it "
+    "is taken back, if it is the last still (J11).",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(
+        body=KnockSent,
+        gives=Case,
+        status=201,
+        says="The ruling, or the case that was opened or joined.",
+        headers=("ETag", "Location", "Link", "Content-Language", "Idempotency-Replayed"),
+        takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
+        errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
+    ),
+)
+async def send_knock(request: Req, match: MatchId) -> Reply:
+    """Knocks."""
+    service = service_of(request)
+    shown = service.access.credential(request)
+    key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
+    opened, caller = await service.access.acts(request, match, shown)
+    caller.tries(request, opened, sent)
+    asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
+    outcome = await service.do(caller.command(match, asked, key=key, expected=expected))
+    language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
+    first = outcome.events[0].event
+    assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
+        "a knock makes a case or joins it"
+    )
+    after = await service.named(request, match_of(outcome.aggregate))
+    if isinstance(first, CaseStated):
+        entries = await entries_to(service, after, first.case, version, caller)
+    else:
+        entries = entries_of(outcome.events, first.case, caller)
+    case = case_of(after, entries, version, language, utc_now())
+    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
+    headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
+    return of_match(case, version, status=201, headers=headers)
+
+
+@get(
+    "/matches/{match:uuid}/knocks",
+    operation_id="list_knocks",
+    summary="All case files",
+    description="The knocks of the match with their rulings, in order, as the caller may see them. While there are "
+    'more the header `Link` says where (`rel="next"`, RFC 8288).',
+    tags=["Knocks"],
+    operation_class=described(
+        gives=Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)],
+        headers=("Content-Language",),
+        takes=(LANGUAGE,),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def list_knocks(
+    request: Req,
+    match: MatchId,
+    after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    min_version: MinVersion = 0,
+) -> Reply:
+    """All case files."""
+    service = service_of(request)
+    seen, caller = await service.access.sees(request, match, min_version)
+    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+
+    def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
+        if after > (last := book.last(connection, match_id)):
+            raise Problem("no_such_case", last=last)
+        found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
+        cases = [case_of(seen, one.entries, seen.version, language, at) for one in found[:limit]]
+        if len(found) <= limit:
+            return encode(cases), {}
+        return encode(cases), more(request, after=cases[-1].case, limit=limit)
+
+    page, link = await service.books.ask_of(book, match, seen.version, read_page)
+    tag = tag_in(seen.version, language, *appealable(seen, at))
+    headers = in_language(language) | link
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, page, tag, headers=headers)
+
+
+@get(
+    "/matches/{match:uuid}/knocks/{case:int}",
+    operation_id="get_knock",
+    summary="One case file",
+    description="A knock and its ruling: by which rule, who pays, which events it rests on, and why; of a case all "
+    "that was said in it. What players and officials wrote is told to everybody when the deal is over.",
+    tags=["Knocks"],
+    operation_class=described(
+        gives=Case,
+        headers=("Content-Language",),
+        takes=(LANGUAGE,),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+    """One case file."""
+    service = service_of(request)
+    seen, caller = await service.access.sees(request, match, min_version)
+    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+
+    def read(connection: Connection, match_id: UUID) -> Case:
+        last = book.last(connection, match_id)
+        if not 1 <= case <= last:
+            raise Problem("no_such_case", last=last)
+        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
+        return case_of(seen, found.entries, seen.version, language, at)
+
+    answer = await service.books.ask_of(book, match, seen.version, read)
+    tag = tag_in(seen.version, language, *appealable(seen, at))
+    headers = in_language(language) | ruled_by(answer)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, encode(answer), tag, headers=headers)

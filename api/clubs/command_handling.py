@@ -1,0 +1,363 @@
+"""Doing an act in a club: what it is decided on, what is kept beside the events, and the answer."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict, replace
+
+from api.access.clubs import ClubCaller
+from api.access.codes import new_code
+from api.access.tokens import hash_of
+from api.clubs.erasing import TextsErased, planned
+from api.clubs.new_keys import Made, derived_by, drawn, make
+from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
+from api.clubs.zones import must_be_zone
+from api.http.replies import Reply, of_match
+from api.http.threads import in_long_thread, in_thread
+from api.http.writes import must_be_long, replayed
+from api.money.decision_basis import BOOKED, BookedSent, as_before, booked
+from api.runtime.member_names import forget_numbers, may_be_shown, numbers_meant
+from api.runtime.service import Service, club_of
+from referee import wire_types
+from referee.clubs import commands, facts
+from referee.clubs.commands import ClubRequest, ClubSent
+from referee.clubs.facts import KeyId
+from referee.clubs.money import waiting_for
+from referee.clubs.proposal_events import ProposalDeclined, ProposalMade
+from referee.clubs.state import Key
+from referee.refusals import Refused
+from referee.store import acts
+from referee.store.club import Club
+from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
+from referee.value import Value, Version
+from referee.visibility import Recorded
+
+BOOKED_ATTEMPTS = 8
+"""How often the books are asked, where something else is done in the club in the same moment."""
+ATTEMPTS = 3
+"""How often the number of a key is looked up, where another is made in the same moment."""
+
+
+class ClubActDone(Value, omit_defaults=True):
+    """An act was accepted: the version of the club after it, the events it made, and what it made besides."""
+
+    version: Version
+    """How far the club has come by the act: the number of the last of these events."""
+    events: wire_types.Many[EventSeen]
+    """What the act brought about, in order. Never empty."""
+    member: wire_types.MemberNumber | UnsetType = UNSET
+    """Of `join`: the number of the new member."""
+    key: KeyGiven | UnsetType = UNSET
+    """Of `issue_key` for oneself or a program, and of `rotate_key`: the key. Its secret is shown this once."""
+    invitation: KeyInvitationGiven | UnsetType = UNSET
+    """Of `issue_key` for another member, or of `confirm` of it: the invitation. Its code is shown this once."""
+    evening: wire_types.EveningNumber | UnsetType = UNSET
+    """Of `open_evening`: its number."""
+    proposal: wire_types.ProposalNumber | UnsetType = UNSET
+    """Of an act that takes a second person: the number of the proposal that waits to be confirmed."""
+    closing: wire_types.ClosingNumber | UnsetType = UNSET
+    """Of `close_books`: the number of the closing."""
+    erased: TextsErased | UnsetType = UNSET
+    """Of `erase`: how many texts are deleted and changed."""
+
+
+class Doing:
+    """An act on its way."""
+
+    def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
+        self._service, self._caller, self._club = service, caller, caller.club
+        self._key, self._expected = key, expected
+
+    async def do(self, sent: ClubSent) -> Reply:
+        """Does it, and answers."""
+        match sent:
+            case commands.Join() | commands.Rename():
+                return await self._with_name(sent)
+            case commands.SetPayee():
+                return await self._set_payee(sent)
+            case commands.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
+                return await self._invite(sent)
+            case commands.IssueKeySent():
+                return await self._issue_key(sent)
+            case commands.RotateKeySent():
+                return await self._rotate_key(sent)
+            case commands.EraseSent():
+                return await self._erase(sent)
+            case commands.CloseBooksSent(label=label):
+                may_be_shown("/label", label)
+                return await self._settled(await self._by_the_books(sent))
+            case commands.PaySent():
+                return await self._pay(sent)
+            case commands.PayoutSent() | commands.ReverseSent():
+                return _answer(await self._by_the_books(sent))
+            case commands.ConfirmSent():
+                return await self._confirm(sent)
+            case commands.Decline():
+                return await self._settled(await self._done(sent))
+            case commands.Set(name=name, timezone=zone):
+                if name is not None:
+                    may_be_shown("/name", name)
+                if zone is not None:
+                    await must_be_zone(zone)
+            case commands.OpenEvening(season=season):
+                may_be_shown("/season", season)
+        return _answer(await self._done(sent))
+
+    async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
+        """Have a request decided. ``key``: stands on record instead of the client's Idempotency-Key."""
+        return await self._service.do(
+            Command(
+                id=self._club.id,
+                actor=self._caller.actor,
+                request=request,
+                key=key or self._key,
+                expected=self._expected if expected is None else expected,
+                token=self._caller.held,
+            )
+        )
+
+    async def _with_name(self, sent: commands.Join | commands.Rename) -> Reply:
+        """The name is kept beside the events, in which its ref stands."""
+        may_be_shown("/name", sent.name)
+        member = sent.member if isinstance(sent, commands.Rename) else None
+        kept = self._service.kept(self._club.id, [sent.name], member=member, act=self._act, kind="name")
+        async with kept as (ref,):
+            outcome = await self._done(replace(sent, name=ref))
+        return _answer(outcome, {ref: sent.name})
+
+    @property
+    def _act(self) -> str | None:
+        """What stands for the Idempotency-Key among names."""
+        return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
+
+    async def _set_payee(self, sent: commands.SetPayee) -> Reply:
+        """The numbers are kept beside the events, and those that were his before are not kept any more."""
+        sent = numbers_meant(sent)
+        given = {"swish": sent.swish, "iban": sent.iban}
+        texts = [text for text in given.values() if text is not None]
+        kept = self._service.kept(self._club.id, texts, member=sent.member, act=self._act, kind="number")
+        async with kept as refs:
+            these = iter(refs)
+            by_ref = {name: None if text is None else next(these) for name, text in given.items()}
+            outcome = await self._done(replace(sent, **by_ref))
+        return await self._settled(outcome, dict(zip(refs, texts, strict=True)))
+
+    async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
+        """Confirm a proposal: with what the books say of it now, or with a code if it is about another's key."""
+        own_key, random = await self._random(sent)
+        code = new_code(self._club.id, random)
+        for key in (own_key, self._key):
+            before = await self._asked_before(key)
+            if isinstance(before, commands.Confirm):
+                outcome = await self._done(replace(before, proposal=sent.proposal), key=key)
+                return await self._settled(outcome, code=code)
+        for _ in range(BOOKED_ATTEMPTS):
+            if self._expected not in (None, self._club.version):
+                await self._catch_up()
+            proposal = self._club.standing.proposals.get(sent.proposal)
+            if proposal is not None and isinstance(proposal.act, commands.IssueKeySent):
+                must_be_long(self._key)
+                invite = commands.Invite(**asdict(proposal.act), hash=hash_of(code))
+                request, key = commands.Confirm(proposal=sent.proposal, complete=invite), own_key
+            else:
+                says = await booked(self._service, self._club, sent)
+                request, key = commands.Confirm(proposal=sent.proposal, **says), self._key
+            with suppress(Stale):
+                outcome = await self._done(request, key=key, expected=self._club.version)
+                return await self._settled(outcome, code=code)
+            await self._catch_up()
+        raise Busy
+
+    async def _invite(self, sent: commands.IssueKeySent) -> Reply:
+        """Invite a member to a key: the caller is shown a code, and the member who redeems it the secret."""
+        own_key, random = await self._random(sent)
+        code = new_code(self._club.id, random)
+        outcome = await self._done(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
+        return _answer(outcome, code=code)
+
+    async def _settled(
+        self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
+    ) -> Reply:
+        """Do what follows outside the events: delete numbers that are replaced or declined, and sign a closing."""
+        service, club = self._service, club_of(outcome.aggregate)
+        for recorded in outcome.events:
+            match recorded.event:
+                case facts.PayeeSet(member=member) | ProposalDeclined(act=commands.SetPayee(member=member)):
+                    await forget_numbers(service, club, member)
+                case facts.BooksClosed() if service.signer is not None:
+                    service.signer.sign_soon()  # statements name the checkpoint that covers it
+        return _answer(outcome, texts, code=code)
+
+    async def _erase(self, sent: commands.EraseSent) -> Reply:
+        """Put the erasure on record, and carry it out. If the service ends in between, a later call does the rest."""
+        carry_out = self._service.erasures.carry_out
+        try:
+            outcome = await self._by_the_books(sent)
+        except Refused as refused:
+            if refused.code == "member_erased":
+                await in_long_thread(carry_out, await self._service.newest_club(self._club))
+            raise
+        await in_long_thread(carry_out, club_of(outcome.aggregate))
+        return _answer(outcome)
+
+    async def _pay(self, sent: commands.PaySent) -> Reply:
+        """Propose a payment. Of a planned one that waits already, answer with its proposal."""
+        if sent.plan is None:
+            return _answer(await self._done(commands.Pay(**asdict(sent))))
+        try:
+            return _answer(await self._by_the_books(sent))
+        except Refused as refused:
+            if refused.code != "planned_already":
+                raise
+        return _answer(await self._waiting(sent.plan))
+
+    async def _waiting(self, plan: str) -> Outcome:
+        """Return the act that proposed this planned payment.
+
+        Raises Busy if the proposal was confirmed or declined meanwhile.
+        """
+        self._club = await self._service.newest_club(self._club)
+        number = waiting_for(self._club.standing, plan)
+        if number is None:
+            raise Busy
+        event = self._club.standing.proposals[number].event
+        (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
+        if proposed.actor != self._caller.actor:
+            proposed = replace(proposed, act_id=acts.OWN)  # the Idempotency-Key of another caller
+        return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
+
+    async def _by_the_books(self, sent: BookedSent) -> Outcome:
+        """What the books say is decided on: it holds for the version of the club that they were asked at."""
+        for _ in range(BOOKED_ATTEMPTS):
+            before = await self._asked_before(self._key)
+            if before is not None and (again := as_before(sent, before)) is not None:
+                return await self._done(again)
+            if self._expected not in (None, self._club.version):
+                await self._catch_up()
+            with suppress(Stale):
+                async with self._booked(sent) as request:
+                    return await self._done(request, expected=self._club.version)
+            await self._catch_up()
+        raise Busy
+
+    @asynccontextmanager
+    async def _booked(self, sent: BookedSent) -> AsyncIterator[Any]:
+        """What is decided on: what was sent, what the books say of it now, and of an erasure its changes."""
+        says = await booked(self._service, self._club, sent)
+        if not isinstance(sent, commands.EraseSent):
+            yield BOOKED[type(sent)](**asdict(sent), **says)
+            return
+        async with planned(self._service, self._club, self._caller.actor, sent, says) as request:
+            yield request
+
+    async def _asked_before(self, key: str | None) -> Any | None:
+        """What was asked with this Idempotency-Key before, if anything was."""
+        recorded = await self._made_before(key)
+        return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
+
+    async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
+        """The key names itself, and so its number, which is the next: what is decided holds for this version."""
+        if sent.app is not None:
+            may_be_shown("/app", sent.app)
+        own_key, random = await self._random(sent)
+        for _ in range(ATTEMPTS):
+            before = await self._issued_before(own_key)
+            if before is None and self._expected not in (None, self._club.version):
+                await self._catch_up()
+            made = make(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
+            request = commands.IssueKey(**asdict(sent), hash=made.hash)
+            try:
+                outcome = await self._done(request, key=own_key, expected=self._club.version)
+            except Stale:
+                await self._catch_up()
+            except KeyReused:
+                if before is not None or own_key is None:
+                    raise
+            else:
+                return _answer(outcome, made=made)
+        raise Busy
+
+    async def _catch_up(self) -> None:
+        """Goes on from the club as it is stored. Raises :class:`~referee.store.command.Stale` where the caller has
+        another version in mind."""
+        self._club = await self._service.newest_club(self._club)
+        if self._expected not in (None, self._club.version):
+            raise Stale(self._club.version)
+
+    async def _issued_before(self, own_key: str | None) -> KeyId | None:
+        """Return the id of the key that this Idempotency-Key issued, ``None`` if it made nothing. Raises
+        :class:`~referee.store.command.KeyReused` if it made something else."""
+        recorded = await self._made_before(own_key)
+        if recorded is None:
+            return None
+        if not isinstance(recorded.event, facts.KeyIssued):
+            raise KeyReused
+        return recorded.event.key
+
+    async def _made_before(self, key: str | None) -> Recorded | None:
+        """The first event that was made with this key, if one was."""
+        referee, club_id = self._service.referee, self._club.id
+        if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
+            return None
+        (recorded, *_) = await in_thread(referee.history, club_id, after=act.first - 1, to=act.last)
+        return recorded
+
+    async def _rotate_key(self, sent: commands.RotateKeySent) -> Reply:
+        own_key, random = await self._random(sent)
+        made = make(self._club.id, sent.key, random)
+        outcome = await self._done(commands.RotateKey(**asdict(sent), hash=made.hash), key=own_key)
+        return _answer(outcome, made=made)
+
+    async def _random(self, sent: ClubSent) -> tuple[str | None, bytes]:
+        """What stands on record for the Idempotency-Key, which with the store's own secret tells that of the key;
+        and what the key is made of."""
+        if self._key is None:
+            return None, drawn()
+        what_for = ("act", str(self._club.id), str(self._caller.actor))
+        derived = await derived_by(self._service, self._key, sent, *what_for)
+        return str(derived.id_of("act")), derived.secret_of("key")
+
+
+def _answer(
+    outcome: Outcome,
+    texts: Mapping[str, str] | None = None,
+    made: Made | None = None,
+    code: str | None = None,
+) -> Reply:
+    """Return the answer to an act. ``texts``: by ref those that the sender knows. ``made``: the key that it made.
+    ``code``: the code of the invitation that it made, if it made one."""
+    version = outcome.events[-1].originator_version
+    done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
+    club = club_of(outcome.aggregate)
+    for recorded in outcome.events:
+        match recorded.event:
+            case facts.MemberJoined(member=member):
+                done["member"] = member
+            case facts.EveningOpened(evening=evening):
+                done["evening"] = evening
+            case ProposalMade(proposal=proposal):
+                done["proposal"] = proposal
+            case facts.BooksClosed(closing=closing):
+                done["closing"] = closing
+            case facts.MemberErased(deleted=deleted, changed=changed):
+                done["erased"] = TextsErased(deleted=deleted, changed=changed)
+            case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
+                done["key"] = made.given(key_id, _key(club, key_id))
+            case facts.KeyInvited() as invited if code is not None:
+                done["invitation"] = KeyInvitationGiven(
+                    key=invited.key,
+                    code=code,
+                    scopes=invited.scopes,
+                    expires_at=invited.until,
+                    key_expires_at=invited.expires_at,
+                )
+    secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
+    return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
+
+
+def _key(club: Club, key_id: KeyId) -> Key:
+    key = club.standing.key(key_id)
+    assert key is not None, "it was just made"
+    return key

@@ -1,0 +1,176 @@
+"""A backup as a file: a zip archive with the rows of each table, and a manifest that says what is in it.
+
+``events.jsonl`` and so on have a row on each line, a JSON array of its cells; bytes are an array of their text, or,
+where they are no UTF-8, of ``base64`` and what that makes of them. ``manifest.json`` has the SHA-256 of each part;
+the comment at the end of the file that of all bytes before it, so that no byte can be another unseen.
+"""
+
+import binascii
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Literal, Self
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import msgspec
+
+from api.maintenance.tables import Cell
+from referee.value import Value
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SEAL = 64
+"""Bytes at the end: the SHA-256 of all before them, in hex."""
+ENDS = ".jsonl"
+BLOCK = 1 << 20
+BYTES = "base64"
+
+
+class Damaged(Exception):
+    """A file that is no backup, or not as it was written; the message says which."""
+
+
+class Held(Value):
+    """What a backup holds of a table."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class Manifest(Value):
+    """What is in a backup. ``head``: the position of its last event; ``keys``: of the books that are in it."""
+
+    format: int
+    knacka: str
+    taken_at: datetime
+    store: Literal["sqlite", "postgresql"]
+    head: int
+    matches: int
+    clubs: int
+    keys: tuple[str, ...]
+    parts: tuple[Held, ...]
+
+    def held(self, name: str) -> Held | None:
+        """What it has of a table."""
+        return next((one for one in self.parts if one.name == name), None)
+
+
+class Writer:
+    """Writes a backup into a file that is open for reading and writing. One that is broken off has no seal."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
+        self.parts: list[Held] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
+        """A table."""
+        digest, count, size = sha256(), 0, 0
+        with self._zip.open(name + ENDS, "w", force_zip64=True) as part:
+            block = bytearray()
+            for row in rows:
+                block += msgspec.json.encode([_written(cell) for cell in row]) + b"\n"
+                count += 1
+                if len(block) >= BLOCK:
+                    digest.update(block)
+                    size += part.write(block)
+                    block.clear()
+            digest.update(block)
+            size += part.write(block)
+        self.parts.append(Held(name=name, columns=columns, rows=count, bytes=size, sha256=digest.hexdigest()))
+
+    def end(self, manifest: Manifest) -> None:
+        """The manifest and the seal; then all of it is on the disk."""
+        self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        self._zip.comment = b"0" * SEAL
+        self._zip.close()
+        self._file.flush()
+        seal = _seal_of(self._file)
+        self._file.seek(-SEAL, os.SEEK_END)
+        self._file.write(seal)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+class Archive:
+    """A backup opened for reading. Raises :class:`Damaged` where a byte of it is not as it was written."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        try:
+            self._zip, self.manifest = self._opened(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+        self._file.close()
+
+    def _opened(self, path: Path) -> tuple[ZipFile, Manifest]:
+        seal = _seal_of(self._file)
+        if self._file.read(SEAL) != seal:
+            raise Damaged(f"{path} is no backup of Knacka, or not as it was written: take another one")
+        try:
+            zip_file = ZipFile(self._file)
+            manifest = msgspec.json.decode(zip_file.read(MANIFEST), type=Manifest)
+        except (BadZipFile, KeyError, ValueError, msgspec.MsgspecError) as error:
+            raise Damaged(f"{path} is no backup of Knacka: {error}") from None
+        if manifest.format != FORMAT:
+            made = f"by Knacka {manifest.knacka}, in format {manifest.format}"
+            raise Damaged(f"{path} was made {made}: restore it by that release")
+        return zip_file, manifest
+
+    def rows(self, held: Held) -> Iterator[list[Any]]:
+        """What it has of a table. Raises :class:`Damaged` in the end where that is not what the manifest says."""
+        digest, count = sha256(), 0
+        try:
+            with self._zip.open(held.name + ENDS) as part:
+                for line in part:
+                    digest.update(line)
+                    count += 1
+                    yield [_read(cell) for cell in msgspec.json.decode(line)]
+        except (BadZipFile, KeyError, TypeError, ValueError, binascii.Error) as error:
+            raise Damaged(f"its part {held.name} cannot be read: {error}") from None
+        if digest.hexdigest() != held.sha256 or count != held.rows:
+            raise Damaged(f"its part {held.name} is not what its manifest says")
+
+
+def _seal_of(file: IO[bytes]) -> bytes:
+    """The SHA-256 of all but the seal, where the file then stands."""
+    left = max(0, file.seek(0, os.SEEK_END) - SEAL)
+    file.seek(0)
+    digest = sha256()
+    while left and (block := file.read(min(left, BLOCK))):
+        digest.update(block)
+        left -= len(block)
+    return digest.hexdigest().encode()
+
+
+def _written(cell: Cell) -> Any:
+    if not isinstance(cell, bytes):
+        return cell
+    try:
+        return [cell.decode()]
+    except UnicodeDecodeError:
+        return [BYTES, b64encode(cell).decode()]
+
+
+def _read(cell: Any) -> Any:
+    if not isinstance(cell, list):
+        return cell
+    return cell[0].encode() if len(cell) == 1 else b64decode(cell[1], validate=True)

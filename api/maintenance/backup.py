@@ -1,0 +1,117 @@
+"""``knacka backup``: events, books and names as they stood at one moment, while services go on.
+
+On PostgreSQL all is read in one repeatable-read snapshot: by two transactions, so that names and books, which others
+may want to lock whole, are let go when they have been copied, and not with the last event.
+
+On SQLite there are three files. First names are held: nobody puts or deletes one until they have been copied, which
+is soon done; acts go on, but for those that need a name kept. Then a reader of the books begins, and after it one of
+the events. So
+
+- names are not behind events: each name was put before the event that has its ref, so before names were held;
+- nor ahead of them: where a name was deleted its erasure had been stored before. What was put, and has come to
+  nothing yet, is a text without an event; a name that is there still, and its erasure on record, a restore erases;
+- books are not ahead of events: they began to be read before them.
+
+Readers of books and events see them as they stood when they began (write-ahead log), however long they take.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO, NamedTuple
+
+from sqlalchemy import Connection, func, select, text
+
+from api import VERSION
+from api.maintenance.archive import FORMAT, Manifest, Writer
+from api.maintenance.raw_store import Stored
+from api.maintenance.tables import NEEDED, Part, kept_whole, parts_of_events, parts_of_names, there
+from api.personal_data.names import NAMES, PRAGMAS, names_file
+from projections.follow.engine import engine_for, patient, writer
+from referee.clubs.facts import ClubFounded
+from referee.store.clock import utc_now
+from referee.store.match import Match
+
+
+class NoStore(Exception):
+    """There is nothing that could be copied; the message says why."""
+
+
+class Section(NamedTuple):
+    """Parts that are copied over one connection, which is then let go. ``keys``: of the books among them."""
+
+    connection: Connection
+    parts: tuple[Part, ...]
+    keys: tuple[str, ...] = ()
+
+
+def take(url: str, file: IO[bytes]) -> Manifest:
+    """Writes a backup into a file that is open for reading and writing. Raises what the databases raise, and
+    :class:`NoStore`."""
+    stored = Stored(url)
+    try:
+        with at_one_moment(stored, url) as sections:
+            taken_at, events = utc_now(), sections[-1].connection
+            if missing := NEEDED - {part.name for part in sections[-1].parts}:
+                raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` over it once")
+            head = events.scalar(select(func.max(stored.rows_table.c[0]))) or 0
+            first = stored.rows_table.c
+            count = select(first.topic, func.count()).where(first.originator_version == 1).group_by(first.topic)
+            begun: dict[str, int] = dict(iter(events.execute(count)))
+            with Writer(file) as archive:
+                for connection, parts, keys in sections:
+                    for part in parts:
+                        archive.part(part.name, part.columns, part.rows(connection, keys))
+                    connection.close()
+                manifest = Manifest(
+                    format=FORMAT,
+                    knacka=VERSION,
+                    taken_at=taken_at,
+                    store="sqlite" if stored.files else "postgresql",
+                    head=head,
+                    matches=begun.get(Match.OPENING.TOPIC, 0),
+                    clubs=begun.get(ClubFounded.TOPIC, 0),
+                    keys=tuple(key for section in sections for key in section.keys),
+                    parts=tuple(archive.parts),
+                )
+                archive.end(manifest)
+        return manifest
+    finally:
+        stored.close()
+
+
+@contextmanager
+def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
+    """The parts as they stood at one moment; the events come last."""
+    with ExitStack() as held:
+        yield _of_sqlite(stored, url, held) if stored.files else _of_postgres(stored, held)
+
+
+def _of_sqlite(stored: Stored, url: str, held: ExitStack) -> list[Section]:
+    if not stored.files[0].exists():
+        raise NoStore(f"there is no store {stored.files[0]}: KNACKA_DATABASE_URL names it")
+    sections = []
+    if names_file(url).exists():
+        engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
+        held.callback(engine.dispose)
+        names = held.enter_context(writer(engine).connect())
+        sections.append(Section(names, there(names, parts_of_names())))  # held from here on
+    if stored.files[1].exists():
+        books = held.enter_context(stored.books.connect())
+        sections.append(Section(books, *kept_whole(books)))  # read as they stand from here on
+    events = held.enter_context(stored.events.connect())
+    sections.append(Section(events, there(events, parts_of_events(stored))))
+    return sections
+
+
+def _of_postgres(stored: Stored, held: ExitStack) -> list[Section]:
+    events = held.enter_context(stored.events.connect())
+    moment = events.scalar(text("SELECT pg_export_snapshot()"))
+    patient(events)
+    others = held.enter_context(stored.events.connect())
+    others.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{moment}'")
+    patient(others)
+    books, keys = kept_whole(others)
+    return [
+        Section(others, (*there(others, parts_of_names()), *books), keys),
+        Section(events, there(events, parts_of_events(stored))),
+    ]

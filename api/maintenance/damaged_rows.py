@@ -1,0 +1,51 @@
+"""The rows of a store that cannot be read, or are missing, found by reading all of them."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+
+from api.maintenance.raw_store import Stored
+from api.maintenance.replay_check import KIND_OF, UNKNOWN
+from referee.store.damaged import DamagedRow
+from referee.store.rows import from_row
+
+
+class Damage(NamedTuple):
+    """A damaged row, and the kind of its aggregate: one of :data:`~api.maintenance.replay_check.KIND_OF`."""
+
+    kind: str
+    row: DamagedRow
+
+
+class _Last(NamedTuple):
+    """The kind of an aggregate, by its first row, and the number of the last of its rows so far."""
+
+    kind: str
+    number: int
+
+
+def damages(stored: Stored) -> Iterator[Damage]:
+    """Yield each row that cannot be decoded, and each that is missing before another. Whether the rules can take them
+    is for ``knacka verify``."""
+    known: dict[UUID, _Last] = {}
+    for rows in stored.log():
+        for _, whose, number, topic, state in rows:
+            try:
+                own = UUID(str(whose))
+            except ValueError:  # no match or club can have these rows
+                continue
+            last = known.get(own) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
+            known[own] = _Last(last.kind, number)
+            for damaged in _damaged(own, last.number, number, topic, state):
+                yield Damage(last.kind, damaged)
+
+
+def _damaged(own: UUID, before: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
+    if number != before + 1:
+        yield DamagedRow(own, before + 1, "missing")
+    try:
+        from_row(StoredEvent(own, number, topic, state))
+    except DamagedRow as damaged:
+        yield damaged

@@ -1,0 +1,365 @@
+"""One aggregate proved from its rows: numbers, chain, rulings and snapshots."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+from eventsourcing.persistence import StoredEvent
+
+from api.maintenance.raw_store import Row
+from referee.history import History as Past
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.acts import OWN, key_of
+from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.damaged import DamagedRow
+from referee.store.desk import digest_of
+from referee.store.rows import FIRST, from_row, row_hash, to_row
+from referee.store.store import Loaded, Snapshot, snapshot_row
+from referee.visibility import Event, Recorded
+
+SEED, ANOTHER = "heads", "tails"
+"""Seeds where none is on record: what comes out otherwise by the other was left to chance."""
+LONGEST = 60
+"""Characters of a value that are told."""
+
+
+MATCH, UNKNOWN = "match", "id"
+KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
+"""Of which kind of aggregate a topic is: ``match``, ``club``, ``log``."""
+
+
+class Difference(NamedTuple):
+    """What is not as it should be, of which aggregate, and at which event, or with 0 of the whole. ``kind``: one of
+    :data:`KIND_OF`; ``id``: nobody knows."""
+
+    kind: str
+    aggregate: str
+    event: int
+    what: str
+
+    def __str__(self) -> str:
+        """In a line."""
+        return f"{self.kind} {self.aggregate}: {f'event {self.event}: ' if self.event else ''}{self.what}"
+
+
+class _Kept(NamedTuple):
+    """A row, what it keeps, and the hash that the next row names."""
+
+    stored: StoredEvent
+    recorded: Recorded
+    hash: str
+
+
+class History:
+    """The rows of an aggregate, taken in one after the other, and what is wrong with them."""
+
+    def __init__(self, aggregate_id: UUID, snapshots: Sequence[tuple[int, bytes]]) -> None:
+        self.id = aggregate_id
+        self.events = 0
+        """How many rows there are."""
+        self.readable = 0
+        """Up to this event the rows can be read, and none is missing."""
+        self.of_no_use = 0
+        """Snapshots of another release."""
+        self._found: list[tuple[int, str]] = []
+        self._kind: str | None = None
+        self._snapshots = dict(snapshots)
+        self._number, self._prev = 0, FIRST
+        self._aggregate: Aggregate | None = None
+        self._folds = True
+        self._act: list[_Kept] = []
+        self._past: list[Recorded] = []
+        """What came before the act, where something may have been decided on it."""
+        self._keyed: dict[bytes, tuple[int, int]] = {}
+
+    def say(self, number: int, what: str) -> None:
+        """There is a difference at this event, or with 0 of the whole."""
+        self._found.append((number, what))
+
+    @property
+    def kind(self) -> str:
+        """What it is, by the first of its rows that tells. What there are no rows of has a snapshot, an attempt or a
+        place in a book, as matches have."""
+        return self._kind or (UNKNOWN if self.events else MATCH)
+
+    @property
+    def found(self) -> tuple[Difference, ...]:
+        """What is wrong with it."""
+        return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._found)
+
+    def take(self, rows: Sequence[Row]) -> dict[int, Recorded]:
+        """Takes in more rows; the recorded events of those that can be read."""
+        found: dict[int, Recorded] = {}
+        for row in rows:
+            self.events += 1
+            self._kind = self._kind or KIND_OF.get(row.topic)
+            kept = self._read(row)
+            if kept is None:
+                self._broken_off()
+                continue
+            found[row.number] = kept.recorded
+            self._note_key(kept.recorded)
+            if self._folds:
+                self.readable = row.number
+                if self._act and _begins(kept.recorded, self._act[-1].recorded):
+                    self._judge()
+                self._act.append(kept)
+        return found
+
+    @property
+    def aggregate(self) -> Aggregate | None:
+        """How it stands after its rows; ``None`` where they cannot all be folded."""
+        return self._aggregate if self.events == self.readable else None
+
+    def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
+        """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
+        for key in () if acts is None else self._keyed.keys() | acts.keys():
+            made, kept = self._keyed.get(key), acts.get(key) if acts else None
+            if made is None and kept is not None and (not isinstance(kept[0], int) or kept[0] <= self._number):
+                self.say(kept[0], "an act with a key is kept for it, and its row names no such key")
+            elif made is not None and kept != made:
+                self.say(made[0], "its act has a key, and a repeat would not be found by it")
+        folds = self._folds
+        self._broken_off()
+        if folds:
+            for number in self._snapshots:
+                self.say(number, "there is a snapshot of it, and no such event")
+
+    def _broken_off(self) -> None:
+        """What comes after this cannot be folded."""
+        if self._act:
+            self._judge()
+        self._folds = False
+
+    # Rows
+
+    def _read(self, row: Row) -> _Kept | None:
+        """What a row keeps; checks that it follows on the one before."""
+        number, state, before, prev = row.number, row.state, self._number, self._prev
+        if number != before + 1:
+            self._broken_off()
+            self.say(number, _gap(before, number))
+        if not isinstance(state, bytes):
+            self.say(number, "its row was written as text, and the referee writes bytes: it cannot go on from there")
+            state = str(state).encode()
+        stored = StoredEvent(self.id, number, row.topic, state)
+        self._number = number if isinstance(number, int) else before + 1
+        self._prev = row_hash(stored)
+        try:
+            recorded = from_row(stored)
+        except DamagedRow as damaged:
+            self.say(number, f"its row cannot be read: {damaged.detail}")
+            return None
+        if recorded.prev != prev:
+            names = f"the hash of event {before}" if before else "nothing, as a first one does"
+            self.say(number, f"the chain is broken before it: its `prev` is not {names}")
+        return _Kept(stored, recorded, self._prev)
+
+    # Acts
+
+    def _note_key(self, recorded: Recorded) -> None:
+        """Which events the acts made that have a key."""
+        if not recorded.act_id.startswith(OWN):
+            key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
+            self._keyed[key] = self._keyed.get(key, (number, number))[0], number
+
+    def _judge(self) -> None:
+        """Decides the act under way again, folds it, and looks at what snapshots there are of it."""
+        act, self._act = self._act, []
+        before, number = self._aggregate, act[0].stored.originator_version
+        after: Aggregate | None = None
+        try:
+            after = self._decided_again(before, act)
+        except Refused as refused:
+            rule = f" by {refused.rule}" if refused.rule else ""
+            self.say(number, f"today's rules refuse what was asked{rule}: {refused.code}")
+        except Exception as error:  # what somebody wrote into a row may be anything
+            self.say(number, f"what was asked cannot be decided again: {_named(error)}")
+        self._past += [kept.recorded for kept in act]
+        for place, kept in enumerate(act, 1):
+            number = kept.stored.originator_version
+            if after is None:
+                try:
+                    self._aggregate = fold(self._aggregate, [kept.recorded])
+                except Exception as error:
+                    self.say(number, f"it cannot be folded: {_named(error)}")
+                    self._folds = False
+                    return
+            elif place == len(act):
+                self._aggregate = after
+            elif number in self._snapshots:
+                self._aggregate = fold(before, [one.recorded for one in act[:place]])
+            if (snapshot := self._snapshots.pop(number, None)) is not None:
+                assert self._aggregate is not None
+                self._compare(snapshot, Loaded(self._aggregate, kept.hash))
+
+    def _decided_again(self, before: Aggregate | None, act: list[_Kept]) -> Aggregate | None:
+        """Says what today's rules make otherwise of what was asked. The aggregate after the act where they do not."""
+        history = [kept.recorded for kept in act]
+        first, number = history[0], history[0].originator_version
+        asked = msgspec.json.encode(first.event) if before is None else first.request
+        if asked is None:
+            self.say(number, "its row does not tell what was asked")
+            return None
+        seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
+        past = self._past
+        events, standing = _decided(before, first, asked, SEED if seed is None else seed, past)
+        if _is_made_of(act, events, asked):
+            return fold(None, history) if before is None else advanced(before, history, standing)
+        if seed is None:
+            other, _ = _decided(before, first, asked, ANOTHER, past)
+            chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
+            if chance and getattr(events[chance[0]], "seed", None) is None:  # what the house drew for the first deal
+                act, events = act[: chance[0]], events[: chance[0]]
+        for number, what in _otherwise(act, events, asked):
+            self.say(number, what)
+        return None
+
+    # Snapshots
+
+    def _compare(self, row: bytes, here: Loaded) -> None:
+        """Says what a snapshot tells otherwise."""
+        number = here.aggregate.version
+        ours = snapshot_row(here).state
+        if row == ours:
+            return
+        try:
+            kept, whole = msgspec.json.decode(row, type=Snapshot), msgspec.json.decode(ours, type=Snapshot)
+            told, real = msgspec.json.decode(kept.aggregate), msgspec.json.decode(whole.aggregate)
+        except (msgspec.MsgspecError, ValueError) as error:
+            self.say(number, f"its snapshot cannot be read: {error}")
+            return
+        if kept.shape != whole.shape:
+            self.of_no_use += 1
+            return
+        if kept.kind != whole.kind:
+            self.say(number, f"its snapshot is of a {kept.kind}")
+        if kept.head != whole.head:
+            self.say(number, "its snapshot names another hash than the row's")
+        for place in differing(told, real):
+            self.say(number, f"its snapshot tells otherwise: {place}")
+
+
+def _gap(before: int, number: Any) -> str:
+    if not isinstance(number, int) or number < 1:
+        return "that is no number of an event"
+    if not before:
+        return f"the history begins with it: {_events(1, number - 1)} not there"
+    return f"it follows on event {before}: {_events(before + 1, number - 1)} not there"
+
+
+def _events(first: int, last: int) -> str:
+    return f"event {first} is" if first == last else f"events {first} to {last} are"
+
+
+def _begins(recorded: Recorded, before: Recorded) -> bool:
+    """Whether it is the first event of another act than the one before it."""
+    return recorded.request is not None or (recorded.act_id, recorded.actor, recorded.at) != (
+        before.act_id,
+        before.actor,
+        before.at,
+    )
+
+
+def _decided(
+    before: Aggregate | None, first: Recorded, asked: bytes, seed: str, past: Sequence[Recorded]
+) -> tuple[tuple[Event, ...], Any]:
+    """The events that today's rules make of what was asked, and the state after them."""
+    if before is None:
+        opened = first.event
+        if opened.TOPIC not in KINDS:
+            raise LookupError(f"nothing begins with {opened.TOPIC}")
+        rules = KINDS[opened.TOPIC].rules_for(opened)
+        moment = Moment(1, first.at, seed, match=first.originator_id)
+        return (opened, *rules.begin(rules.start(opened), moment)), None
+    request = type(before).REQUEST_OF(asked)
+    whose = before.whose(request)
+    if isinstance(first.actor, int) and whose is not None and first.actor != whose:
+        owner = f"seat {whose}" if isinstance(whose, int) else "the official"
+        raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
+    moment = Moment(before.version, first.at, seed, first.actor, Past(lambda: past), before.id)
+    return before.procedure.take(before.standing, request, moment)
+
+
+def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[_Kept, StoredEvent]]:
+    """Each row of an act, and as it would be written today."""
+    digest = digest_of(asked)
+    first = act[0].recorded if act else None
+    for kept, event in zip(act, events, strict=False):
+        one = kept.recorded
+        assert first is not None
+        yield (
+            kept,
+            to_row(
+                Recorded(
+                    one.originator_id,
+                    one.originator_version,
+                    one.at,
+                    one.actor,
+                    one.act_id,
+                    digest,
+                    one.prev,
+                    event,
+                    first.request if one is first else None,
+                )
+            ),
+        )
+
+
+def _is_made_of(act: list[_Kept], events: Sequence[Event], asked: bytes) -> bool:
+    """Whether the rows of an act are what today's rules make of what was asked, to the byte."""
+    rows = _rows(act, events, asked)
+    return len(act) == len(events) and all(
+        kept.stored.state == ours.state and kept.stored.topic == ours.topic for kept, ours in rows
+    )
+
+
+def _otherwise(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[int, str]]:
+    """Where today's rules make otherwise of what was asked, and what."""
+    for (kept, ours), event in zip(_rows(act, events, asked), events, strict=False):
+        number, stored = kept.stored.originator_version, kept.recorded.event
+        if type(event) is not type(stored):
+            yield number, f"today's rules make {event.TOPIC} of what was asked, and {stored.TOPIC} is stored"
+        elif event != stored:
+            for place in differing(msgspec.to_builtins(stored), msgspec.to_builtins(event)):
+                yield number, f"today's rules make it otherwise: {place}"
+        elif ours.state != kept.stored.state:
+            if kept.recorded.digest != digest_of(asked):
+                yield number, "its digest is not that of what was asked"
+            else:
+                yield number, "its row holds what the referee does not write"
+    number = act[-1].stored.originator_version if act else 0
+    for kept in act[len(events) :]:
+        yield kept.stored.originator_version, f"today's rules make no {kept.recorded.event.TOPIC} of what was asked"
+    for event in events[len(act) :]:
+        yield number, f"today's rules make {event.TOPIC} as well of what was asked, and it is not there"
+
+
+def differing(told: Any, real: Any, path: str = "") -> Iterator[str]:
+    """Where two values as JSON has them differ: the place, what is told there, and what it is."""
+    if isinstance(told, dict) and isinstance(real, dict):
+        for key in dict.fromkeys((*real, *told)):
+            if (one := told.get(key, _NOTHING)) != (other := real.get(key, _NOTHING)):
+                yield from differing(one, other, f"{path}.{key}" if path else str(key))
+    elif isinstance(told, list | tuple) and isinstance(real, list | tuple) and len(told) == len(real):
+        for place, (one, other) in enumerate(zip(told, real, strict=True)):
+            if one != other:
+                yield from differing(one, other, f"{path}[{place}]")
+    else:
+        yield f"{path} is {_short(told)}, not {_short(real)}"
+
+
+_NOTHING = object()
+
+
+def _short(value: Any) -> str:
+    if value is _NOTHING:
+        return "not there"
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,257 @@
+"""``knacka restore``: what is in a backup is proved, and then put where nothing is.
+
+It is made a store of its own first, on SQLite and in a folder that is deleted afterwards, whatever store it was
+taken of. There who was erased is erased again, for a backup may have been taken between the record and the deed; and
+there all is proved that ``knacka verify`` proves. Only then it is put in its place: on SQLite the files are moved
+there, the events last; on PostgreSQL all rows are stored in one transaction. So a restore that is broken off has
+restored no events, and no service starts on half of them.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from urllib.parse import quote
+from uuid import UUID
+
+from sqlalchemy import Connection, create_engine, delete, func, select, text
+
+from api.maintenance.archive import Archive, Damaged
+from api.maintenance.backup import take
+from api.maintenance.raw_store import Stored
+from api.maintenance.tables import (
+    BY_BOOK,
+    Cell,
+    Part,
+    is_empty,
+    parts_of_books,
+    parts_of_events,
+    parts_of_names,
+    there,
+)
+from api.maintenance.verify import verify
+from api.personal_data.erasures import Erasures
+from api.personal_data.names import NAMES, PRAGMAS, Names, names_file
+from api.runtime.projections import every_book
+from api.startup import open_once
+from projections.follow.engine import books_file, engine_for, patient, writer
+from referee.clubs.facts import ClubFounded
+from referee.store.club import Club
+from referee.store.connection import SqliteFile, place_of
+from referee.store.store import construct
+
+Say = Callable[[str], None]
+
+
+class NotEmpty(Exception):
+    """There is something already where a backup should be restored; the message says what."""
+
+
+class Shelves(NamedTuple):
+    """Connections to what a store consists of; on PostgreSQL one is all three."""
+
+    events: Connection
+    books: Connection
+    names: Connection
+
+
+@contextmanager
+def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
+    """The URL of a store of its own, which is then deleted, with what a backup holds; says who had to be erased again
+    in it. ``beside``: in which folder. Raises :class:`~api.maintenance.archive.Damaged`."""
+    with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
+        url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
+        open_once(url)
+        load(archive, url, say)
+        erase_again(url, say)
+        yield url
+
+
+def proved(url: str, say: Say, progress: Say) -> bool:
+    """Whether a store agrees with itself; says in what it does not."""
+    return verify(url, None, say, progress) == 0
+
+
+def place(url: str, staged_url: str) -> None:
+    """Puts a store that was staged where nothing is. Raises :class:`NotEmpty`, and what the databases raise."""
+    refuse_what_is_there(url)
+    target = place_of(url)
+    if isinstance(target, SqliteFile):
+        _move(staged_url, url)
+        return
+    again = _file_of(staged_url).with_name("again.backup")
+    with again.open("x+b") as file:
+        take(staged_url, file)
+    open_once(url)
+    with Archive(again) as archive:
+        load(archive, url, lambda _: None)
+
+
+# What is there
+
+
+def refuse_what_is_there(url: str) -> None:
+    """Raises :class:`NotEmpty` unless nothing is stored at a URL."""
+    target = place_of(url)
+    if isinstance(target, SqliteFile):
+        for file in _files(url):
+            for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm", "-journal"))):
+                if one.exists():
+                    raise NotEmpty(f"there is {one} already: move it away, or name another place")
+        return
+    stored = Stored(url)
+    try:
+        with stored.events.connect() as connection:
+            _refuse_rows(connection, stored)
+    finally:
+        stored.close()
+
+
+def _refuse_rows(connection: Connection, stored: Stored) -> None:
+    for part in there(connection, (*parts_of_events(stored), *parts_of_names())):
+        if part.name != "secret" and not is_empty(connection, part):
+            raise NotEmpty(
+                f"there are rows in {part.table.name} already: name a database or schema with nothing in it"
+            )
+
+
+def _files(url: str) -> tuple[Path, ...]:
+    """The files of a SQLite store, in the order in which they are put in their place."""
+    return names_file(url), books_file(url), _file_of(url)
+
+
+def _file_of(url: str) -> Path:
+    target = place_of(url)
+    assert isinstance(target, SqliteFile), "it lies in a file"
+    return Path(target.path)
+
+
+def _move(staged_url: str, url: str) -> None:
+    for source, goal in zip(_files(staged_url), _files(url), strict=True):
+        with closing(sqlite3.connect(source)) as connection:  # who only reads leaves its log beside it
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with source.open("rb") as file:
+            os.fsync(file.fileno())
+        source.rename(goal)
+    folder = os.open(_file_of(url).absolute().parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+# Loading
+
+
+def load(archive: Archive, url: str, say: Say) -> None:
+    """Stores what a backup holds in a store that has its tables and nothing in them; says which books have to be made
+    anew. Raises :class:`~api.maintenance.archive.Damaged` and :class:`NotEmpty`; nothing is stored then."""
+    stored = Stored(url)
+    try:
+        events, names = parts_of_events(stored), parts_of_names()
+        keys = _books_of(archive, say)
+        books = [one for one in parts_of_books() if one.name in BY_BOOK or one.key in keys]
+        with _writing(url) as shelves:
+            if shelves.events.dialect.name == "postgresql":
+                shelves.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
+                _refuse_rows(shelves.events, stored)
+            for connection, parts in zip(shelves, (events, books, names), strict=True):
+                for part in parts:
+                    _fill(archive, connection, part, keys)
+            if shelves.events.dialect.name == "postgresql":
+                _number_on(shelves.events, stored)
+    finally:
+        stored.close()
+
+
+def _books_of(archive: Archive, say: Say) -> frozenset[str]:
+    """The keys of the books that a backup has as this release keeps them."""
+    ours = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in every_book()}
+    keys = frozenset(
+        key
+        for key, parts in ours.items()
+        if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
+    )
+    for book in every_book():
+        if book.key not in keys:
+            say(f"book {book.name} is not in it as this release keeps it, and is made anew")
+    return keys
+
+
+def _fits(archive: Archive, part: Part) -> bool:
+    held = archive.manifest.held(part.name)
+    return held is not None and held.columns == part.columns
+
+
+def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
+    held = archive.manifest.held(part.name)
+    if held is None:  # as before the first start of a release that has it
+        return
+    if not _fits(archive, part):
+        raise Damaged(f"its part {part.name} is of another release: restore it by Knacka {archive.manifest.knacka}")
+    rows = _read(part, archive.rows(held))
+    if part.name in BY_BOOK:
+        connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
+        rows = (row for row in rows if row[0] in keys)
+    elif part.name == "secret":
+        connection.execute(delete(part.table))
+    part.fill(connection, rows)
+
+
+def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
+    try:
+        yield from part.read(rows)
+    except (TypeError, ValueError) as error:
+        raise Damaged(f"its part {part.name} cannot be read: {error}") from None
+
+
+def _number_on(connection: Connection, stored: Stored) -> None:
+    """Positions go on after the last."""
+    name, position = stored.rows_table.name, stored.rows_table.c[0]
+    if last := connection.scalar(select(func.max(position))):
+        connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
+
+
+@contextmanager
+def _writing(url: str) -> Iterator[Shelves]:
+    """Connections that commit in the end, or store nothing."""
+    with ExitStack() as held:
+        target = place_of(url)
+        if isinstance(target, SqliteFile):
+            events = create_engine(f"sqlite:///{target.path}", hide_parameters=True)
+            engines = [events, engine_for(url), engine_for(url, what=NAMES, pragmas=PRAGMAS)]
+        else:
+            engines = [engine_for(url)]
+        for engine in engines:
+            held.callback(engine.dispose)
+        connections = [held.enter_context(writer(engine).begin()) for engine in engines]
+        for connection in connections:
+            patient(connection)
+        yield Shelves(*connections) if len(connections) > 1 else Shelves(*connections * 3)
+
+
+# Who was erased
+
+
+def erase_again(url: str, say: Say) -> None:
+    """Carry out in a store the erasures on record, and say whose names and texts were still there. A club that cannot
+    be read is left to the proof."""
+    names, stored = Names(url), Stored(url)
+    erasures = Erasures(names)
+    try:
+        with construct(url) as referee:
+            for club_id in stored.ids_of(ClubFounded.TOPIC):
+                try:
+                    club = referee.load(UUID(club_id)).aggregate
+                except Exception:  # a row may be anything
+                    continue
+                assert isinstance(club, Club), "it begins as one"
+                for member, texts in sorted(erasures.carry_out(club).items()):
+                    say(f"member {member} of club {club.id} is erased again: {texts} names and texts")
+        names.rewrite_due()
+    finally:
+        stored.close()
+        names.close()

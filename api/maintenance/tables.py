@@ -1,0 +1,174 @@
+"""The parts of a store, table by table, in a form that is the same on either database."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+from psycopg.sql import SQL, Identifier
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnClause,
+    Connection,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    TableClause,
+    Text,
+    Uuid,
+    column,
+    func,
+    insert,
+    inspect,
+    select,
+    table,
+)
+from sqlalchemy.types import NullType, TypeEngine
+
+from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
+from api.personal_data import names
+from api.runtime.projections import every_book
+from projections.follow.engine import Day, Json, Utc
+from projections.follow.projection import Book
+from projections.follow.sheets import Kept
+
+PAGE = 2000
+"""Rows at a time."""
+Cell = str | int | float | bytes | date | datetime | None
+"""What stands in a table: an id in 32 digits, JSON as its text."""
+FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
+    Boolean: None,
+    BigInteger: None,
+    Day: date.fromisoformat,
+    Integer: None,
+    LargeBinary: None,
+    NullType: None,
+    SmallInteger: None,
+    Text: None,
+    Utc: datetime.fromisoformat,
+}
+"""How a cell of a backup is converted for each type of column. ``None``: the archive gives it back as it was. No part
+can be made with a type that is missing here."""
+
+
+class Part(NamedTuple):
+    """A table. ``columns``: how they are called in a backup; ``key``: of the book that it belongs to."""
+
+    name: str
+    table: TableClause
+    columns: tuple[str, ...]
+    key: str | None = None
+
+    def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
+        """What stands in it, in order; of what is kept by book only what belongs to those of these ``keys``."""
+        these = tuple(self.table.c)
+        query = select(*these).order_by(these[0])
+        if self.name in BY_BOOK:
+            query = query.where(self.table.c.book.in_(keys))
+        ids = [place for place, one in enumerate(these) if one.type is ID]
+        for row in connection.execute(query, execution_options={"yield_per": PAGE}):
+            cells = list(row)
+            for place in ids:
+                cells[place] = cells[place] and cells[place].replace("-", "")
+            yield cells
+
+    def fill(self, connection: Connection, rows: Iterable[Sequence[Cell]]) -> None:
+        """Stores rows."""
+        columns = [one.name for one in self.table.c]
+        if connection.dialect.name == "postgresql":
+            driver: Any = connection.connection.driver_connection
+            into = SQL("COPY {} ({}) FROM STDIN").format(
+                Identifier(self.table.name), SQL(", ").join(map(Identifier, columns))
+            )
+            with driver.cursor() as cursor, cursor.copy(into) as copy:
+                for row in rows:
+                    copy.write_row(row)
+            return
+        rows = iter(rows)
+        while page := list(islice(rows, PAGE)):
+            connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
+
+    def read(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
+        """Return the rows of a backup with the types that the table stores. Raises ``ValueError`` and ``TypeError``
+        if a cell cannot be converted."""
+        conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
+        for cells in rows:
+            yield [
+                cell if cell is None or convert is None else convert(cell)
+                for convert, cell in zip(conversions, cells, strict=True)
+            ]
+
+
+BY_BOOK = frozenset({"places", "aside"})
+"""Parts that have rows for each book."""
+
+
+def parts_of_events(stored: Stored) -> tuple[Part, ...]:
+    """The log, and what lies in the same file or schema: what is derived from it, the secret, and what was tried."""
+    secret = table(stored.rows_table.name.replace("_events", "_secret"), column("secret", LargeBinary()))
+    return (
+        _part("events", stored.rows_table, "position"),
+        _part("snapshots", stored.snapshots_table),
+        _part("acts", stored.acts_table),
+        _part("secret", secret),
+        _part("attempts", stored.attempts_table),
+    )
+
+
+NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
+"""Parts that each store has from its first start on."""
+
+
+def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
+    """Where the books stand, what they have set aside, and their tables."""
+    kept = every_book() if books is None else books
+    return (
+        _part("places", POSITIONS),
+        _part("aside", as_it_lies(ASIDE)),
+        *(_part(name, as_it_lies(one), key=book.key) for book in kept for name, one in book.metadata.tables.items()),
+    )
+
+
+def parts_of_names() -> tuple[Part, ...]:
+    """The names and texts."""
+    return tuple(_part(str(one.name), as_it_lies(one)) for one in (names.TABLE, names.ERASED))
+
+
+def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
+    columns = [str(one.name) for one in table.c]
+    if unknown := {type(one.type) for one in table.c} - FROM_JSON.keys():
+        raise TypeError(f"{table.name} has columns of {unknown}, which FROM_JSON does not name")
+    return Part(str(name), table, (first or columns[0], *columns[1:]), key)
+
+
+def as_it_lies(kept: TableClause) -> TableClause:
+    """Return the same table with its JSON as text and its ids as they are written."""
+    return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
+
+
+def _as_it_lies(one: ColumnClause[Any]) -> ColumnClause[Any]:
+    if isinstance(one.type, Uuid):
+        return column(one.name, ID)
+    return column(one.name, Text() if isinstance(one.type, Json | Kept) else one.type)
+
+
+def there(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Those that there are."""
+    found = set(inspect(connection).get_table_names())
+    return tuple(part for part in parts if part.table.name in found)
+
+
+def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """The parts of the books that are kept whole, and their keys."""
+    found = set(inspect(connection).get_table_names())
+    if not {POSITIONS.name, ASIDE.name} <= found:
+        return (), ()
+    known = set(connection.scalars(select(POSITIONS.c.book)))
+    books = [book for book in every_book() if book.key in known and found.issuperset(book.metadata.tables)]
+    return parts_of_books(books), tuple(book.key for book in books)
+
+
+def is_empty(connection: Connection, part: Part) -> bool:
+    """Whether nothing stands in it."""
+    return not connection.scalar(select(func.count()).select_from(select(part.table.c[0]).limit(1).subquery()))

@@ -1,0 +1,293 @@
+"""How a match is opened: what must hold for every game is checked here, the rest by the ruleset itself."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, structs
+
+from api.http.faults import FAULTS_MAX, faults_in, type_of, under
+from api.http.problems import Problem
+from api.http.ruleset_schemas import options_schema
+from api.http.strict import told_apart
+from api.matches.schemas import RulesetSeen
+from referee import wire_types
+from referee.clubs.commands import EveningSent, MemberSent
+from referee.clubs.rules import evening_open, members_here
+from referee.clubs.stakes import check_limit, need_of
+from referee.clubs.state import Club
+from referee.events import (
+    Adjudication,
+    Dealing,
+    Enforcement,
+    MatchOpened,
+    Shuffling,
+    Stakes,
+    StakesNeed,
+    Visibility,
+)
+from referee.games import RULESETS
+from referee.officials import takeback
+from referee.refusals import AgainstTheClub
+from referee.ruleset import Ruleset
+from referee.value import Value, tied
+
+POINTS_MAX = 1_000_000
+"""More than any match comes to, and small enough to be added up anywhere."""
+
+OFFICIAL = "official"
+"""What an official goes by who was given no name."""
+
+ENTROPY_SECONDS = 30
+"""So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
+
+
+class Player(Value, forbid_unknown_fields=True):
+    """Somebody who plays: in a club's match a member of it, else a name."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=wire_types.NAME)] | None = None
+    """It stays on record for ever. Left out: a member."""
+    member: MemberSent | None = None
+    """The number of a member of the club; left out: it is no club's match."""
+
+
+class StakesSet(Value, forbid_unknown_fields=True):
+    """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
+
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
+    unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
+
+
+class Opening(Value, forbid_unknown_fields=True):
+    """Where a match begun on paper stands. ``pot`` only in games that have one."""
+
+    points: wire_types.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
+    pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
+
+
+class OfficialNamed(Value, forbid_unknown_fields=True):
+    """An official of a match."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
+    """By which rulings name whoever gave them. It stays on record for ever; in a club's match it is kept as what is
+    written there."""
+    token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
+    """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""
+
+
+MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
+
+
+class AdjudicationSet(Value, forbid_unknown_fields=True):
+    """How a match is attended to. The first of the ``officials`` acts as ``official``, the second as ``official:2``;
+    all of them see everything."""
+
+    officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
+        OfficialNamed(name=OFFICIAL),
+    )
+    """Who they are."""
+    appeal_minutes: MinutesSent = 30
+    """So long a ruling may be appealed (J7); 0: not at all."""
+    correction_minutes: MinutesSent = 30
+    """So long after the end of the match a score may be corrected (J8)."""
+    pending: Literal["play_on", "hold"] = "play_on"
+    """Whether play goes on while a case waits for its ruling (J5)."""
+    take_back: bool = False
+    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused, or
+    only the tally is kept."""
+
+
+class OpenMatch(Value, forbid_unknown_fields=True):
+    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
+    ``tally`` it must be named."""
+
+    ruleset: RulesetSeen
+    players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
+    """By seat, clockwise."""
+    options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
+    first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
+    dealing: Dealing = "house"
+    enforcement: Enforcement | None = None
+    """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
+    stakes: StakesSet | None = None
+    opening: Opening | None = None
+    adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
+    """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
+    one official does, in house dealing nobody."""
+    shuffle: Shuffling | None = None
+    """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
+    entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
+    """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
+    club: UUID | None = None
+    """Whose match it is, by a key of the club with `open`; left out: nobody's."""
+    evening: EveningSent | None = None
+    """In a club's match: on which of its evenings."""
+    table: Annotated[int, Meta(ge=1, le=999)] | None = None
+    """At which table of that evening."""
+    visibility: Visibility | None = None
+    """Left out: `club` in a club's match, else `public`."""
+
+
+def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
+    """All options of a match, those not given with their defaults. 422 for what the ruleset does not know."""
+    known = rules.options.__struct_fields__
+    for name in given:
+        if name not in known:
+            raise Problem("unknown_option", option=name, allowed=list(known))
+    try:
+        resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
+    except msgspec.ValidationError:
+        faults = tuple(islice(under("options", faults_in(type_of(rules.options), given)), FAULTS_MAX))
+        name = str(faults[0].at[1])
+        schema = options_schema(rules.key)["properties"][name]
+        allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}
+        raise Problem("bad_option", faults=faults, option=name, allowed=allowed) from None
+    return resolved
+
+
+def house_rules(rules: Ruleset) -> list[str]:
+    """By what a table may say who pays, where the game's source does not."""
+    values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
+    return [value for value in values if value != "none"]
+
+
+def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
+    """Who attends to a match that is opened so; in any case one official can end it."""
+    terms = terms_of(body)
+    return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
+
+
+def terms_of(body: OpenMatch) -> AdjudicationSet | None:
+    """How officials attend to a match that is opened so."""
+    if isinstance(body.adjudication, msgspec.UnsetType):
+        return None if body.dealing == "house" else AdjudicationSet()
+    return body.adjudication
+
+
+def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
+    """The members who play, by seat; nobody where it is no club's match. Raises
+    :class:`~api.http.problems.Problem` or ``Refused``."""
+    if club is None:
+        if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
+            raise Problem("no_club_named", fields=given)
+        if body.visibility == "club":
+            raise Problem("no_club_named", fields=["visibility"])
+        if unnamed := [seat for seat, player in enumerate(body.players) if player.name is None or player.member]:
+            raise Problem("players_by_name", seat=unnamed[0])
+        return ()
+    members = tuple(player.member for player in body.players if player.member is not None and player.name is None)
+    if len(members) < len(body.players):
+        raise Problem("players_by_member")
+    if body.evening is None:
+        raise Problem("evening_needed")
+    members_here(club, members)
+    evening_open(club, body.evening)
+    return members
+
+
+def opened_by(
+    body: OpenMatch, seats: tuple[str, ...], attending: tuple[str, ...], club: Club | None = None
+) -> MatchOpened:
+    """The first event of a match, with the SHA-256 of the tokens of its seats, and of the officials who attend to it;
+    ``club``: whose match it is. Raises
+    :class:`~api.http.problems.Problem` or ``Refused``."""
+    rules = RULESETS.get(body.ruleset)
+    if rules is None:
+        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
+    options, count = options_of(rules, body.options), len(body.players)
+    if not rules.players_min <= count <= rules.players_max:
+        raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
+    members = members_of(body, club)
+    players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
+    told_apart(players)
+    if body.first_dealer is not None and not 0 <= body.first_dealer < count:
+        raise Problem("no_such_first_dealer", last=count - 1)
+    tally = body.dealing == "tally"
+    if tally and rules.script is None:
+        raise Problem("no_tally", ruleset=rules.key)
+    if tally and body.enforcement == "refuse":
+        raise Problem("tally_penalises")
+    if tally and body.first_dealer is None:
+        raise Problem("tally_needs_first_dealer", last=count - 1)
+    points, pot = (rules.start_points,) * count, 0
+    if body.opening is not None:
+        if body.opening.pot is not None and not rules.has_pot:
+            raise Problem("no_pot", ruleset=rules.key)
+        points, pot = body.opening.points, body.opening.pot or 0
+        if len(points) != count:
+            raise Problem("opening_points_count", players=count)
+    if body.stakes is not None and rules.basis(options) is None:
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
+    if body.stakes is not None and club is not None and body.stakes.currency not in club.currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
+    if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
+        raise Problem("same_official_token", places=twice)
+    stakes = None if body.stakes is None else Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
+    need: StakesNeed = "members"
+    if stakes is not None and club is not None:
+        check_limit(club, rules, stakes, points, pot)
+        need = need_of(club, rules, body.dealing, points, pot)
+    terms = terms_of(body)
+    if terms is not None:
+        told_apart((one.name for one in terms.officials), officials=True)
+    if body.shuffle is not None and body.dealing != "house":
+        raise Problem("shuffle_needs_house", dealing=body.dealing)
+    if body.shuffle is None and body.entropy_seconds is not None:
+        raise Problem("entropy_needs_shuffle")
+    seconds = ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
+    opened = MatchOpened(
+        ruleset=rules.key,
+        edition=rules.edition,
+        options=options,
+        players=players,
+        dealing=body.dealing,
+        enforcement=body.enforcement or ("penalise" if tally else "refuse"),
+        points=points,
+        pot=pot,
+        taken_over=body.opening is not None,
+        first_dealer=body.first_dealer,
+        stakes=stakes,
+        tokens=seats,
+        official=attending[0],
+        officials=attending[1:],
+        adjudication=None if terms is None else _attending(terms),
+        shuffle=body.shuffle,
+        entropy_seconds=seconds if body.shuffle is not None else 0,
+        club=body.club,
+        evening=body.evening,
+        table=body.table,
+        members=members,
+        visibility=body.visibility or ("public" if club is None else "club"),
+        stakes_need=need,
+        stake_limit=None if club is None or stakes is None else club.stake_limit,
+    )
+    rules.opening(opened)
+    takeback.check_opening(opened)
+    return opened
+
+
+def officials_named(opened: MatchOpened) -> tuple[str, ...]:
+    """What people are called who attend to a match."""
+    terms = opened.adjudication
+    return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
+
+
+def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
+    """A match before it is opened, with something in the place of what those are called who attend to it."""
+    terms = opened.adjudication
+    if terms is None or not names:
+        return opened
+    officials = tuple(names.get(name, name) for name in terms.officials)
+    return structs.replace(opened, adjudication=structs.replace(terms, officials=officials))
+
+
+def _attending(terms: AdjudicationSet) -> Adjudication:
+    return Adjudication(
+        officials=tuple(one.name for one in terms.officials),
+        appeal_minutes=terms.appeal_minutes,
+        correction_minutes=terms.correction_minutes,
+        pending=terms.pending,
+        take_back=terms.take_back,
+    )

@@ -1,0 +1,110 @@
+"""How the calls about a club's books ask them: whoever may see them, in a currency of the club, as they stand."""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from litestar.params import QueryParameter
+from msgspec import Meta
+from sqlalchemy import Connection
+
+from api.access.clubs import ClubCaller, KeyHolder
+from api.http.problems import Problem
+from api.runtime.member_names import names_of
+from api.runtime.service import Service
+from referee import wire_types
+from referee.actors import Actor
+from referee.clubs.facts import ACCOUNT, Account, EntryKind, Postings, Ref, member_of
+from referee.refusals import AgainstTheClub
+from referee.store.club import Club
+from referee.value import Value
+
+T = TypeVar("T")
+
+CURRENCY: dict[str, Any] = {"pattern": "^[A-Z]{3}$", "maxLength": 3}
+InCurrency = Annotated[
+    str | None, QueryParameter(description="Only in this currency of the club.", schema_extra=CURRENCY)
+]
+OneCurrency = Annotated[
+    str | None,
+    QueryParameter(description="In this currency of the club; left out: its first.", schema_extra=CURRENCY),
+]
+AfterEntry = Annotated[
+    int, QueryParameter(ge=0, le=wire_types.ENTRIES_MAX, description="Only entries after this number.")
+]
+LINES_MAX = 1000
+DAY: dict[str, Any] = {"maxLength": 10}
+FromDay = Annotated[
+    date | None, QueryParameter(name="from", schema_extra=DAY, description="The first day; left out: of all.")
+]
+ToDay = Annotated[
+    date | None, QueryParameter(name="to", schema_extra=DAY, description="The last day; left out: of all.")
+]
+Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="How many at most.")]
+Cause = Annotated[
+    str,
+    Meta(
+        title="Cause",
+        description="The event that made an entry: the id of its match or club, and its number there.",
+        examples=["0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d/52"],
+        extra_json_schema={"pattern": "^[0-9a-f-]{36}/[0-9]{1,6}$", "maxLength": 43},
+    ),
+]
+Day = Annotated[str, Meta(extra_json_schema={"format": "date", "maxLength": 10})]
+
+
+class EntrySeen(Value):
+    """An entry of the books. Its postings add up to 0."""
+
+    number: wire_types.EntryNumber
+    """In the club's books, from 1 on; none is left out."""
+    date: Day
+    """On the club's clock; never before that of the entry before."""
+    kind: EntryKind
+    currency: wire_types.Currency
+    cause: Cause
+    """The event that made it."""
+    evening: wire_types.EveningNumber | None
+    """Of the club's evenings the one that it belongs to; null: none."""
+    postings: Postings
+    reverses: wire_types.EntryNumber | None
+    """The entry that it takes back; null: none."""
+    by: Actor
+    """Who asked for it; of a match, who ended it."""
+
+
+async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
+    """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events of matches.
+
+    Raises 503 if the ledger does not get there in time.
+    """
+    books = service.books
+    if fresh:
+        await books.catch_up(books.ledger)
+    return await books.ask_of(books.ledger, club.id, club.version, question)
+
+
+def currency_of(caller: ClubCaller, currency: str | None) -> str:
+    """That currency of the club, or its first. 422."""
+    kept = caller.club.standing.currencies
+    if currency is not None and currency not in kept:
+        raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=kept)
+    return currency or kept[0]
+
+
+def account_in(caller: ClubCaller, text: str) -> Account:
+    """An account of the club. 404."""
+    member = member_of(text) if re.fullmatch(ACCOUNT, text) else 0
+    if member is not None and caller.club.standing.member(member) is None:
+        raise Problem("no_such_account")
+    return text
+
+
+async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
+    """What members go by, as far as the caller is told names."""
+    standing = caller.club.standing
+    found = {number: member for number in members if (member := standing.member(number)) is not None}
+    texts = await names_of(service, caller.club, found) if isinstance(caller, KeyHolder) else {}
+    return {number: texts.get(member.name, member.name) for number, member in found.items()}

@@ -1,0 +1,56 @@
+"""The plan that settles a club's debts, made from its books."""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from api.http.threads import in_long_thread
+from api.money.ledger_access import ask_the_books
+from api.runtime.service import Service
+from projections.journal import Balance
+from projections.plan import CLUB, Plan, plan
+from referee.clubs.commands import PaySent, PlannedPayment
+from referee.clubs.facts import member_of
+from referee.store.club import Club
+
+
+class ClubPlan(NamedTuple):
+    """A plan, and the last entry of the books that it rests on."""
+
+    entry: int
+    plan: Plan
+
+
+async def plan_of(
+    service: Service, club: Club, evening: int | None, currency: str, *, fresh: bool = False
+) -> ClubPlan:
+    """Return the plan for the entries of an evening, or for all entries if ``evening`` is ``None``.
+
+    Raises 503 if the ledger does not have the club's last event in time.
+    """
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
+        if evening is None:
+            return ledger.balances_now(connection, club_id, currency)
+        last = ledger.last(connection, club_id)
+        return last, ledger.sums_of_evening(connection, club_id, evening, last, currency)
+
+    entry, found = await ask_the_books(service, club, read, fresh=fresh)
+    owed = {member: one.amount for one in found if (member := member_of(one.account)) is not None}
+    purpose = f"{club.id}\n{evening or 'all'}\n{currency}"
+    return ClubPlan(entry, await in_long_thread(plan, owed, purpose))
+
+
+async def planned_payment(service: Service, club: Club, sent: PaySent) -> PlannedPayment | None:
+    """Return the payment between two members that the plan lists under ``sent.plan``, or ``None``.
+
+    Raises 503 if the ledger does not have the club's last event in time.
+    """
+    currency = sent.currency or club.standing.currencies[0]
+    made = await plan_of(service, club, sent.evening, currency)
+    for one in made.plan.payments:
+        if one.id == sent.plan and one.payer != CLUB and one.payee != CLUB:
+            return PlannedPayment(payer=one.payer, payee=one.payee, amount=one.amount)
+    return None

@@ -1,0 +1,326 @@
+"""Erasures: what a member's erasure deletes and replaces, on record by its digest and then carried out.
+
+An erasure has three steps. It is planned: its changes are stored beside the texts. It is put on record: the event
+``member/erased`` names the digest of the changes. It is carried out: the texts are deleted or replaced. After a crash
+between two steps the plan is void (no event) or is carried out by the next caller (:meth:`Erasures.carry_out`).
+
+The digest covers the ref of each deleted text, and of each replaced text its ref and the ref of the new text. So a
+text may be missing, or be another than the one that was put, only if an erasure on record says exactly that.
+"""
+
+import logging
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import asdict
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, is_whole, note_due, pieces, ref_of
+from api.personal_data.redaction import Redactor, folded
+from referee.actors import Actor
+from referee.clubs.commands import Erase, EraseSent
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.clock import utc_now
+from referee.store.club import Club
+from referee.store.match import Match
+from referee.store.store import Referee, UnknownAggregate
+
+log = logging.getLogger(__name__)
+
+Redactions = Mapping[str, str | None]
+"""By ref of an erased text the ref of the text that replaced it; ``None``: it was deleted."""
+
+
+class Change(NamedTuple):
+    """A name, number or text that an erasure deletes, or a text that it replaces."""
+
+    ref: str
+    origin: Origin
+    at: datetime
+    before: str
+    after: str | None = None
+    """The new text; ``None``: it is deleted."""
+    places: int = 0
+    """How often a name or number was replaced in it."""
+    salt: bytes = b""
+    """The salt of the new text."""
+
+    @property
+    def match(self) -> UUID | None:
+        """The match in which it was written; ``None``: none."""
+        return self.origin.match
+
+    @property
+    def redacted(self) -> str | None:
+        """The ref of the new text."""
+        return None if self.after is None else ref_of(self.salt, self.after, self.origin)
+
+
+class Plan(NamedTuple):
+    """All changes of an erasure, planned for a version of the club."""
+
+    club: UUID
+    member: int
+    version: int
+    changes: tuple[Change, ...]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the changes, as it stands on record."""
+        return digest_of(self.club, self.member, {one.ref: one.redacted for one in self.changes})
+
+    @property
+    def texts(self) -> tuple[Change, ...]:
+        """The changes of texts, in the order in which they were written."""
+        texts = (one for one in self.changes if one.origin.kind == "text")
+        return tuple(sorted(texts, key=lambda one: (one.at, one.ref)))
+
+    @property
+    def deleted(self) -> int:
+        """How many texts are deleted."""
+        return sum(one.after is None for one in self.texts)
+
+    @property
+    def changed(self) -> int:
+        """How many texts are replaced."""
+        return len(self.texts) - self.deleted
+
+
+def digest_of(club: UUID, member: int, changes: Redactions) -> str:
+    """Return the SHA-256 over the changes of an erasure, in hex."""
+    return sha256(msgspec.json.encode([club.hex, member, sorted(changes.items())])).hexdigest()
+
+
+def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
+    """Return what these erasures, in their order, have made of each text. A missing list is passed over."""
+    found: dict[str, str | None] = {}
+    for erasure in erasures:
+        found.update(lists.get(erasure, {}))
+    return found
+
+
+def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
+    """Return by digest the changes of all erasures of a club. A list that does not have its digest is left out."""
+    this = ERASED.c
+    query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
+    found: dict[tuple[str, int], dict[str, str | None]] = {}
+    for row in connection.execute(query.order_by(this.erasure, this.ref)):
+        found.setdefault((row.erasure, row.member), {})[row.ref] = row.redacted
+    return {erasure: one for (erasure, member), one in found.items() if digest_of(club, member, one) == erasure}
+
+
+def prepared(
+    erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
+) -> tuple[Erase, Plan]:
+    """Return the request for an erasure, and its plan, which is not stored. ``says``: what the books say.
+
+    Raises: Refused if the club would refuse the request.
+    """
+    sends = asdict(sent) | dict(says)
+    try:
+        _decide(club, actor, Erase(**sends, texts=digest_of(club.id, sent.member, {})))
+    except Refused as refused:
+        if refused.code != "member_erased":
+            raise
+    plan = erasures.plan(referee, club, sent.member)
+    request = Erase(**sends, deleted=plan.deleted, changed=plan.changed, texts=plan.digest)
+    _decide(club, actor, request)
+    return request, plan
+
+
+def _decide(club: Club, actor: Actor, request: Erase) -> None:
+    club.procedure.take(club.standing, request, Moment(club.version, utc_now(), "", actor, match=club.id))
+
+
+class Erasures:
+    """The erasures of the members of clubs. It touches the database: call it in a thread."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def redactions(self, club: Club) -> Redactions:
+        """Return what the erasures on record have made of each text of a club."""
+        with self._names.reader.connect() as connection:
+            return folded_over(club.standing.erasures, lists_in(connection, club.id))
+
+    def plan(self, referee: Referee, club: Club, member: int) -> Plan:
+        """Return what the erasure of a member would change. Carries out what is on record and was not done before."""
+        self.carry_out(club)
+        return _Planning(self._rows(club.id), self.redactions(club), referee, club, member).plan()
+
+    def keep(self, plan: Plan) -> None:
+        """Store a plan, before its digest is put on record."""
+        own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
+        rows = [
+            own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
+            for one in plan.changes
+        ]
+        if not rows:  # another process has just erased the member
+            return
+        with self._names.writer.begin() as connection:
+            connection.execute(insert(ERASED), rows)
+
+    def drop(self, digest: str) -> None:
+        """Delete a plan that was not put on record."""
+        with self._names.writer.begin() as connection:
+            connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
+
+    def finish(self, referee: Referee) -> None:
+        """Carry out the erasures that an earlier process could only put on record. A club that cannot be read is left
+        as it is."""
+        with self._names.reader.connect() as connection:
+            clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()
+        for club_id in clubs:
+            try:
+                club = referee.load(club_id).aggregate
+            except Exception:  # a row may be anything, and a plan may be of a club that was never founded
+                log.exception("the erasures of club %s are not carried out", club_id)
+                continue
+            if isinstance(club, Club):
+                self.carry_out(club)
+
+    def carry_out(self, club: Club) -> dict[int, int]:
+        """Delete and replace what the erasures on record say. Return by member how many names, numbers and texts.
+        :meth:`~api.personal_data.names.Names.rewrite_due` then leaves no copy of them.
+
+        Plans that the club has passed without recording them are deleted. Doing it again changes nothing.
+        """
+        this = ERASED.c
+        own = this.club == club.id
+        planned = select(this.erasure, this.member, this.ref, this.redacted, this.salt, this.text)
+        planned = planned.where(own, this.version.is_not(None)).order_by(this.ref).with_for_update()
+        with self._names.reader.connect() as connection:
+            if not connection.execute(planned.limit(1)).first():
+                return {}
+        with self._names.writer.begin() as connection:
+            rows = connection.execute(planned).all()
+            due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.standing.erasures}
+            for changes in due.values():
+                _do(connection, changes)
+            done = [erasure for erasure, changes in due.items() if changes]
+            if done:
+                values = {"version": None, "salt": None, "text": None}
+                connection.execute(update(ERASED).where(own, this.erasure.in_(done)).values(values))
+                note_due(connection, done)
+            connection.execute(delete(ERASED).where(own, this.version < club.version))
+        counts: dict[int, int] = {}
+        for row in (row for changes in due.values() for row in changes):
+            counts[row.member] = counts.get(row.member, 0) + 1
+        return counts
+
+    def _rows(self, club: UUID) -> list[Any]:
+        with self._names.reader.connect() as connection:
+            return list(connection.execute(select(TABLE).where(TABLE.c.club == club)).all())
+
+
+def _do(connection: Connection, changes: Sequence[Any]) -> None:
+    gone = [one.ref for one in changes if one.redacted is None]
+    for some in pieces(gone):
+        connection.execute(delete(TABLE).where(TABLE.c.ref.in_(some)))
+    new = [
+        {"own": one.ref, "redacted": one.redacted, "salt": one.salt, "text": one.text}
+        for one in changes
+        if one.redacted is not None
+    ]
+    if new:
+        connection.execute(update(TABLE).where(TABLE.c.ref == bindparam("own")), new)
+
+
+class _Planning:
+    """What an erasure would change, from all names, numbers and texts of a club."""
+
+    def __init__(self, rows: Sequence[Any], on_record: Redactions, referee: Referee, club: Club, member: int) -> None:
+        self._referee, self._club, self._number = referee, club, member
+        own = {*club.standing.members[member - 1].names, *club.standing.members[member - 1].payee.numbers}
+        self._theirs = [row for row in rows if row.ref in own or row.member == member]
+        theirs = {row.ref for row in self._theirs}
+        whole = [row for row in rows if _is_whole(row, on_record)]
+        self._others = [row for row in whole if row.kind == "text" and row.ref not in theirs]
+        self._by_ref = {row.ref: row for row in self._others}
+        names = [row for row in whole if row.kind == "name"]
+        self._names = sorted((row.at, row.text) for row in names if row.ref in theirs)
+        self._numbers = tuple(row.text for row in whole if row.kind == "number" and row.ref in theirs)
+        shared = {folded(row.text) for row in names if row.ref not in theirs}
+        self._alone = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
+        """By folded name that no other member has had, since when the member has it."""
+        self._redactors: dict[tuple[str, ...], Redactor] = {}
+        self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
+
+    def plan(self) -> Plan:
+        """Return all changes."""
+        gone = [_deletion(row) for row in self._theirs]
+        return Plan(self._club.id, self._number, self._club.version, (*gone, *self._changes()))
+
+    def _changes(self) -> Iterator[Change]:
+        for row in self._others:
+            names = tuple(name for since, name in self._names if since <= row.at)
+            after, places = self._redactor(names).redact(row.text)
+            if not places:
+                continue
+            took_part, officials = self._match(row.match)
+            if row.ref in officials:
+                yield _deletion(row)
+                continue
+            if not took_part:
+                after, places = self._redactor(()).redact(row.text)
+            if places:
+                salt = secrets.token_bytes(SALT_BYTES)
+                yield Change(row.ref, _origin(row), row.at, row.text, after, places, salt)
+
+    def _redactor(self, names: tuple[str, ...]) -> Redactor:
+        if names not in self._redactors:
+            self._redactors[names] = Redactor(names, self._numbers)
+        return self._redactors[names]
+
+    def _match(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+        """Return whether the member took part in a match, and the refs under which it names the member an official.
+
+        A member took part who played, wrote something, officiated by a key or is named an official.
+        """
+        if match_id not in self._matches:
+            self._matches[match_id] = self._looked_up(match_id)
+        return self._matches[match_id]
+
+    def _looked_up(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+        try:
+            match = self._referee.load(match_id).aggregate
+        except UnknownAggregate:  # the text was put for a match that was never opened
+            return True, frozenset()
+        assert isinstance(match, Match), "texts are written in matches"
+        opened = match.opened
+        officials = () if opened.adjudication is None else opened.adjudication.officials
+        named = frozenset(filter(self._is_alone, officials))
+        wrote = any(row.match == match_id for row in self._theirs)
+        return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
+
+    def _is_alone(self, ref: str) -> bool:
+        """Return whether a text is nothing but a name that only this member has had."""
+        row = self._by_ref.get(ref)
+        since = None if row is None else self._alone.get(folded(row.text))
+        return row is not None and since is not None and since <= row.at
+
+    def _acted_in(self, match_id: UUID) -> bool:
+        keys = enumerate(self._club.standing.keys, 1)
+        actors = {f"key:k{number}" for number, key in keys if key.member == self._number}
+        return bool(actors) and any(one.actor in actors for one in self._referee.history(match_id))
+
+
+def _deletion(row: Any) -> Change:
+    return Change(row.ref, _origin(row), row.at, row.text)
+
+
+def _origin(row: Any) -> Origin:
+    return Origin(row.club, row.match, row.member, row.kind)
+
+
+def _is_whole(row: Any, on_record: Redactions) -> bool:
+    """Return whether it is the text that was put, or the one that an erasure on record put in its place."""
+    if not is_whole(row):
+        return False
+    return row.redacted is None or on_record.get(row.ref) == row.redacted

@@ -1,0 +1,165 @@
+"""What people of a club write in its matches: kept among the names, and in the rows only by its refs.
+
+On the way in each text of a request is replaced before anybody else sees the request (:func:`written`,
+:func:`replaced`); on the way out refs are replaced in what is sent to who may read them (:class:`Texts`). Both go by
+what there is, not by the call: no call can forget it.
+"""
+
+import html
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import inspect, structs
+
+from api.http.headers import Req
+from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN, TEXTS
+from api.http.threads import in_thread
+from api.personal_data.erasures import Redactions
+from api.personal_data.names import REF, Kept, Names
+from referee import wire_types
+from referee.notation import to_json
+from referee.value import Value
+
+
+def is_prose(kind: inspect.Type) -> bool:
+    """Whether a type is that of a text in somebody's own words."""
+    return (
+        isinstance(kind, inspect.Metadata)
+        and isinstance(kind.type, inspect.StrType)
+        and (kind.extra_json_schema or {}).get("pattern") == wire_types.NOTE
+    )
+
+
+@cache
+def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """The fields of a type that hold such a text."""
+    shape = inspect.type_info(kind)
+    assert isinstance(shape, inspect.StructType), "it is one"
+    return frozenset(field.name for field in shape.fields if any(map(is_prose, _either(field.type))))
+
+
+def _either(kind: inspect.Type) -> tuple[inspect.Type, ...]:
+    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+
+
+@cache
+def _may_hold(kind: type) -> bool:
+    """Whether there may be such a text in a request of this type."""
+    seen: set[type] = set()
+
+    def within(part: Any) -> bool:
+        if is_prose(part):
+            return True
+        if isinstance(part, inspect.StructType):
+            if part.cls in seen:
+                return False
+            seen.add(part.cls)
+            return any(within(field.type) for field in part.fields)
+        inner = (getattr(part, name, None) for name in ("type", "item_type", "key_type", "value_type"))
+        several = (*getattr(part, "types", ()), *getattr(part, "item_types", ()))
+        return any(within(one) for one in (*inner, *several) if isinstance(one, inspect.Type))
+
+    return within(inspect.type_info(kind))
+
+
+def replaced(value: Any, change: Callable[[str], str]) -> Any:
+    """A request, or a part of one, with each text that somebody wrote in it changed; itself where there is none."""
+    match value:
+        case msgspec.Struct():
+            prose = _prose_of(type(value))
+            news = {}
+            for name in value.__struct_fields__:
+                old = getattr(value, name)
+                new = (change(old) if old else old) if name in prose else replaced(old, change)
+                if new is not old:
+                    news[name] = new
+            return structs.replace(value, **news) if news else value
+        case tuple():
+            parts = tuple(replaced(part, change) for part in value)
+            return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    return value
+
+
+def written(request: Value) -> tuple[str, ...]:
+    """The texts that somebody wrote in a request, each once."""
+    if not _may_hold(type(request)):  # as of most acts
+        return ()
+    found: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        found[text] = None
+        return text
+
+    replaced(request, note)
+    return tuple(found)
+
+
+# On the way out
+
+_BEGINS = REF.encode()
+_REF = re.compile(rb"%b[0-9a-f]{64}" % _BEGINS)
+
+
+def _in_json(text: str) -> bytes:
+    return msgspec.json.encode(text)[1:-1]
+
+
+def _in_notation(text: str) -> bytes:
+    return to_json(text)[1:-1].encode()
+
+
+def _in_html(text: str) -> bytes:
+    return html.escape(text).encode()
+
+
+_AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
+    {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html, PLAIN: _in_notation}
+)
+"""How a text is written in what is sent, by its media type. In others there are none."""
+
+
+class Texts:
+    """The texts of some matches, for a caller who may read them."""
+
+    def __init__(
+        self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
+    ) -> None:
+        """``redactions``: returns what the erasures on record have made of the texts of a club."""
+        self._names, self._matches, self._redactions = names, matches, redactions
+
+    def may_be_in(self, body: bytes) -> bool:
+        """Whether there is anything in it that looks like a ref."""
+        return _BEGINS in body
+
+    async def put_in(self, body: bytes, media_type: str) -> bytes:
+        """Return what is about to be sent, with texts instead of refs. The ref of a deleted text stays."""
+        as_in = _AS_IN.get(media_type)
+        if as_in is None or not (refs := set(_REF.findall(body))):
+            return body
+        found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
+        erased: dict[str, str | None] = {}
+        for club in {kept.club for kept in found.values()}:
+            erased |= await self._redactions(club)
+        shown = {ref: kept for ref, kept in found.items() if _is_on_record(ref, kept, erased)}
+        texts = {ref.encode(): as_in(kept.text) for ref, kept in shown.items()}
+        return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
+
+
+def _is_on_record(ref: str, kept: Kept, erased: Redactions) -> bool:
+    """Return whether a text is the one that was put, or the one that an erasure on record put in its place."""
+    return kept.redacted == erased.get(ref) and (kept.redacted is not None or ref not in erased)
+
+
+def tell(request: Req, texts: Texts) -> None:
+    """Whoever asks may read these: say so before anything is answered."""
+    request.scope["state"][TEXTS] = texts
+
+
+def may_read(request: Req) -> bool:
+    """Whether that was said."""
+    return TEXTS in request.scope["state"]

@@ -1,0 +1,219 @@
+"""The books that are kept of this store, and the follower that keeps them."""
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from math import ceil
+from typing import TypeVar
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+from eventsourcing.postgres import PostgresApplicationRecorder
+from eventsourcing.sqlite import SQLiteApplicationRecorder
+from psycopg.rows import tuple_row
+from psycopg.sql import SQL, Composed, Identifier
+from sqlalchemy import Connection
+
+from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
+from api.http.threads import in_long_thread, in_thread
+from projections.cases import Cases
+from projections.follow.engine import engine_for
+from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
+from projections.follow.page import History, Log, Page, Read
+from projections.follow.projection import prepare
+from projections.ledger import Ledger
+from projections.log import Log as LogBook
+from projections.matches import Matches
+from projections.pots import Pots
+from projections.protocols import Protocols
+from referee.store.rows import from_row
+from referee.store.store import Referee
+from referee.visibility import Recorded
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 5.0
+"""How long a reader waits for a book to come to what has been answered; it takes milliseconds unless it is broken."""
+
+
+def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
+    """The recorded event of a row."""
+    return from_row(StoredEvent(aggregate, number, topic, state))
+
+
+def log_of(referee: Referee) -> Log:
+    """How a follower reads the log of all aggregates.
+
+    With the driver: the library makes an object of each row, which takes longer than to decode it.
+    """
+    recorder = referee.recorder
+
+    def head() -> int:
+        return recorder.max_notification_id() or 0
+
+    if isinstance(recorder, PostgresApplicationRecorder):
+        return Log(*_postgres(recorder), head)
+    assert isinstance(recorder, SQLiteApplicationRecorder)
+    return Log(*_sqlite(recorder), head)
+
+
+def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
+    rows = f"SELECT rowid, originator_id, originator_version, topic, state FROM {recorder.events_table_name}"
+    behind = f"{rows} WHERE rowid > ? ORDER BY rowid LIMIT ?"
+    of_one = f"{rows} WHERE originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
+
+    def page(query: str, *parameters: object) -> Page:
+        with recorder.datastore.transaction(commit=False) as cursor:
+            cursor.sqlite_cursor.row_factory = None
+            try:
+                rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
+            except (
+                sqlite3.OperationalError
+            ):  # it may be text that is no UTF-8, which must not keep all other rows back
+                connection = cursor.sqlite_cursor.connection
+                connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+                try:
+                    rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
+                finally:
+                    connection.text_factory = str
+            return Page(rows, decoded)
+
+    return partial(page, behind), lambda aggregate, after, limit: page(of_one, aggregate.hex, after, limit)
+
+
+def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
+    rows = "SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}"
+    table = Identifier(recorder.datastore.schema, recorder.events_table_name)
+    behind = SQL(rows + " WHERE notification_id > %s ORDER BY notification_id LIMIT %s").format(table)
+    of_one = SQL(
+        rows + " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version LIMIT %s"
+    ).format(table)
+
+    def page(query: Composed, *parameters: object) -> Page:
+        with (
+            recorder.datastore.get_connection() as connection,
+            connection.cursor(row_factory=tuple_row, binary=True) as cursor,
+        ):
+            return Page(cursor.execute(query, parameters, prepare=True).fetchall(), decoded)
+
+    return partial(page, behind), partial(page, of_one)
+
+
+def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
+    """The books that are kept of matches; beside them those of clubs' money and of the whole log."""
+    return Protocols(), Cases(), Matches(), Pots()
+
+
+def every_book() -> tuple[Book, ...]:
+    """Those, and those beside them."""
+    return (*all_books(), Ledger(), LogBook())
+
+
+class Books:
+    """What does not have to be awaited may touch the database: call it in a thread."""
+
+    def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
+        self._referee = referee
+        self.engine = engine_for(url)
+        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books()
+        self.ledger, self.tree = Ledger(), LogBook()
+        books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
+        self.by_name = {book.name: book for book in books}
+        self._log = log_of(referee)
+        self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
+
+    def prepare(self) -> None:
+        """Creates what tables are missing."""
+        prepare(self.engine, self.follower.books)
+
+    def start(self) -> None:
+        """Creates what tables are missing, and follows."""
+        self.follower.start()
+
+    def rebuild(self, *names: str) -> int:
+        """Build books beside those that are read, in one pass. Return the position they came to.
+
+        Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
+        """
+        return self.follower.rebuild(*[self.by_name[name] for name in names])
+
+    def wake(self) -> None:
+        """Something was stored. From any thread."""
+        self.follower.wake()
+
+    def close(self) -> None:
+        """Ends the follower."""
+        self.follower.close()
+        self.engine.dispose()
+
+    def head(self) -> int:
+        """The position of the last event of the log."""
+        return self._log.head()
+
+    def log_after(self, position: int, limit: int) -> Page:
+        """Rows of the log as they are stored, those after a position. Touches the database."""
+        return self._log.read(position, limit)
+
+    def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
+        """Rows of an aggregate as they are stored, with their positions. Touches the database."""
+        return self._log.history(aggregate_id, after, limit)
+
+    def lag(self) -> int:
+        """How far the book that is last stands behind the log."""
+        return self.follower.lag(self.head())
+
+    def set_aside(self) -> tuple[Aside, ...]:
+        """The matches that books have set aside: a row of theirs could not be taken, and the others went on. Does not
+        touch the database."""
+        return self.follower.set_aside()
+
+    def standing_still(self) -> dict[str, Fault]:
+        """The books that have not been able to go on for a while, by name, since when and why. Does not touch the
+        database."""
+        return self.follower.standing_still()
+
+    async def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
+        """What a book answers about a match when it has come to this version; 503 if it does not in time, and at
+        once if it cannot."""
+        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
+            if aside := self.follower.aside(book, match_id):
+                raise Problem("book_set_aside", headers=_later(AGAIN_SECONDS), book=book.name, event=aside.event)
+            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+        return await in_thread(self._asked, lambda connection: question(connection, match_id))
+
+    async def ask_of_all(
+        self, book: Book, question: Callable[[Connection], T], *, fresh: bool = False
+    ) -> tuple[T, int]:
+        """What a book answers now, and how many events that were stored it has not taken in. ``fresh``: when it has
+        come to where the log ends now, or has not in good time."""
+        head = await in_thread(self.head) if fresh else None
+        if head is not None:
+            await self.follower.wait_to(head, WAIT_SECONDS, book)
+        return await in_thread(self._asked_of_all, book, question, head)
+
+    async def ask_long(self, question: Callable[[Connection], T]) -> T:
+        """What books answer now that takes long to make."""
+        return await in_long_thread(self._asked, question)
+
+    async def catch_up(self, book: Book) -> None:
+        """Waits until a book has come to where the log ends now, or has not in good time."""
+        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
+
+    async def must_catch_up(self, *books: Book) -> None:
+        """Wait until books have come to where the log ends now. Raises 503 if they do not in good time."""
+        head = await in_thread(self.head)
+        for book in books:
+            if not await self.follower.wait_to(head, WAIT_SECONDS, book):
+                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+
+    def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
+        behind = self.follower.lag(self.head() if head is None else head, book)
+        return self._asked(question), behind
+
+    def _asked(self, question: Callable[[Connection], T]) -> T:
+        with self.engine.connect() as connection:
+            return question(connection)
+
+
+def _later(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(min(max(1, ceil(seconds)), RETRY_AFTER_MOST_SECONDS))}

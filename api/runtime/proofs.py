@@ -1,0 +1,121 @@
+"""What proofs are made of: the last checkpoint, the tree as it was signed, and where a row stands in it."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, NamedTuple, TypeVar
+from uuid import UUID
+
+from msgspec import Meta
+from sqlalchemy import Connection
+
+from api.http.headers import Req, held, tag_by
+from api.http.long_answers import long_reply
+from api.http.problems import Problem
+from api.http.replies import JSON, Reply, encode, not_modified
+from api.http.threads import in_thread
+from api.runtime.service import Service
+from api.runtime.signer import log_at
+from projections.follow.page import Row
+from referee.log.facts import LogSigned
+from referee.log.notes import base64
+from referee.log.tree import Tree
+from referee.wire_types import EXACT_MAX
+
+T = TypeVar("T")
+
+PROOF_MAX = 64
+"""Hashes: a tree would have 2^64 leaves."""
+HashText = Annotated[
+    str,
+    Meta(
+        title="LogHash",
+        description="A SHA-256 in base64.",
+        extra_json_schema={"pattern": "^[A-Za-z0-9+/]{43}=$", "maxLength": 44},
+    ),
+]
+ProofText = Annotated[
+    tuple[HashText, ...],
+    Meta(
+        title="LogProof",
+        description="Hashes as RFC 6962 orders them (2.1.1, 2.1.2).",
+        extra_json_schema={"maxItems": PROOF_MAX},
+    ),
+]
+Leaf = Annotated[
+    int,
+    Meta(
+        title="LogIndex",
+        description="The place of a row in the log, counted from 0.",
+        extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
+    ),
+]
+
+
+class Placed(NamedTuple):
+    """A row and its place in the tree."""
+
+    leaf: int
+    row: Row
+
+
+def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
+    """Hashes as they are told."""
+    return tuple(map(base64, proof))
+
+
+async def signed_last(service: Service) -> LogSigned | None:
+    """The last checkpoint; ``None`` before there is one."""
+    standing = await in_thread(log_at, service.desk)
+    return standing.standing.last if standing else None
+
+
+async def last_signed(service: Service) -> LogSigned:
+    """The last checkpoint. 404 before there is one."""
+    last = await signed_last(service)
+    if last is None:
+        raise Problem("log_unsigned")
+    return last
+
+
+async def in_tree(
+    service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
+) -> T:
+    """What is made of the tree that was signed. 503 while the book of the log is built anew."""
+    book = service.books.tree
+
+    def asked(connection: Connection) -> T:
+        if book.size(connection) < signed.size:
+            raise Problem("books_behind", headers={"Retry-After": "1"})
+        return question(connection, book.tree(connection, signed.size))
+
+    if takes_long:
+        return await service.books.ask_long(asked)
+    found, _ = await service.books.ask_of_all(book, asked)
+    return found
+
+
+def rows_of(
+    service: Service,
+    connection: Connection,
+    aggregate_id: UUID,
+    first: int,
+    last: int,
+    kinds: Collection[str] | None = None,
+) -> list[Placed]:
+    """The rows of events of a match or club that the log has, with their places; of these ``kinds``, or all."""
+    placed = []
+    for row in service.books.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
+        if kinds is not None and row[3] not in kinds:
+            continue
+        if (index := service.books.tree.index(connection, row[0])) is None:
+            break
+        placed.append(Placed(index, row))
+    return placed
+
+
+async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
+    """What is told, or that the caller has it."""
+    written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
+    tag = tag_by(written)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, written, tag, headers=headers, media_type=media_type)

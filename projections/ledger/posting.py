@@ -1,0 +1,321 @@
+"""How the events of clubs and matches become entries."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from msgspec.structs import replace
+from sqlalchemy import (
+    Connection,
+    bindparam,
+    insert,
+    select,
+    update,
+)
+
+from projections.closings import digest
+from projections.journal import JournalEntry
+from projections.ledger.tables import Keeping, Money, Tables
+from referee.actors import Actor
+from referee.clubs.facts import MATCHES_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
+from referee.events import MatchOpened
+from referee.officials.events.seating import StakesAgreed, StakesDeclined
+from referee.settlement import comes_to
+from referee.visibility import Recorded
+
+
+class Writing:
+    """A page on its way into the tables."""
+
+    def __init__(self, book: Tables, connection: Connection) -> None:
+        self.book, self.connection = book, connection
+        self.matches: dict[UUID, Money | None] = {}
+        self.clubs: dict[UUID, Keeping] = {}
+        self._changed: set[UUID] = set()
+        """Whose row has something else now than how far it has come."""
+        self._entries: list[dict[str, Any]] = []
+        self._postings: list[dict[str, Any]] = []
+        self._reversed: dict[tuple[UUID, int], int] = {}
+        self._balances: dict[tuple[UUID, str, str], int] = {}
+        self._there: set[tuple[UUID, str, str]] = set()
+        """The balances that have a row."""
+
+    def take(self, recorded: Recorded) -> None:
+        """What an event means for the books."""
+        whose = recorded.originator_id
+        match recorded.event:
+            case MatchOpened() as opened:
+                self.matches[whose] = _money_of(opened)
+            case ClubFounded(timezone=timezone):
+                self.clubs[whose] = Keeping(timezone=timezone)
+                self._changed.add(whose)
+            case ClubSet(timezone=str(timezone)):
+                self._keep(whose, replace(self._club(whose), timezone=timezone))
+            case MoneyPosted() as posted:
+                self._post(recorded, posted)
+            case BooksClosed() as closed:
+                self._close(recorded, closed)
+            case _:
+                if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
+                    self._happens(recorded, money)
+
+    # Entries
+
+    def _happens(self, recorded: Recorded, money: Money) -> None:
+        """Take in an event that may say what a match came to, or that seats have agreed to its stakes."""
+        match recorded.event:
+            case StakesAgreed(seats=seats):
+                left = tuple([seat for seat in money.waiting_for if seat not in seats])
+                money = replace(money, waiting_for=left)
+            case StakesDeclined():
+                money = replace(money, declined=True)
+            case event:
+                result = comes_to(event, money.ended_by)
+                if result is None:
+                    return
+                money = replace(money, result=result, ended_by=recorded.originator_version)
+        self.matches[recorded.originator_id] = money
+        self._changed.add(recorded.originator_id)
+        if not money.waiting_for and not money.declined:
+            self._settle(recorded, money)
+
+    def _settle(self, recorded: Recorded, money: Money) -> None:
+        """What a match came to is entered; where it comes to something else now, what was entered is reversed. Of a
+        result above the limit nothing is entered."""
+        amounts, entry = () if money.above_limit else money.result, money.entry
+        beyond = money.ended_by if money.above_limit else 0
+        if amounts != money.amounts:
+            postings = {account_of(member): -amount for member, amount in zip(money.members, amounts, strict=False)}
+            postings["pot"] = sum(amounts)
+            if self._fits(money, entry, postings):
+                if entry is not None:
+                    self._reverse(recorded, money.club, entry, recorded.actor)
+                entry = self._enter(
+                    recorded, money.club, "match", money.currency, postings, evening=money.evening, by=recorded.actor
+                )
+            else:
+                amounts, beyond = money.amounts, money.ended_by
+        self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, beyond=beyond)
+
+    def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
+        """Return whether a match's result may replace its earlier entry without too large a balance."""
+        entry = None if number is None else self._standing(money.club, number)
+        before = {} if entry is None else _negative(entry)
+        after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
+        return all(self._within(money.club, money.currency, changes) for changes in (before, after))
+
+    def _within(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
+        """Return whether these postings leave each balance as small as matches must."""
+        self._look_up(club, currency, postings)
+        after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
+        return all(abs(balance) <= MATCHES_MAX for balance in after)
+
+    def _post(self, recorded: Recorded, posted: MoneyPosted) -> None:
+        club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
+        if posted.reverses is None:
+            self._enter(recorded, club, posted.kind, posted.currency, postings, evening=posted.evening, by=posted.by)
+        else:  # a correction of the match may have come between what was decided and its place in the log
+            self._reverse(recorded, club, posted.reverses, posted.by)
+
+    def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
+        """Take an entry back if it still stands. A match stays if a balance would be too large without it."""
+        entry = self._standing(club, number)
+        if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
+            return
+        self._reversed[club, number] = self._club(club).last + 1
+        self._enter(
+            recorded,
+            club,
+            "reverse",
+            entry.currency,
+            _negative(entry),
+            evening=entry.evening,
+            by=by,
+            reverses=number,
+        )
+
+    def _standing(self, club: UUID, number: int) -> JournalEntry | None:
+        """Return an entry that exists and is not taken back, else ``None``."""
+        if not self._may_be_reversed(club, number):
+            return None
+        self.flush()
+        (entry,) = self.book.read(self.connection, club, after=number - 1, to=number)
+        return entry
+
+    def _may_be_reversed(self, club: UUID, number: int) -> bool:
+        """Whether there is this entry, and none that takes it back."""
+        if (club, number) in self._reversed or not 1 <= number <= self._club(club).last:
+            return False
+        if any((row["club"], row["number"]) == (club, number) for row in self._entries):
+            return True
+        entries = self.book.entries.c
+        query = select(entries.reversed_by).where(entries.club == club, entries.number == number)
+        return self.connection.execute(query).scalar_one() is None
+
+    def _enter(
+        self,
+        recorded: Recorded,
+        club: UUID,
+        kind: str,
+        currency: str,
+        postings: Mapping[str, int],
+        *,
+        evening: int | None,
+        by: Actor,
+        reverses: int | None = None,
+    ) -> int | None:
+        """Writes an entry, and gives its number; ``None``: it would be empty."""
+        amounts = {account: amount for account, amount in postings.items() if amount}
+        assert not sum(amounts.values()), "debit is credit"
+        if not amounts:
+            return None
+        keeping = self._club(club)
+        number, day = keeping.last + 1, day_of(recorded.at, keeping.timezone)
+        if keeping.day is not None:
+            day = max(day, keeping.day)
+        self._keep(club, replace(keeping, last=number, day=day))
+        self._entries.append(
+            {
+                "club": club,
+                "number": number,
+                "date": day,
+                "kind": kind,
+                "currency": currency,
+                "cause": f"{recorded.originator_id}/{recorded.originator_version}",
+                "evening": evening,
+                "reverses": reverses,
+                "reversed_by": None,
+                "by": by,
+            }
+        )
+        self._look_up(club, currency, amounts)
+        for account, amount in amounts.items():
+            key = club, currency, account
+            self._balances[key] = balance = self._balances.get(key, 0) + amount
+            row = {"account": account, "currency": currency, "amount": amount, "balance": balance}
+            self._postings.append({"club": club, "number": number, **row})
+        return number
+
+    def _look_up(self, club: UUID, currency: str, accounts: Iterable[str]) -> None:
+        """Has the balances of these accounts at hand."""
+        if unknown := [one for one in accounts if (club, currency, one) not in self._balances]:
+            balances = self.book.balances.c
+            this = (balances.club == club) & (balances.currency == currency) & balances.account.in_(unknown)
+            for row in self.connection.execute(select(self.book.balances).where(this)):
+                self._balances[club, currency, row.account] = row.balance
+                self._there.add((club, currency, row.account))
+
+    # Clubs
+
+    def _club(self, club: UUID) -> Keeping:
+        if club not in self.clubs:
+            clubs = self.book.clubs.c
+            found = self.connection.scalar(select(clubs.keeping).where(clubs.club == club))
+            if found is None:
+                raise LookupError(f"the books know no club {club}")
+            self.clubs[club] = found
+        return self.clubs[club]
+
+    def _keep(self, club: UUID, keeping: Keeping) -> None:
+        self.clubs[club] = keeping
+        self._changed.add(club)
+
+    def _close(self, recorded: Recorded, closed: BooksClosed) -> None:
+        """A closing, held against what the books have."""
+        self.flush()
+        club, keeping = recorded.originator_id, self._club(recorded.originator_id)
+        entries = self.book.read(self.connection, club, after=keeping.through, to=closed.through)
+        found = digest(keeping.digest, entries)
+        trial = self.book.balances_at(self.connection, club, closed.through)
+        row = {
+            "club": club,
+            "closing": closed.closing,
+            "through": closed.through,
+            "digest": closed.digest,
+            "label": closed.label,
+            "at": recorded.at,
+            "trial": closed.trial,
+            "found": found,
+            "holds": closed.through <= keeping.last and (found, trial) == (closed.digest, closed.trial),
+            "event": recorded.originator_version,
+        }
+        self.connection.execute(insert(self.book.closings), [row])
+        self._keep(club, replace(keeping, through=closed.through, digest=closed.digest))
+
+    # Writing
+
+    def flush(self) -> None:
+        """Writes the entries that wait."""
+        book, run = self.book, self.connection.execute
+        if self._entries:
+            run(insert(book.entries), self._entries)
+            run(insert(book.postings), self._postings)
+        if self._reversed:
+            entries = book.entries.c
+            this = (entries.club == bindparam("whose")) & (entries.number == bindparam("which"))
+            by = [
+                {"whose": club, "which": number, "reversed_by": by} for (club, number), by in self._reversed.items()
+            ]
+            run(update(book.entries).where(this), by)
+        touched = {(row["club"], row["currency"], row["account"]) for row in self._postings}
+        balances = book.balances.c
+        if new := [_balance(key, self._balances[key]) for key in touched - self._there]:
+            run(insert(book.balances), new)
+        if old := [
+            {"whose": club, "unit": currency, "which": account, "balance": self._balances[club, currency, account]}
+            for club, currency, account in touched & self._there
+        ]:
+            this = (balances.club == bindparam("whose")) & (balances.currency == bindparam("unit"))
+            run(update(book.balances).where(this, balances.account == bindparam("which")), old)
+        self._there |= touched
+        self._entries, self._postings, self._reversed = [], [], {}
+
+    def reach(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
+        """Writes how far each has come, and what else is new of it."""
+        for table, whose, column, have in (
+            (self.book.matches, self.book.matches.c.match, "money", self.matches),
+            (self.book.clubs, self.book.clubs.c.club, "keeping", self.clubs),
+        ):
+            kept: Mapping[UUID, Any] = have
+            new, moved, changed, both = [], [], [], []
+            for one, what in kept.items():
+                values: dict[str, Any] = {column: what}
+                if have is self.matches:
+                    values["waits_in"] = what.club if what is not None and what.waits else None
+                version, row = reached.get(one), {"id": one, **values}
+                if version is None:
+                    changed += [row] if one in self._changed else []
+                elif one not in known:
+                    new.append({whose.name: one, "version": version, **values})
+                elif one in self._changed:
+                    both.append({**row, "version": version})
+                else:
+                    moved.append({"id": one, "version": version})
+            if new:
+                self.connection.execute(insert(table), new)
+            for rows in (moved, changed, both):
+                if rows:
+                    self.connection.execute(update(table).where(whose == bindparam("id")), rows)
+
+
+def _negative(entry: JournalEntry) -> dict[str, int]:
+    return {one.account: -one.amount for one in entry.postings}
+
+
+def _balance(key: tuple[UUID, str, str], balance: int) -> dict[str, Any]:
+    club, currency, account = key
+    return {"club": club, "currency": currency, "account": account, "balance": balance}
+
+
+def _money_of(opened: MatchOpened) -> Money | None:
+    """A match for money of a club; ``None``: it is another."""
+    if opened.club is None or opened.stakes is None:
+        return None
+    return Money(
+        club=opened.club,
+        evening=opened.evening,
+        members=opened.members,
+        currency=opened.stakes.currency,
+        limit=opened.stake_limit,
+        waiting_for=tuple(range(len(opened.players))),
+    )
