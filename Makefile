@@ -75,14 +75,14 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset, 20,000 told once more, 20,000 score sheets of each corrected, 5,000 looked at after each act, 2,000 cases of each property, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs, 1,000 forged shuffles (JOURNALS=... RETOLD=... SHEETS=... MATCHES=... EXAMPLES=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... SHUFFLES=... for fewer)
+soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset, 20,000 told once more, 20,000 score sheets of each corrected, 5,000 looked at after each act, 2,000 cases of each property, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs, 1,000 forged shuffles, 40,000 pairs of matches in two services, 60 s of all attackers (JOURNALS=... RETOLD=... SHEETS=... MATCHES=... EXAMPLES=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... SHUFFLES=... TWINS=... ATTACK=... for fewer)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
 	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 CASES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
 	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
 	RETOLD=$(or $(RETOLD),20000) SHEETS=$(or $(SHEETS),20000) $(BIN)/pytest -q -n $(WORKERS) $(AGAIN)
 	MATCHES=$(or $(MATCHES),5000) $(BIN)/pytest -q -n $(WORKERS) $(LOOKED_AT)
 	EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -q -n $(WORKERS) -m hypothesis --ignore tests/api --ignore tests/exports/test_judged.py
-	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS)) $(if $(SHUFFLES),--shuffles $(SHUFFLES))
+	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS)) $(if $(SHUFFLES),--shuffles $(SHUFFLES)) $(if $(TWINS),--twins $(TWINS)) $(if $(ATTACK),--attack $(ATTACK))
 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))

@@ -7,6 +7,7 @@ table.
 """
 
 import re
+from functools import cache
 from typing import Annotated
 
 import msgspec
@@ -36,6 +37,7 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 """Pattern of the texts that :func:`write` returns."""
 
 
+@cache
 def officials(count: int) -> tuple[Actor, ...]:
     """Return the actors of this number of officials."""
     return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))

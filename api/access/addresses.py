@@ -16,6 +16,8 @@ TEXT_MAX = 64
 """Characters of an address with its zone and port, at most."""
 READ_MAX = 4096
 """Parsed addresses that are cached."""
+READ = "knacka.address"
+"""Key of a request's scope under which its address is kept once it has been read."""
 NETWORK_BITS = 64
 """Bits of the IPv6 network whose addresses count as one: a client in it can use all of them."""
 
@@ -61,8 +63,14 @@ class Addresses:
     def of(self, scope: Any) -> Address:
         """Return the client's address: the right-most that is no trusted proxy.
 
-        It is :data:`UNREADABLE` if the two forwarding headers name different addresses.
+        It is :data:`UNREADABLE` if the two forwarding headers name different addresses. A scope is read once.
         """
+        found: Address | None = scope.get(READ)
+        if found is None:
+            found = scope[READ] = self._of_scope(scope)
+        return found
+
+    def _of_scope(self, scope: Any) -> Address:
         client = scope["client"]
         peer = self._peer(client[0]) if client else self._within
         if not peer.proxy:

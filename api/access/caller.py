@@ -22,6 +22,10 @@ from referee.store.match import Match
 from referee.value import Value
 from referee.visibility import Viewer
 
+NOT_BY_AN_OLD_SECRET = (AgreeStakes, Invite)
+"""Acts that the old secret of a rotated key cannot do."""
+OF_A_SCRIBE = (SeatAct, Knock)
+"""Acts of a seat that a scribe may do."""
 ROLES_OF_PROGRAMS = ("scribe", "watcher")
 """Roles to which a key with `open` may admit: a device of the table, and a screen beside it."""
 
@@ -114,11 +118,11 @@ class Caller(Value):
         A scribe may do what seats do, but makes no statements for them. The old secret of a rotated key cannot make
         invitations or agree to stakes.
         """
-        if isinstance(asked, AgreeStakes | Invite) and self.key is not None and self.key.key.hash != self.key.held:
+        if isinstance(asked, NOT_BY_AN_OLD_SECRET) and self.key is not None and self.key.key.hash != self.key.held:
             raise why_not_taken(self.key)
         if isinstance(asked, Invite):
             self._must_admit(match, asked)
-        elif self.actor != "scribe" or not isinstance(asked, SeatAct | Knock):
+        elif self.actor != "scribe" or not isinstance(asked, OF_A_SCRIBE):
             if isinstance(asked, AgreeStakes) and asked.seat is None and self._by_program:
                 raise Problem("confirmed_by_members")
             must_be_theirs(match, self.acting, asked)

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
-HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|([0-9A-Za-z!$&'()*+,;=._~-]|%[0-9A-Fa-f]{2})*)(:[0-9]*)?")
+HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-9A-Fa-f]{2})*+)(?::[0-9]*+)?")
 """A host and a port (RFC 9110, section 7.2). It may be empty: then the request names none."""
 
 URL_MAX = 4096
@@ -195,11 +195,12 @@ class Protocol(HttpToolsProtocol):
 
     def _may_ask(self, scope: Any) -> Problem | None:
         """Return why this connection may not bring a request, ``None`` if it may. Health is told in any case."""
-        if self in self._state.reserved:
+        reserved = self in self._state.reserved
+        if reserved:
             self.cycle.keep_alive = False
         if scope["path"].startswith(HEALTH):
             return None
-        if self in self._state.reserved:
+        if reserved:
             return Problem("busy", headers=RETRY_AFTER)
         whose = None if self._connections is None else self._connections.by_request(scope)
         if whose is None or whose == self._whose or self._connections is None:

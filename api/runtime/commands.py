@@ -92,15 +92,19 @@ class Commands:
             if not answered.done():
                 answered.set_result(None)
 
+        timer: asyncio.TimerHandle
+
         def go_on_unless_aside() -> None:
-            if not future.aside:
+            nonlocal timer
+            if future.aside:
+                timer = loop.call_later(ASIDE_SECONDS - ACT_SECONDS, go_on)
+            else:
                 go_on()
 
+        timer = loop.call_later(ACT_SECONDS, go_on_unless_aside)
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
-        late = loop.call_later(ACT_SECONDS, go_on_unless_aside), loop.call_later(ASIDE_SECONDS, go_on)
         await answered
-        for one in late:
-            one.cancel()
+        timer.cancel()
         if not future.done():  # a command that the desk has not begun can be cancelled
             raise Busy if future.cancel() else InDoubt
         return future.result()

@@ -33,8 +33,9 @@ def checked(clock: Callable[[], datetime]) -> datetime:
 
 def utc_now() -> datetime:
     """Return the time, UTC. Raises :class:`ClockWrong`."""
-    return checked(_machine)
+    return checked(machine)
 
 
-def _machine() -> datetime:
+def machine() -> datetime:
+    """Return the time that the clock of the machine shows, unchecked."""
     return datetime.fromtimestamp(time.time(), UTC)

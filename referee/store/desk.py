@@ -34,7 +34,7 @@ from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
-from referee.store.clock import checked, utc_now
+from referee.store.clock import checked, machine
 from referee.store.command import (
     Busy,
     Command,
@@ -155,7 +155,7 @@ class Desk:
         referee: Referee,
         *,
         cache_bytes: int = CACHE_MEGABYTES * MEGABYTE,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = machine,
         seed: Callable[[], str] | None = None,
         committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
     ) -> None:

@@ -119,14 +119,14 @@ class Match(Aggregate):
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+        if isinstance(request, OF_A_SEAT):
+            return None if self.opened.dealing == "tally" else request.seat
         if isinstance(request, AgreeStakes):
             return "official" if request.seat is None else request.seat
         if isinstance(request, Invite):
             return request.seat if request.role == "seat" else "official"
         if isinstance(request, RedeemInvitation):
             return self.seating.invitations[request.invitation - 1].seat
-        if isinstance(request, OF_A_SEAT):
-            return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
         if seat is not None:  # who speaks for itself
             return seat

@@ -38,12 +38,13 @@ USUAL_MS = 8
 def fill(client: httpx.Client, deals: int) -> Table:
     """Return a tally with a case about its first deal."""
     match = tallied(client, deals)
-    answer = match.post("/knocks", _entry(0, 1, 1), 0)
+    answer = match.post("/knocks", entry(0, 1, 1), 0)
     assert answer.status_code == 201, answer.text
     return match
 
 
-def _entry(seat: int, second: int, third: int) -> dict[str, Any]:
+def entry(seat: int, second: int, third: int) -> dict[str, Any]:
+    """Return a knock for the entry of the first deal, with the seats that took its second and third trick."""
     return {"seat": seat, "offence": "entry", "deal": 1, "result": sheet(1, 0, second, third, 2, 2)}
 
 
@@ -54,7 +55,7 @@ def work(port: int) -> None:
         print(match.version(), flush=True)
         sys.stdin.readline()
         ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
-        asked = ("/knocks", _entry(2, 1, 0), 2), ("/knocks/1/ruling?preview=true", ruling, "official")
+        asked = ("/knocks", entry(2, 1, 0), 2), ("/knocks/1/ruling?preview=true", ruling, "official")
         for one in asked:
             threading.Thread(target=_again_and_again, args=(match, *one)).start()
         time.sleep(3600)

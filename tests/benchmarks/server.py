@@ -3,7 +3,7 @@
 ``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
 request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
 once, without the referee. ``limited``: as it is, with limits that hold on this machine too and are never reached;
-``guarded``: with such as are reached by who guesses tokens.
+``guarded``: with limits that guessed tokens reach; ``public``: with the limits of a service that is open to all.
 """
 
 import logging
@@ -29,6 +29,7 @@ THREADS = 40
 PLENTY = {"matches_per_hour": 1_000_000, "clubs_per_day": 1_000_000}
 LIMITED: dict[str, dict[str, Any]] = {
     "limited": {"limit_loopback": True, "acts_per_minute": 1_000_000, **PLENTY},
+    "public": {"limit_loopback": True},
     "guarded": {"limit_loopback": True, "acts_per_minute": 5_000, **PLENTY},
 }
 

@@ -2,10 +2,12 @@
 which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 forged bundles
 of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
 and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`); and 1,000 forged
-shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`).
+shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`); and 40,000 pairs of matches
+over HTTP, in services whose answers may not differ in a byte (:mod:`tests.api.twins`); and 60 seconds of all
+attackers beside honest clients (:mod:`tests.benchmarks.attackers`).
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--seed N]
-[RULESET ...]``; the seed of a part that fails is told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--twins N]
+[--attack SECONDS] [--seed N] [RULESET ...]``; the seed of a part that fails is told.
 """
 
 import argparse
@@ -14,8 +16,10 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import cycle
 from os import cpu_count
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 from litestar.testing import TestClient
@@ -24,6 +28,8 @@ from api.app import create_app
 from api.settings import Settings
 from referee.games import RULESETS
 from tests.api import audited
+from tests.api.twins import KINDS, Kind, base, twins
+from tests.benchmarks import attackers
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.log.proving import KEY, bundles_of, not_found
@@ -35,6 +41,9 @@ PAIRS = 40_000
 BUNDLES = 10_000
 CLUBS = 2_000
 SHUFFLES = 1_000
+TWINS = 40_000
+TWINS_PART = 100
+"""Pairs of matches in one pair of stores."""
 PART = 10_000
 """Deals in one part: what a process plays before it tells."""
 
@@ -93,6 +102,32 @@ def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -
     return not failed
 
 
+def twins_of(kind: Kind, numbers: range) -> int:
+    """Compare the answers of two services with these pairs of matches. Return how many calls were compared."""
+    with TemporaryDirectory() as name:
+        place = Path(name)
+        with twins(base(place / "base"), place, kind, numbers) as both:
+            return both.compare(Random(f"{kind} {numbers.start}"))
+
+
+def twin_services(tries: int, seed: int, processes: int) -> bool:
+    """Compare the answers about this many pairs of matches. Return whether no answer differed."""
+    begun, asked, failed = time.monotonic(), 0, 0
+    parts = [range(seed + first, seed + min(first + TWINS_PART, tries)) for first in range(0, tries, TWINS_PART)]
+    with ProcessPoolExecutor(processes) as pool:
+        work = {pool.submit(twins_of, kind, part): (kind, part) for kind, part in zip(cycle(KINDS), parts)}
+        for future in as_completed(work):
+            if error := future.exception():
+                failed += 1
+                kind, part = work[future]
+                print(f"  {kind} {part}: {error}", flush=True)
+                continue
+            asked += future.result()
+    spent = time.monotonic() - begun
+    print(f"twins: {tries:,} pairs, {asked:,} calls compared in {spent:,.0f} s, {failed} parts failed")
+    return not failed
+
+
 def bundles(tries: int, seed: int) -> bool:
     """Breaks so many bundles of a signed log, each in one place; whether every one was found."""
     begun = time.monotonic()
@@ -143,6 +178,8 @@ def main() -> int:
     parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
     parser.add_argument("--clubs", type=int, default=CLUBS, help="edited in one place")
     parser.add_argument("--shuffles", type=int, default=SHUFFLES, help="forged")
+    parser.add_argument("--twins", type=int, default=TWINS, help="pairs of matches in two services")
+    parser.add_argument("--attack", type=float, default=attackers.SECONDS, help="seconds of all attackers at once")
     parser.add_argument("--seed", type=int, default=0, help="of the first part")
     parser.add_argument("--processes", type=int, default=cpu_count() or 1)
     asked = parser.parse_args()
@@ -152,6 +189,8 @@ def main() -> int:
     held += [bundles(asked.bundles, asked.seed)]
     held += [audits(asked.clubs, asked.seed)]
     held += [forged_shuffles(asked.shuffles, asked.seed)]
+    held += [twin_services(asked.twins, asked.seed, asked.processes)]
+    held += [attackers.main(asked.attack)]
     held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1
 
