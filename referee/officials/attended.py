@@ -19,29 +19,29 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import Attended, Docket, Standing
+from referee.officials.state import Attended, AttendedState, Docket
 from referee.requests import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event
 
-Decision = Callable[[Ruleset, Standing, Any, Moment], tuple[Event, ...]]
+Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
 """The events that a request makes which is the officials' to decide, or a refusal."""
-Evolution = Callable[[Ruleset, Standing, Any, int], Standing]
+Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
 """The match after an event of the officials', and its number."""
-Passing = Callable[[Ruleset, Standing, Any, Moment], Moment]
+Passing = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 """What a request of the game meets on its way there: it may be refused, or given another moment."""
-Turning = Callable[[Ruleset, Standing, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
+Turning = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
 """What the officials make of the events that a request of the game would make."""
-Noting = Callable[[Standing, Event, int], Docket]
+Noting = Callable[[AttendedState, Event, int], Docket]
 """The docket after an event of the game, and its number; the game has evolved already."""
-Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
+Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
 HEAR: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
-    Statement: cases.state,
+    Statement: cases.make_statement,
     Withdrawal: cases.withdraw,
     Appeal: cases.appeal,
     Ruling: rulings.rule,
@@ -52,27 +52,27 @@ HEAR: Mapping[type, Decision] = {
 DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
 """Whose these requests are in any case."""
 EVOLVE: Mapping[type[Event], Evolution] = {
-    CaseOpened: cases.opened,
-    CaseStated: cases.stated,
-    CaseWithdrawn: cases.withdrawn,
-    CaseRuled: rulings.evolve,
-    CaseAppealed: cases.appealed,
-    ProtocolCorrected: corrections.resumed,
-    EntropyGiven: shuffle.given,
-    ShuffleCommitted: shuffle.committed,
-    TakeBackAsked: takeback.asked,
-    ActTakenBack: takeback.undone,
+    CaseOpened: cases.after_opened,
+    CaseStated: cases.after_stated,
+    CaseWithdrawn: cases.after_withdrawn,
+    CaseRuled: rulings.after_ruled,
+    CaseAppealed: cases.after_appealed,
+    ProtocolCorrected: corrections.after_corrected,
+    EntropyGiven: shuffle.after_entropy,
+    ShuffleCommitted: shuffle.after_commitment,
+    TakeBackAsked: takeback.after_asked,
+    ActTakenBack: takeback.after_taken_back,
 }
 """Whose these events are."""
-PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
-TURN: Mapping[type, Turning] = {Report: cases.report, Result: cases.entered}
-NOTE: tuple[Noting, ...] = (incidents.noted, cases.noted, shuffle.noted, takeback.noted)
-FOLLOW: tuple[Consequence, ...] = (takeback.overtaken, rulings.agreed, shuffle.commit)
+PASS: tuple[Passing, ...] = (cases.check_not_held, shuffle.with_seed)
+TURN: Mapping[type, Turning] = {Report: cases.revise_report, Result: cases.revise_result}
+NOTE: tuple[Noting, ...] = (incidents.note, cases.note, shuffle.note, takeback.note)
+FOLLOW: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
-def asked(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:
+def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
     """The match when something is asked for, of which event ``first`` is the first: before what comes of it."""
-    return takeback.begins(standing, request, actor, first)
+    return takeback.before_request(state, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
@@ -80,10 +80,10 @@ def attends(opened: MatchOpened) -> bool:
     return opened.adjudication is not None or opened.shuffle is not None
 
 
-def _following(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+def _following(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
     """The first events that are due by themselves; what is due after them is asked for anew."""
     for follow in FOLLOW:
-        if events := follow(rules, standing, moment):
+        if events := follow(rules, state, moment):
             return events
     return ()
 
@@ -93,82 +93,84 @@ class Procedure(Value):
 
     state: Any
     """The type of how it stands, for snapshots."""
-    start: Callable[[MatchOpened], Standing]
-    begin: Callable[[Standing, Moment], tuple[Event, ...]]
-    take: Callable[[Standing, Request, Moment], tuple[tuple[Event, ...], Standing]]
-    evolve: Callable[[Standing, Event, int], Standing]
+    start: Callable[[MatchOpened], AttendedState]
+    begin: Callable[[AttendedState, Moment], tuple[Event, ...]]
+    take: Callable[[AttendedState, Request, Moment], tuple[tuple[Event, ...], AttendedState]]
+    evolve: Callable[[AttendedState, Event, int], AttendedState]
 
 
 @cache
 def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
-    def start(opened: MatchOpened) -> Standing:
+    def start(opened: MatchOpened) -> AttendedState:
         docket = Docket(
             terms=opened.adjudication,
-            shuffle=shuffle.begun(opened),
+            shuffle=shuffle.shuffle_of(opened),
             takes_back=takeback.takes_back(opened),
             of_club=opened.club is not None,
         )
         return Attended(play=rules.start(opened), docket=docket)
 
-    def evolve(standing: Standing, event: Event, number: int) -> Standing:
+    def evolve(state: AttendedState, event: Event, number: int) -> AttendedState:
         own = EVOLVE.get(type(event))
         if own is not None:
-            return takeback.kept(standing, own(rules, standing, event, number))
-        return noted(replace(standing, play=rules.evolve(standing.play, event, number)), event, number)
+            return takeback.with_last_act_checked(state, own(rules, state, event, number))
+        return noted(replace(state, play=rules.evolve(state.play, event, number)), event, number)
 
-    def noted(standing: Standing, event: Event, number: int) -> Standing:
-        docket = standing.docket
+    def noted(state: AttendedState, event: Event, number: int) -> AttendedState:
+        docket = state.docket
         for note in NOTE:
-            docket = note(standing, event, number)
-            if docket is not standing.docket:
-                standing = replace(standing, docket=docket)
-        return standing
+            docket = note(state, event, number)
+            if docket is not state.docket:
+                state = replace(state, docket=docket)
+        return state
 
-    def settled(standing: Standing, events: tuple[Event, ...], moment: Moment) -> tuple[tuple[Event, ...], Standing]:
+    def settled(
+        state: AttendedState, events: tuple[Event, ...], moment: Moment
+    ) -> tuple[tuple[Event, ...], AttendedState]:
         """These events, which come after the moment, and all that follow; the match then."""
-        while news := _following(rules, standing, rulings.later(moment, events)):
+        while news := _following(rules, state, rulings.moment_after(moment, events)):
             number = moment.version + len(events)
             for event in news:
                 number += 1
-                standing = evolve(standing, event, number)
+                state = evolve(state, event, number)
             events += news
-        return events, standing
+        return events, state
 
-    def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
-        before, standing = settled(standing, (), moment)  # whoever draws lots has committed to them
-        met, number = passed(standing, None, replace(moment, version=0)), moment.version + len(before)
-        events = rules.begin(standing.play, replace(moment, version=number, seed=met.seed))
+    def begin(state: AttendedState, moment: Moment) -> tuple[Event, ...]:
+        before, state = settled(state, (), moment)  # whoever draws lots has committed to them
+        met, number = passed(state, None, replace(moment, version=0)), moment.version + len(before)
+        events = rules.begin(state.play, replace(moment, version=number, seed=met.seed))
         for event in events:
             number += 1
-            standing = evolve(standing, event, number)
-        return settled(standing, (*before, *events), moment)[0]
+            state = evolve(state, event, number)
+        return settled(state, (*before, *events), moment)[0]
 
-    def passed(standing: Standing, request: Request | None, moment: Moment) -> Moment:
+    def passed(state: AttendedState, request: Request | None, moment: Moment) -> Moment:
         """The moment as the game meets it."""
         for meet in PASS:
-            moment = meet(rules, standing, request, moment)
+            moment = meet(rules, state, request, moment)
         return moment
 
-    def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
-        kind, number, heard = type(request), moment.version, standing.docket.terms is not None
+    def take(state: AttendedState, request: Request, moment: Moment) -> tuple[tuple[Event, ...], AttendedState]:
+        kind, number, heard = type(request), moment.version, state.docket.terms is not None
         decision = DECIDE.get(kind) or (HEAR.get(kind) if heard else None)
-        standing = asked(standing, request, moment.actor, number + 1)
+        state = before_request(state, request, moment.actor, number + 1)
         if decision is not None:
-            events = decision(rules, standing, request, moment)
+            events = decision(rules, state, request, moment)
             for event in events:
                 number += 1
-                standing = evolve(standing, event, number)
-            return settled(standing, events, moment)
+                state = evolve(state, event, number)
+            return settled(state, events, moment)
         # What follows for the officials keeps the seed that came from outside: what the game was given is told.
-        events = rules.take(standing.play, request, passed(standing, request, moment))[0]
+        events = rules.take(state.play, request, passed(state, request, moment))[0]
         if heard and (turn := TURN.get(kind)) is not None:
-            events = turn(rules, standing, request, events, moment)
+            events = turn(rules, state, request, events, moment)
         for event in events:
             number += 1
-            standing = evolve(standing, event, number)
-        return settled(standing, events, moment)
+            state = evolve(state, event, number)
+        return settled(state, events, moment)
 
     return Procedure(
         state=Attended[rules.state],  # type: ignore[name-defined]

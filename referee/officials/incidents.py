@@ -12,7 +12,7 @@ from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
-from referee.officials.state import Case, Docket, Span, Standing
+from referee.officials.state import AttendedState, Case, Docket, Span
 from referee.value import Value
 from referee.visibility import Event
 
@@ -31,7 +31,7 @@ class Incident(Value):
     """Whether an official names the events: other events may show the same error."""
 
 
-def same(one: Incident, other: Incident) -> bool:
+def may_be_same(one: Incident, other: Incident) -> bool:
     """Return whether two incidents are, or may be, one error: an event shows both, or their spans overlap.
 
     Two errors that different events on record show are two incidents.
@@ -63,25 +63,25 @@ def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
     return replace(incident, events=ruled.rests_on, span=(first, first), named=True)
 
 
-def of_breach(standing: Standing, upheld: KnockUpheld, now: int) -> Incident:
+def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
     """Return the incident for which the game upholds a knock at event ``now``."""
     return Incident(
-        deal=phases.deal_of(standing.play),
+        deal=phases.deal_of(state.play),
         players=frozenset((upheld.accused, upheld.payer)),
         offence=upheld.offence,
         events=upheld.rests_on,
-        span=span_of(standing.docket, upheld.rests_on, now),
+        span=span_of(state.docket, upheld.rests_on, now),
     )
 
 
-def alleged(standing: Standing, offence: str | None, accused: int, payer: int, now: int) -> Incident:
+def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
     """Return what a knock at event ``now`` alleges that rests on no event: any such error of the deal so far."""
     return Incident(
-        deal=phases.deal_of(standing.play),
+        deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
         offence=offence,
         events=(),
-        span=(standing.docket.begun, now),
+        span=(state.docket.begun, now),
     )
 
 
@@ -116,7 +116,7 @@ def punished_in(
         if case.case != but
         and case.verdict == "upheld"
         and case.penalty is not None
-        and same(of_case(docket, case), incident)
+        and may_be_same(of_case(docket, case), incident)
         and (stands is None or stands(case))
     )
     return next(found, None)
@@ -125,7 +125,7 @@ def punished_in(
 def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) -> bool:
     """Return whether a fault on record, which is paid for without a knock, is this incident (D-O24)."""
     return any(
-        same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
+        may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
         for one in ledger.standings
         if one.breach.points and one.breach.offence == incident.offence and one.breach.seat in incident.players
         for events in ((*one.breach.shown_by, one.event),)
@@ -142,7 +142,7 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
         by_referee = case.verdict == "dismissed" and case.ruled_by == (None,)
         return case.kind == "offence" and case.status != "withdrawn" and (case.is_open or not by_referee)
 
-    cases = [case for case in docket.cases if decides(case) and same(of_case(docket, case), incident)]
+    cases = [case for case in docket.cases if decides(case) and may_be_same(of_case(docket, case), incident)]
     waiting = [case for case in cases if case.is_open]
     punished = [case for case in cases if case.case == punished_in(docket, incident)]
     return next(iter((*waiting, *punished, *cases)), None)
@@ -151,37 +151,37 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
 # When a trick began
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
+def note(state: AttendedState, event: Event, number: int) -> Docket:
     """The docket after an event of the game: since when its deal and its trick are under way."""
-    docket = standing.docket
+    docket = state.docket
     if type(event) in LAYS_OPEN:
         return replace(docket, begun=number, led=number, awaits_lead=False)
     note = NOTED.get(type(event))
     return docket if note is None else note(docket, number)
 
 
-def _dealt(docket: Docket, number: int) -> Docket:
+def _note_dealt(docket: Docket, number: int) -> Docket:
     """Cards that are dealt again begin a new trick; all before the first trick of the deal is one with it."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
-def _played(docket: Docket, number: int) -> Docket:
+def _note_card(docket: Docket, number: int) -> Docket:
     return replace(docket, led=number, awaits_lead=False) if docket.awaits_lead else docket
 
 
-def _taken(docket: Docket, number: int) -> Docket:
+def _note_trick(docket: Docket, number: int) -> Docket:
     """The end of a trick; where no card was told it is all that is known of it."""
-    return docket if docket.awaits_lead is None else replace(_played(docket, number), awaits_lead=True)
+    return docket if docket.awaits_lead is None else replace(_note_card(docket, number), awaits_lead=True)
 
 
-def _entered(docket: Docket, number: int) -> Docket:
+def _note_result(docket: Docket, number: int) -> Docket:
     """Of a deal that is entered whole no event tells when an error happened."""
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
 NOTED: Mapping[type[Event], Callable[[Docket, int], Docket]] = {
-    Dealt: _dealt,
-    CardPlayed: _played,
-    TrickTaken: _taken,
-    ResultEntered: _entered,
+    Dealt: _note_dealt,
+    CardPlayed: _note_card,
+    TrickTaken: _note_trick,
+    ResultEntered: _note_result,
 }

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.state import Commitment, Docket, Shuffle, Standing
+from referee.officials.state import AttendedState, Commitment, Docket, Shuffle
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -25,7 +25,7 @@ from referee.visibility import Event
 _SEED = re.compile("[0-9a-f]{64}")
 
 
-def begun(opened: MatchOpened) -> Shuffle | None:
+def shuffle_of(opened: MatchOpened) -> Shuffle | None:
     """What is kept of the shuffle of a match just opened."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
@@ -46,29 +46,29 @@ def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def awaited(standing: Standing) -> tuple[int, ...]:
+def awaited(state: AttendedState) -> tuple[int, ...]:
     """The seats that may still add to the shuffle of the deal that comes: those that take part in it."""
-    commitment = _commitment(standing)
-    if commitment is None or commitment.dealt or isinstance(standing.play, Over):
+    commitment = _commitment(state)
+    if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
-    return tuple(seat for seat in standing.play.table.playing if not commitment.entropy[seat])
+    return tuple(seat for seat in state.play.table.playing if not commitment.entropy[seat])
 
 
-def _commitment(standing: Standing) -> Commitment | None:
-    shuffle = standing.docket.shuffle
+def _commitment(state: AttendedState) -> Commitment | None:
+    shuffle = state.docket.shuffle
     return None if shuffle is None else shuffle.commitment
 
 
 # What a seat adds
 
 
-def give(rules: Ruleset, standing: Standing, act: Entropy, moment: Moment) -> tuple[Event, ...]:
+def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
     """J13: a seat adds to the shuffle, once before each deal; all see it at once."""
-    commitment = _commitment(standing)
+    commitment = _commitment(state)
     if commitment is None:
-        return rules.take(standing.play, act, moment)[0]  # which refuses it, as in a match without officials
+        return rules.take(state.play, act, moment)[0]  # which refuses it, as in a match without officials
     with suppress(WrongPhase):
-        rules.take(standing.play, act, moment)  # no game has this act; who may do nothing at all is refused first
+        rules.take(state.play, act, moment)  # no game has this act; who may do nothing at all is refused first
     if commitment.dealt:
         raise WrongPhase("entropy_too_late", None)
     if commitment.entropy[act.seat]:
@@ -76,59 +76,63 @@ def give(rules: Ruleset, standing: Standing, act: Entropy, moment: Moment) -> tu
     return (EntropyGiven(seat=act.seat, hex=act.hex),)
 
 
-def given(rules: Ruleset, standing: Standing, event: EntropyGiven, number: int) -> Standing:
+def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, number: int) -> AttendedState:
     """The match after that."""
-    commitment = _commitment(standing)
+    commitment = _commitment(state)
     assert commitment is not None, "it is added to a commitment"
     entropy = list(commitment.entropy)
     entropy[event.seat] = event.hex
-    return _with(standing, replace(commitment, entropy=tuple(entropy)))
+    return _with_commitment(state, replace(commitment, entropy=tuple(entropy)))
 
 
 # What the house does
 
 
-def commit(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[ShuffleCommitted, ...]:
+def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
     """Before each deal, and anew after one that was voided: its seed lies open."""
-    shuffle = standing.docket.shuffle
-    if shuffle is None or shuffle.commitment is not None or isinstance(standing.play, Over):
+    shuffle = state.docket.shuffle
+    if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
     seed = seed_of(moment.seed)
     until = moment.at + timedelta(seconds=shuffle.seconds) if shuffle.seconds else None
     return (ShuffleCommitted(commitment=_hash(seed), seed=seed, until=until),)
 
 
-def committed(rules: Ruleset, standing: Standing, event: ShuffleCommitted, number: int) -> Standing:
+def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitted, number: int) -> AttendedState:
     """The match after that."""
-    nothing = ("",) * standing.play.table.seats
-    return _with(standing, Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing))
+    nothing = ("",) * state.play.table.seats
+    return _with_commitment(
+        state, Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
+    )
 
 
-def chance(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
+def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
     """With the seed by which the house draws lots. A deal waits for all who take part in it, or until the time for
     that has passed."""
-    commitment = _commitment(standing)
+    commitment = _commitment(state)
     if commitment is None:
         return moment
-    if isinstance(request, Deal) and request.seat == standing.play.table.dealer:  # of others the game says more
+    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # of others the game says more
         until = commitment.until
-        if until is not None and moment.at < until and (missing := awaited(standing)):
+        if until is not None and moment.at < until and (missing := awaited(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
     return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
+def note(state: AttendedState, event: Event, number: int) -> Docket:
     """The docket after an event of the game: when the cards are out nothing is added any more, and a seed that lies
     open is of no more use."""
-    commitment = _commitment(standing)
+    commitment = _commitment(state)
     if commitment is None:
-        return standing.docket
+        return state.docket
     if type(event) in LAYS_OPEN:
-        return _with(standing, None).docket
-    return _with(standing, replace(commitment, dealt=True)).docket if isinstance(event, Dealt) else standing.docket
+        return _with_commitment(state, None).docket
+    return (
+        _with_commitment(state, replace(commitment, dealt=True)).docket if isinstance(event, Dealt) else state.docket
+    )
 
 
-def _with(standing: Standing, commitment: Commitment | None) -> Standing:
-    docket = standing.docket
+def _with_commitment(state: AttendedState, commitment: Commitment | None) -> AttendedState:
+    docket = state.docket
     assert docket.shuffle is not None, "in this match the house commits to the shuffle"
-    return replace(standing, docket=replace(docket, shuffle=replace(docket.shuffle, commitment=commitment)))
+    return replace(state, docket=replace(docket, shuffle=replace(docket.shuffle, commitment=commitment)))

@@ -226,5 +226,5 @@ class Attended(Value, Generic[P], tag="attended"):
     """The match before the last act, where that may be taken back."""
 
 
-Standing = Attended[Any]
+AttendedState = Attended[Any]
 """A match that officials attend to is the game's, event for event, until something comes before them."""

@@ -15,7 +15,7 @@ from referee.acts import Act, AgreeStakes, TakeBack
 from referee.events import LAYS_OPEN, MatchOpened
 from referee.officials.events.cases import CaseWithdrawn
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import Case, Docket, LastAct, Standing, TakesBack, holding
+from referee.officials.state import AttendedState, Case, Docket, LastAct, TakesBack, holding
 from referee.phases import Over
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.requests import Request
@@ -42,31 +42,31 @@ def check_opening(opened: MatchOpened) -> None:
 # What is kept of the last act
 
 
-def begins(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:
+def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
     """The match when something is asked for: before an act it keeps how all stands."""
-    docket = standing.docket
+    docket = state.docket
     if docket.takes_back is None:
-        return standing
+        return state
     if isinstance(request, Act) and not isinstance(request, TakeBack | AgreeStakes):
         last = LastAct(actor=actor, first=first)
-        return replace(standing, before=replace(standing, before=None), docket=replace(docket, last=last))
+        return replace(state, before=replace(state, before=None), docket=replace(docket, last=last))
     if docket.last is None:
-        return standing
-    return replace(standing, docket=replace(docket, last=replace(docket.last, done=True)))
+        return state
+    return replace(state, docket=replace(docket, last=replace(docket.last, done=True)))
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
+def note(state: AttendedState, event: Event, number: int) -> Docket:
     """The docket after an event of the game: of the last act, or after it."""
-    docket = standing.docket
+    docket = state.docket
     if (last := docket.last) is None:
         return docket
     if last.done:
         return docket if type(event) in seating.FACTS else replace(docket, last=None)
-    last = replace(last, last=number, seen=last.seen or _shows(event, standing.play.table.seats))
+    last = replace(last, last=number, seen=last.seen or _reveals(event, state.play.table.seats))
     return replace(docket, last=last)
 
 
-def _shows(event: Event, seats: int) -> bool:
+def _reveals(event: Event, seats: int) -> bool:
     """J11: whether an event differs between seats, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
@@ -76,14 +76,18 @@ def _shows(event: Event, seats: int) -> bool:
     return any(seen(event, seat, False) != told for seat in range(1, seats))
 
 
-def kept(before: Standing, after: Standing) -> Standing:
+def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
     """The match after an event of the officials': where that changed the game, the act before it stands."""
-    if after.docket.last is None or after.play is before.play or after.play == _carried(before.play, after.play):
+    if (
+        after.docket.last is None
+        or after.play is before.play
+        or after.play == _with_lasting_parts(before.play, after.play)
+    ):
         return after
     return replace(after, docket=replace(after.docket, last=None))
 
 
-def _carried(play: Any, now: Any) -> Any:
+def _with_lasting_parts(play: Any, now: Any) -> Any:
     """The game as it stood, with what is the same whatever is played: seating, and the number of the last case."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
@@ -98,31 +102,31 @@ def check_play(docket: Docket) -> None:
 # Asking, agreeing and ruling
 
 
-def take_back(rules: Ruleset, standing: Standing, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
+def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
     """J11: a seat wants its act to be taken back, or agrees to another's; the last to agree takes it back."""
     with suppress(WrongPhase):
-        rules.take(standing.play, act, moment)  # no game has this act; who may do nothing at all is refused first
-    check_play(standing.docket)
+        rules.take(state.play, act, moment)  # no game has this act; who may do nothing at all is refused first
+    check_play(state.docket)
     seat = act.seat
-    last = takeable(standing, seat)
-    case = standing.play.table.ledger.next_case
-    if standing.docket.takes_back == "alone":
+    last = takeable(state, seat)
+    case = state.play.table.ledger.next_case
+    if state.docket.takes_back == "alone":
         return (ActTakenBack(case=case, seat=seat, first=last.first, last=last.last),)
     if seat in last.asked:
-        raise WrongPhase("take_back_asked", "J11", pending=awaited(standing))
+        raise WrongPhase("take_back_asked", "J11", pending=awaited(state))
     asked = TakeBackAsked(seat=seat, first=last.first, last=last.last)
-    if set(awaited(standing)) <= {seat, last.actor}:
+    if set(awaited(state)) <= {seat, last.actor}:
         return asked, ActTakenBack(case=case, seat=last.asked[0], first=last.first, last=last.last)
     return (asked,)
 
 
-def takeable(standing: Standing, by: Actor | None = None) -> LastAct:
+def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     """The last act, which can be taken back. Refuses where it cannot, and ``by`` whom nobody is asked yet: whether
     somebody told the match which cards he threw away is not for the others to find out."""
-    takes_back = standing.docket.takes_back
+    takes_back = state.docket.takes_back
     if takes_back is None:
         raise WrongPhase("no_taking_back", "J11")
-    last = standing.docket.last
+    last = state.docket.last
     if last is None or not last.last:
         raise WrongPhase("nothing_to_take_back", "J11")
     of_seats = isinstance(by, int) and isinstance(last.actor, int)
@@ -133,48 +137,48 @@ def takeable(standing: Standing, by: Actor | None = None) -> LastAct:
     return last
 
 
-def awaited(standing: Standing) -> tuple[int, ...]:
+def awaited(state: AttendedState) -> tuple[int, ...]:
     """The seats that have to agree still: all who are in the match."""
-    last = standing.docket.last
+    last = state.docket.last
     asked = () if last is None else last.asked
-    return tuple(seat for seat in standing.play.table.active if seat not in asked)
+    return tuple(seat for seat in state.play.table.active if seat not in asked)
 
 
-def meant(standing: Standing, by: Actor) -> tuple[int, ...]:
+def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
     """J11: the events of the last act, of which an official or who did it says that it was a misclick. Refuses where
     it cannot be taken back."""
-    last = takeable(standing, by)
-    if standing.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
+    last = takeable(state, by)
+    if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
         raise WrongPhase("not_your_act", "J11", seat=last.actor)
     return tuple(range(last.first, last.last + 1))
 
 
-def ruled(standing: Standing, case: Case) -> tuple[Event, ...]:
+def taking_back(state: AttendedState, case: Case) -> tuple[Event, ...]:
     """J11: Return the event that takes back the act of a case. Raises WrongPhase if that act is not the last."""
-    last = takeable(standing)
+    last = takeable(state)
     if last.first not in case.events:
         raise WrongPhase("nothing_to_take_back", "J11")
     return (ActTakenBack(case=case.case, first=last.first, last=last.last),)
 
 
-def overtaken(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
     """J11: Withdraw a misclick case whose act can no longer be taken back: no ruling on it could have an effect."""
-    for case in standing.docket.cases:
+    for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
-                ruled(standing, case)
+                taking_back(state, case)
             except Refused:
                 return (CaseWithdrawn(case=case.case, overtaken=True),)
     return ()
 
 
-def offers(standing: Standing, seat: int) -> tuple[Act, ...]:
+def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
     """What a seat may do now about the last act: ask that it be taken back, or agree."""
-    docket, table = standing.docket, standing.play.table
-    if docket.takes_back is None or isinstance(standing.play, Over) or seat not in table.active:
+    docket, table = state.docket, state.play.table
+    if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()
     try:
-        last = takeable(standing)
+        last = takeable(state)
     except Refused:
         return ()
     may = docket.takes_back == "alone" or (seat not in last.asked and (last.asked or seat == last.actor))
@@ -184,20 +188,20 @@ def offers(standing: Standing, seat: int) -> tuple[Act, ...]:
 # What comes of it
 
 
-def asked(rules: Ruleset, standing: Standing, event: TakeBackAsked, number: int) -> Standing:
+def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, number: int) -> AttendedState:
     """One more seat wants the last act to be taken back."""
-    docket = standing.docket
+    docket = state.docket
     assert docket.last is not None, "it was asked for"
     last = replace(docket.last, asked=(*docket.last.asked, event.seat))
-    return replace(standing, docket=replace(docket, last=last))
+    return replace(state, docket=replace(docket, last=last))
 
 
-def undone(rules: Ruleset, standing: Standing, event: ActTakenBack, number: int) -> Standing:
+def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
     """The match as it stood before the last act. What is the officials' stays: the cases, and what the house has
     committed to. Where the table agreed, that is a case of its own."""
-    before, docket = standing.before, standing.docket
+    before, docket = state.before, state.docket
     assert before is not None, "it was kept"
-    play = _carried(before.play, standing.play)
+    play = _with_lasting_parts(before.play, state.play)
     docket = replace(before.docket, cases=docket.cases, shuffle=docket.shuffle, last=None)
     if event.seat is not None:
         deal = phases.deal_of(play)
@@ -214,4 +218,4 @@ def undone(rules: Ruleset, standing: Standing, event: ActTakenBack, number: int)
             ruled_by=(None,),
         )
         play, docket = offences.taken_up(play, event.case, None, None, ()), docket.with_case(case)
-    return replace(standing, play=play, before=None, docket=docket)
+    return replace(state, play=play, before=None, docket=docket)

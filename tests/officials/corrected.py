@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from referee.events import Adjudication, PenaltyImposed, PlayEnded
-from referee.officials.events.corrections import ProtocolCorrected, Script, Why, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, Script, Why, lines_that_count
 from referee.officials.rescoring import script
 from referee.refusals import Refused
 from referee.requests import Correct
@@ -76,7 +76,7 @@ def told_by(t: given.Table, deal: int = 1) -> Script:
 
 def lines(t: given.Table) -> list[tuple[int, ...]]:
     """The points after each line as it counts, struck or not."""
-    return [line.points for line in as_they_count(t.history).values()]
+    return [line.points for line in lines_that_count(t.history).values()]
 
 
 def told_by_second(t: Table) -> Script:

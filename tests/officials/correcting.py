@@ -14,7 +14,7 @@ from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAba
 from referee.games import RULESETS
 from referee.offences import Ledger
 from referee.officials.events.corrections import Script, Why
-from referee.officials.rescoring import as_json, recast, script
+from referee.officials.rescoring import as_json, rescore, script
 from referee.phases import Over
 from referee.refusals import Refused
 from referee.requests import Correct
@@ -133,7 +133,7 @@ def scored_deals(match: Match) -> list[DealScored]:
 
 def some_script(match: Match, chance: Random, deal: int) -> Script | None:
     """A penalty, a fault, or another play of the deal, as the game has them."""
-    rules, before = match.rules, recast(match.rules, match.history).before.get(deal)
+    rules, before = match.rules, rescore(match.rules, match.history).before.get(deal)
     if before is None:  # it does not count
         return None
     if rules.key in ("rodskagg-kortoxen", "rodskagg-catsatcards") and chance.random() < 0.6:

@@ -6,7 +6,7 @@ import msgspec
 
 from referee.acts import Result
 from referee.events import Adjudication
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
 from tests.officials.correcting import bare
@@ -67,7 +67,7 @@ def topics(hearing: Hearing) -> list[str]:
 
 def lines(hearing: Hearing) -> list[Any]:
     """As they count, struck or not."""
-    return [bare(line) for line in as_they_count(hearing.history).values()]
+    return [bare(line) for line in lines_that_count(hearing.history).values()]
 
 
 def correction(hearing: Hearing) -> ProtocolCorrected:

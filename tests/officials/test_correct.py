@@ -9,7 +9,7 @@ import pytest
 from referee.acts import Abandon, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials.attended import attended as attended_by
-from referee.officials.events.corrections import Why, amended, as_they_count
+from referee.officials.events.corrections import Why, amended, lines_that_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
@@ -195,9 +195,9 @@ def test_a_line_is_told_by_what_is_otherwise(points: tuple[int, ...]):
         .play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         .play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
     )
-    before = as_they_count(t.history)
+    before = lines_that_count(t.history)
     event = corrected(t, five(P3, 1))
-    assert [amended(before[one.event], one) for one in event.lines] == list(as_they_count(t.history).values())
+    assert [amended(before[one.event], one) for one in event.lines] == list(lines_that_count(t.history).values())
 
 
 @pytest.mark.rule("C-O23")

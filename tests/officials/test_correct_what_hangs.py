@@ -9,7 +9,7 @@ from referee.events import CardDrawn, DealScored, PenaltyImposed, Reported
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials.events.corrections import ProtocolCorrected, Script, Why
 from referee.officials.events.shuffle import ShuffleCommitted
-from referee.officials.rescoring import recast, script
+from referee.officials.rescoring import rescore, script
 from referee.officials.shuffle import key_of
 from referee.officials.state import Docket, Shuffle
 from referee.requests import Correct
@@ -280,7 +280,7 @@ class TestBeforeADuel:
         assert (t.phase, t.in_deal) == ("undealt", (P1, P2, P3, P4))
         corrected(t, was)
         assert t.phase == "drawing"
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     def test_what_was_knocked_up_before_it_stands(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
@@ -309,14 +309,14 @@ class TestBeforeADeal:
         t = self.cut()
         event = corrected(t, five(P3, 1))
         assert (event.fresh, t.state.cut) == (False, True)
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B16", "B63")
     def test_but_not_that_of_who_is_out(self):
         t = self.cut()
         event = corrected(t, told_by(attended().play_deal("rodskagg", "2")))
         assert (event.fresh, t.dealer, t.state.cut) == (True, P2, False)
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B15")
     def test_who_was_drawn_for_the_first_deal_deals_it_again_when_it_is_struck(self):

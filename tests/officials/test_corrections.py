@@ -8,8 +8,8 @@ import pytest
 
 from referee.events import DealScored, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
-from referee.officials.rescoring import recast, script
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.rescoring import rescore, script
 from referee.refusals import Refused
 from referee.store.aggregate import fold
 from tests.officials.correcting import (
@@ -36,9 +36,9 @@ PENALTIES = ("rodskagg-catsatcards", "rodskagg-kortoxen")
 
 def checked(match: Any) -> None:
     """The match is what folding anew gives, with nothing more to correct; and money is not lost."""
-    again = recast(match.rules, match.history)
-    lines = as_they_count(match.history)
-    assert again.hangs == ()
+    again = rescore(match.rules, match.history)
+    lines = lines_that_count(match.history)
+    assert again.dependent == ()
     assert {place: lines[place] for place in again.lines} == again.lines
     assert without_ledger(again.state) == without_ledger(match.state)
     told = [one.event for one in of_kind(match.history, ProtocolCorrected)]
@@ -51,7 +51,7 @@ def checked(match: Any) -> None:
 
 def counting(match: Any, last: Any) -> list[Any]:
     """The lines that count after the last correction."""
-    return [bare(line) for line in as_they_count(match.history).values() if line.deal not in last.struck]
+    return [bare(line) for line in lines_that_count(match.history).values() if line.deal not in last.struck]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
@@ -134,7 +134,7 @@ def test_it_is_as_if_it_had_been_played_so(ruleset: str) -> None:
         if not (lines := scored_deals(match)):
             continue
         deal, penalty, other = chance.choice(lines).deal, None, None
-        before = recast(match.rules, match.history).before[deal]
+        before = rescore(match.rules, match.history).before[deal]
         if ruleset in PENALTIES and match.opened.enforcement == "penalise" and chance.random() < 0.5:
             penalty = PenaltyImposed(seat=chance.choice(before.table.playing), points=5, rule="B11")
         elif (other := some_other_play(match, chance, before)) is None:
@@ -143,8 +143,8 @@ def test_it_is_as_if_it_had_been_played_so(ruleset: str) -> None:
         so = played_so(match, deal, other, penalty)
         if so is None:
             continue
-        again = recast(match.rules, match.history, [script(deal, facts, whole=penalty is None)])
-        if again.hangs:
+        again = rescore(match.rules, match.history, [script(deal, facts, whole=penalty is None)])
+        if again.dependent:
             continue
         assert [bare(line) for line in again.lines.values() if isinstance(line, DealScored)] == [*map(bare, so[0])], (
             number

@@ -12,7 +12,7 @@ from referee.acts import Result
 from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
 from referee.officials import remedies
-from referee.officials.rescoring import recast
+from referee.officials.rescoring import rescore
 from referee.ruleset import Moment
 from referee.visibility import Event, Recorded
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
@@ -71,12 +71,12 @@ def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
     done = enforced = 0
     for opened, events, sheets in (of_others if ruleset in OTHERS else of_the_sisters)(ruleset):
         history, rules = recorded([opened, *events]), RULESETS[ruleset]
-        anew, number = recast(rules, history), len(history)
+        anew, number = rescore(rules, history), len(history)
         lines = [line for line in anew.lines.values() if isinstance(line, DealScored)]
         for line, sheet in zip(lines, sheets, strict=False):
-            script = remedies.told(rules, anew, line.deal, sheet, Moment(number, NOON, ""))
-            again = recast(rules, history, [script])
-            assert again.hangs == (), (line.deal, sheet)
+            script = remedies.script_of_result(rules, anew, line.deal, sheet, Moment(number, NOON, ""))
+            again = rescore(rules, history, [script])
+            assert again.dependent == (), (line.deal, sheet)
             assert [unordered(one) for one in again.lines.values()] == [
                 unordered(one) for one in anew.lines.values()
             ], (opened, line.deal, sheet)

@@ -31,9 +31,9 @@ from referee.cards import PACK
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
-from referee.officials.events.corrections import as_they_count
+from referee.officials.events.corrections import lines_that_count
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.rescoring import recast, script
+from referee.officials.rescoring import rescore, script
 from referee.officials.state import status_at
 from referee.refusals import Refused
 from referee.requests import OpenCase, Statement
@@ -288,9 +288,11 @@ class TestNumbersAndTokens:
         standing = table.match.standing
         play = standing.play
         numbered = replace(play, table=replace(play.table, ledger=replace(play.table.ledger, cases=1)))
-        assert takeback.kept(standing, replace(standing, play=numbered)).docket.last is not None, "only a number"
+        assert takeback.with_last_act_checked(standing, replace(standing, play=numbered)).docket.last is not None, (
+            "only a number"
+        )
         poorer = replace(play, table=replace(play.table, points=(0, 0, 0, 0)))
-        assert takeback.kept(standing, replace(standing, play=poorer)).docket.last is None
+        assert takeback.with_last_act_checked(standing, replace(standing, play=poorer)).docket.last is None
 
 
 class TestWhatFollowsFromThePlay:
@@ -394,13 +396,13 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     assert [event.case for event in undone] == list(range(1, taken + 1))
     deals = sum(isinstance(event, DealScored) for event in table.events)
     assert deals, "some were scored"
-    anew, rules = recast(table.match.rules, table.history), table.match.rules
-    assert anew.lines == as_they_count(table.history), "scored anew it is what it was"
+    anew, rules = rescore(table.match.rules, table.history), table.match.rules
+    assert anew.lines == lines_that_count(table.history), "scored anew it is what it was"
     assert like(anew.state, table.match.state)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
-    corrected, other = (recast(rules, one.history, (late,), (), 10_000) for one in (table, alone))
+    corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))
     assert [bare(line) for line in corrected.lines.values()] == [bare(line) for line in other.lines.values()]
-    assert (len(corrected.struck), corrected.hangs) == (len(other.struck), other.hangs)
+    assert (len(corrected.struck), corrected.dependent) == (len(other.struck), other.dependent)
     for number in range(1, 1 + deals):
         assert text_of(table, number) == text_of(alone, number)
 

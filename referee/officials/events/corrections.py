@@ -147,7 +147,7 @@ Line = DealScored | DealVoided
 """A line of the protocol; a voided deal has one where its penalties were entered."""
 
 
-def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
+def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
     """The lines by the number of the event that wrote them, each as it was corrected last, struck or not."""
     lines: dict[int, Line] = {}
     for recorded in history:

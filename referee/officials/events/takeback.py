@@ -41,7 +41,7 @@ class ActTakenBack(Event):
         return tuple(range(self.first, self.last + 1))
 
 
-def that_stands(history: Iterable[Recorded]) -> list[Recorded]:
+def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
     """The history without what was taken back, and without what was said about that."""
     left: list[Recorded] = []
     for recorded in history:
