@@ -1,8 +1,8 @@
-"""What stands above the games: officials, who hear what events cannot decide, and what they keep in order.
+"""Attended matches: a game together with the officials' docket (cases, shuffle, take-back).
 
-Games know no officials. A match that is attended (:func:`attends`) is folded here: what is theirs changes the docket,
-all else the game, and each request goes first to whom it belongs. A match without them is its game's alone, event for
-event, and never comes here.
+Games do not use this layer. If a match is attended (:func:`attends`), its requests and events come here first. The
+officials' own requests and events change the docket; all others go to the game. A match that is not attended uses its
+ruleset directly.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,19 +26,19 @@ from referee.value import Value
 from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
-"""The events that a request makes which is the officials' to decide, or a refusal."""
+"""Returns the events of a request that the officials decide, or raises a refusal."""
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
-"""The match after an event of the officials', and its number."""
-Passing = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
-"""What a request of the game meets on its way there: it may be refused, or given another moment."""
-Turning = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
-"""What the officials make of the events that a request of the game would make."""
-Noting = Callable[[AttendedState, Event, int], Docket]
-"""The docket after an event of the game, and its number; the game has evolved already."""
+"""Returns the match after an event of the officials, given the event's number."""
+Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
+"""Runs before a request reaches the game: returns the moment for the game, or raises a refusal."""
+Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
+"""Returns the events to record instead of those that the game has decided on."""
+Note = Callable[[AttendedState, Event, int], Docket]
+"""Returns the docket after an event of the game, given its number. The game has folded the event already."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
-"""Events of the officials' that follow by themselves; none: nothing is due."""
+"""Returns the officials' events that are due without a request; empty if none is due."""
 
-HEAR: Mapping[type, Decision] = {
+HEARD: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
     Statement: cases.make_statement,
@@ -48,9 +48,9 @@ HEAR: Mapping[type, Decision] = {
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Whose these requests are where there are officials to hear them."""
-DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
-"""Whose these requests are in any case."""
+"""Requests that are decided here if the match has officials."""
+DECIDED: Mapping[type, Decision] = {Entropy: shuffle.give}
+"""Requests that are decided here in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
     CaseStated: cases.after_stated,
@@ -63,36 +63,36 @@ EVOLVE: Mapping[type[Event], Evolution] = {
     TakeBackAsked: takeback.after_asked,
     ActTakenBack: takeback.after_taken_back,
 }
-"""Whose these events are."""
-PASS: tuple[Passing, ...] = (cases.check_not_held, shuffle.with_seed)
-TURN: Mapping[type, Turning] = {Report: cases.revise_report, Result: cases.revise_result}
-NOTE: tuple[Noting, ...] = (incidents.note, cases.note, shuffle.note, takeback.note)
-FOLLOW: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
+"""Events of the officials, each with the function that folds it."""
+CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
+REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
+NOTES: tuple[Note, ...] = (incidents.note, cases.note, shuffle.note, takeback.note)
+CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """The match when something is asked for, of which event ``first`` is the first: before what comes of it."""
+    """Return the match before the events of a request, the first of which has the number ``first``."""
     return takeback.before_request(state, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
-    """Whether officials have more to do with a match than to void a deal or to end it."""
+    """Return whether a match has an adjudication or a shuffle by commitment, so that it is folded here."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
 def _following(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """The first events that are due by themselves; what is due after them is asked for anew."""
-    for follow in FOLLOW:
+    """Return the events of the first consequence that is due; the caller asks again for those that are due after."""
+    for follow in CONSEQUENCES:
         if events := follow(rules, state, moment):
             return events
     return ()
 
 
 class Procedure(Value):
-    """A game with its officials: the rules that fold an attended match."""
+    """The rules by which an attended match is decided and folded: those of a game with its officials."""
 
     state: Any
-    """The type of how it stands, for snapshots."""
+    """The type of the state, for snapshots."""
     start: Callable[[MatchOpened], AttendedState]
     begin: Callable[[AttendedState, Moment], tuple[Event, ...]]
     take: Callable[[AttendedState, Request, Moment], tuple[tuple[Event, ...], AttendedState]]
@@ -101,7 +101,7 @@ class Procedure(Value):
 
 @cache
 def attended(rules: Ruleset) -> Procedure:
-    """The procedure by which the officials attend to a game."""
+    """Return the procedure for the attended matches of a game."""
 
     def start(opened: MatchOpened) -> AttendedState:
         docket = Docket(
@@ -120,7 +120,7 @@ def attended(rules: Ruleset) -> Procedure:
 
     def noted(state: AttendedState, event: Event, number: int) -> AttendedState:
         docket = state.docket
-        for note in NOTE:
+        for note in NOTES:
             docket = note(state, event, number)
             if docket is not state.docket:
                 state = replace(state, docket=docket)
@@ -129,7 +129,7 @@ def attended(rules: Ruleset) -> Procedure:
     def settled(
         state: AttendedState, events: tuple[Event, ...], moment: Moment
     ) -> tuple[tuple[Event, ...], AttendedState]:
-        """These events, which come after the moment, and all that follow; the match then."""
+        """Return ``events`` (the first after the moment) with all consequences, and the match after them."""
         while news := _following(rules, state, rulings.moment_after(moment, events)):
             number = moment.version + len(events)
             for event in news:
@@ -139,7 +139,7 @@ def attended(rules: Ruleset) -> Procedure:
         return events, state
 
     def begin(state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        before, state = settled(state, (), moment)  # whoever draws lots has committed to them
+        before, state = settled(state, (), moment)  # the house commits before it draws lots
         met, number = passed(state, None, replace(moment, version=0)), moment.version + len(before)
         events = rules.begin(state.play, replace(moment, version=number, seed=met.seed))
         for event in events:
@@ -148,14 +148,14 @@ def attended(rules: Ruleset) -> Procedure:
         return settled(state, (*before, *events), moment)[0]
 
     def passed(state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """The moment as the game meets it."""
-        for meet in PASS:
-            moment = meet(rules, state, request, moment)
+        """Return the moment for the game, or raise the refusal of a check."""
+        for check in CHECKS:
+            moment = check(rules, state, request, moment)
         return moment
 
     def take(state: AttendedState, request: Request, moment: Moment) -> tuple[tuple[Event, ...], AttendedState]:
         kind, number, heard = type(request), moment.version, state.docket.terms is not None
-        decision = DECIDE.get(kind) or (HEAR.get(kind) if heard else None)
+        decision = DECIDED.get(kind) or (HEARD.get(kind) if heard else None)
         state = before_request(state, request, moment.actor, number + 1)
         if decision is not None:
             events = decision(rules, state, request, moment)
@@ -163,10 +163,10 @@ def attended(rules: Ruleset) -> Procedure:
                 number += 1
                 state = evolve(state, event, number)
             return settled(state, events, moment)
-        # What follows for the officials keeps the seed that came from outside: what the game was given is told.
+        # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
         events = rules.take(state.play, request, passed(state, request, moment))[0]
-        if heard and (turn := TURN.get(kind)) is not None:
-            events = turn(rules, state, request, events, moment)
+        if heard and (revise := REVISIONS.get(kind)) is not None:
+            events = revise(rules, state, request, events, moment)
         for event in events:
             number += 1
             state = evolve(state, event, number)

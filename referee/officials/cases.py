@@ -1,4 +1,4 @@
-"""Cases: when a knock opens one, what is said in it, and who may withdraw or appeal (J1, J5-J7, J10)."""
+"""Cases: knocks that open them, statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,17 +21,19 @@ from referee.value import CaseKind
 from referee.visibility import Event, seen
 
 OPEN_MAX = 3
-"""So many cases of a seat may wait for a ruling at once."""
+"""Cases of one seat that may wait for a ruling at the same time."""
 STATEMENTS_MAX = 20
-"""So often may a seat speak in a case: each time is an event of the match."""
+"""Statements of one seat in one case; a limit, for each is an event of the match."""
 
 
 # Opening
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: the game rules on what its events can decide; all else is opened as a case, which costs nothing (J6), or
-    joins the case that there is."""
+    """J1: Return the game's ruling on a knock if its events can decide; otherwise open a case or join an open one.
+
+    A knock that opens a case costs nothing (J6). Raises the game's WrongPhase if no case could decide either.
+    """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
     except WrongPhase:
@@ -83,12 +85,15 @@ def _ruled_by_game(
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
-    """For nothing, or too late, which until the deal is over must not be told apart."""
+    """Return whether a knock was for nothing, or too late: until the deal is over, players see no difference."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
 def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
-    """Who would pay for an offence that the events cannot show; ``None``: they can, or nobody would."""
+    """Return the seat that would pay for an offence that events cannot show.
+
+    ``None``: the events can show it, or the accused cannot have committed it.
+    """
     if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
     if accused not in state.play.table.playing:
@@ -102,8 +107,11 @@ def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: i
 def _open_or_join(
     rules: Ruleset, state: AttendedState, request: Knock, offence: str | None, payer: int, moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: a knock that rests on no event opens a case, or joins the one that waits. It is dismissed if a case has
-    decided about the same trick."""
+    """J1: Return the events of a knock that rests on no event: it opens a case, or joins the one that waits.
+
+    If a case has decided about the same trick, the knock is dismissed, or WrongPhase is raised if the game has no
+    knocks.
+    """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
     case = incidents.decided_in(docket, incident)
@@ -130,7 +138,7 @@ def _open_or_join(
 
 
 def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    """J1: a knock for what a case is about says the same as the knock that opened it."""
+    """J1: Return the statement by which a knock joins a case: the seat agrees with the opener."""
     _check_may_state(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
@@ -163,8 +171,11 @@ def _open(
     )
 
 
-def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **told: Any) -> tuple[Event, ...]:
-    """J1: a case is opened; a seat may have three open, and not open them without end."""
+def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
+    """J1: Return the event that opens a case.
+
+    Raises WrongPhase if a seat has :data:`OPEN_MAX` cases waiting, or has opened too many in this deal.
+    """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
         own = [case for case in docket.cases if case.by == by and case.during == now]
@@ -173,14 +184,17 @@ def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int
         if len(own) >= DISMISSED_MAX:
             raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
     number = state.play.table.ledger.next_case
-    return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **told),)
+    return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **fields),)
 
 
 def revise_report(
     rules: Ruleset, state: AttendedState, request: Report, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: where a report alone costs points, without a knock, a report by another seat than the payer's opens a case.
-    A report of what a case is about joins it."""
+    """J1: Return the events of a report in a game without knocks, in which a reported fault costs points at once.
+
+    A report by the payer stays as the game decided. Any other opens a case, or joins an open case about the fault.
+    Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the payer has reported it already.
+    """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
         return events
@@ -194,20 +208,23 @@ def revise_report(
     if case is not None and not (own and case.verdict == "dismissed"):
         raise WrongPhase("decided_already", "J1", case=case.case)
     if own:
-        table = state.play.table  # a tally may tell of equal faults one after the other
+        table = state.play.table  # in a tally, equal faults may be reported one after the other
         on_record = incidents.is_on_record(docket, table.ledger, incidents.in_trick(docket, incident))
         if on_record and not request.another and not table.tally:
             raise AgainstTheRules("already_reported", breach.rule)
         return events
     deal = phases.deal_of(state.play)
-    told = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
-    return opening_events(state, by=request.seat, kind="offence", deal=deal, **told)
+    fields = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
+    return opening_events(state, by=request.seat, kind="offence", deal=deal, **fields)
 
 
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: what a score sheet says of a knock stands until a party appeals, as any ruling of the referee does."""
+    """J7: Return the events of an entered result; each of its knocks may be appealed, as any ruling of the referee.
+
+    Raises WrongPhase if a case has punished an error that one of the knocks is for.
+    """
     until = appeal_until(state, moment.at)
     for one in events:
         if isinstance(one, KnockUpheld):
@@ -221,7 +238,11 @@ def revise_result(
 
 
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
-    """J1, J9-J11: an official knocks, or somebody says that a line of the protocol is wrong, or his act not meant."""
+    """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
+
+    Only an official opens one about an offence here; a seat knocks. Raises NotInPlay for a seat that does not exist,
+    AgainstTheRules for a deal to come or an unknown offence, and WrongPhase if nothing can be decided now.
+    """
     table, docket, now = state.play.table, state.docket, phases.deal_of(state.play)
     by: Actor = moment.actor if request.seat is None else request.seat
     for seat in (request.seat, request.accused):
@@ -236,12 +257,12 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     if request.kind == "entry":
         if deal > docket.scored:
             raise WrongPhase("deal_not_scored", "J9", deal=deal)
-        assert request.result is not None, "who says that a line is wrong says what is right"
+        assert request.result is not None, "a case about a line has the right result"
         remedies.check_result(rules, deal, request.result, moment)
         return opening_events(state, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
     accused, offence = request.accused, request.offence
     assert is_official(by), "a seat knocks"
-    assert accused is not None, "an offence is somebody's"
+    assert accused is not None, "an offence has an accused player"
     if rules.priced is None:
         raise WrongPhase("not_in_this_game", "J3")
     if offence is None or offence not in rules.offences:
@@ -253,15 +274,18 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
         raise WrongPhase("case_waits", "J1", case=case.case)
-    told = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
-    return opening_events(state, by=by, kind="offence", deal=deal, **told)
+    fields = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
+    return opening_events(state, by=by, kind="offence", deal=deal, **fields)
 
 
-# What is said in it
+# Statements, withdrawals and appeals
 
 
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
-    """J1-J2: any seat says how it was, until it is ruled on."""
+    """J1-J2: Return the event of a seat's statement in a case.
+
+    Raises WrongPhase if the case does not wait for a ruling, or if the payer agrees to pay twice for one error.
+    """
     case = state.docket.case(request.case)
     _check_seat(state, request.seat)
     if not case.is_open:
@@ -282,7 +306,10 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 
 
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
-    """J1: who opened a case may withdraw it until it is ruled on, unless the knock of another seat joined it."""
+    """J1: Return the event by which the opener withdraws a case.
+
+    Raises NotYours for another caller, WrongPhase after a ruling or if the knock of a different seat joined the case.
+    """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
         raise NotYours("not_the_opener", "J1")
@@ -294,7 +321,11 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 
 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
-    """J7: a party asks for another official, once and in time; J10: who ruled has found an error of his own."""
+    """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
+
+    Raises NotYours for a seat that is no party or has lost nothing, and for an official who did not rule last.
+    Raises WrongPhase if the case waits for a ruling, if it was appealed before, or after the time for appeals.
+    """
     case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
     if seat is not None:
@@ -328,24 +359,24 @@ def _check_seat(state: AttendedState, seat: int) -> None:
         raise NotInPlay("no_such_seat", None, seat=seat)
 
 
-# Play meanwhile
+# Play while a case waits
 
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
-"""What is no play."""
+"""Requests that are allowed while play is held."""
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """J5: play goes on, or is held while a case waits for a ruling."""
+    """J5: Return the moment unchanged. Raises WrongPhase for an act of play while play is held for a case."""
     if not isinstance(request, WHILE_HELD):
         takeback.check_play(state.docket)
     return moment
 
 
-# What the facts change
+# Folding the events of a case
 
 
 def after_opened(rules: Ruleset, state: AttendedState, event: CaseOpened, number: int) -> AttendedState:
-    """The match with one case more, whose number the game knows, too."""
+    """Return the match with a new case. The game's ledger takes its number, too."""
     play, docket = state.play, state.docket
     span = incidents.span_of(docket, event.events, number)
     case = Case(
@@ -371,7 +402,7 @@ def _with_case_changed(state: AttendedState, number: int, **changes: Any) -> Att
 
 
 def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number: int) -> AttendedState:
-    """The case after a statement."""
+    """Return the match with a statement added to its case."""
     case = state.docket.case(event.case)
     said, joined = (*case.said, (event.seat, event.agrees)), case.joined
     if event.knocked and event.seat not in joined:
@@ -380,22 +411,22 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """The case is closed, and what it rested on stands as before."""
+    """Return the match with a withdrawn case. The breaches that it rested on are open again."""
     play = offences.let_go(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """The case waits for a ruling again, and what was agreed before does not count in it."""
+    """Return the match with a case that waits for a ruling again; earlier statements no longer count in it."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
 def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """The docket after an event of the game."""
+    """Return the docket after an event of the game: with the cases, reports and fines that it shows."""
     docket = state.docket
-    note = NOTED.get(type(event))
-    if note is not None:
-        docket = note(state, docket, event, number)
+    noting = NOTED.get(type(event))
+    if noting is not None:
+        docket = noting(state, docket, event, number)
     if type(event) in LAYS_OPEN:
         docket = replace(docket, under_way=False, reports=())
     return docket
@@ -406,19 +437,22 @@ def _note_dealt(state: AttendedState, docket: Docket, event: Dealt, number: int)
 
 
 def _note_scored(state: AttendedState, docket: Docket, event: DealScored, number: int) -> Docket:
-    """What its cases cost stands in the line from now on."""
+    """Return the docket after a score: the line now holds what the cases of the deal cost."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
 def _note_report(state: AttendedState, docket: Docket, event: Reported, number: int) -> Docket:
-    """What comes of a report stands in it, or in the event that follows on it."""
+    """Return the docket with a report. Its breach is in the report or, if it has none, in the next event."""
     report = (number if event.breaches else number + 1, event.seat, docket.led)
     return replace(docket, reports=(*docket.reports, report))
 
 
 def _note_ruling(state: AttendedState, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
-    """A knock on which the referee ruled at once is a case, too: of what all may see, for rulings on it are told."""
+    """Return the docket with a decided case for a knock on which the referee ruled at once.
+
+    The case has only what every seat may see, for a later ruling on the case is published.
+    """
     deal = phases.deal_of(state.play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
@@ -450,7 +484,7 @@ def _note_ruling(state: AttendedState, docket: Docket, event: KnockUpheld | Knoc
 
 
 def _note_penalty(state: AttendedState, docket: Docket, event: PenaltyImposed, number: int) -> Docket:
-    """What a knock has cost that was dismissed at once."""
+    """Return the docket with the fine for a knock that the referee dismissed at once."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)

@@ -1,6 +1,6 @@
-"""Corrections: deals that are over, scored anew (J8-J10).
+"""Corrections: deals that are over are scored again (J8-J10).
 
-A correction is one event, made between two deals or after the last, and it says all that counts from then on.
+A correction is one event, between two deals or after the last. It has all numbers that count from then on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """J9, J10: an official has deals scored anew."""
+    """J9, J10: Return an official's correction and its consequences. Raises as :func:`make_correction`."""
     opened = moment.history[0].event
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
     event = make_correction(
@@ -63,10 +63,11 @@ def make_correction(
     beyond_doubt: bool = False,
     replaces: int | None = None,
 ) -> ProtocolCorrected:
-    """J8, J9: the correction, or a refusal; nothing is stored, so that it can be looked at first.
+    """J8, J9: Return a correction, which will be the event after ``moment.version``. It may be just for a preview.
 
-    It will be the event after ``moment.version``. ``history`` is all of the match that is on record. ``replaces``:
-    the number of the earlier correction that counts no more.
+    ``history`` is the whole history. ``replaces`` is the number of the earlier correction that no longer counts.
+    Raises AgainstTheRules if a deal has no line, and WrongPhase if a deal is under way, if the time for corrections
+    is over, or if a later deal depends on the corrected numbers and is not struck.
     """
     scripts, strike = tuple(scripts), tuple(sorted(set(strike)))
     play, number = state.play, moment.version + 1
@@ -126,14 +127,14 @@ def check_time(
     *,
     beyond_doubt: bool = False,
 ) -> None:
-    """J8, J9: between two deals or after the last, and in time unless it is beyond doubt."""
+    """J8, J9: Raise WrongPhase if a deal is under way, or if the time is over for a correction that leaves doubt."""
     check_between_deals(rules, state)
     if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
 
 
 def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
-    """J9: Raise WrongPhase while a deal is under way, or if the game scores no deal anew."""
+    """J9: Raise WrongPhase while a deal is under way, or if the game cannot score a deal again."""
     play = state.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
@@ -142,8 +143,11 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
 
 
 def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
-    """What comes by itself after a correction, which is the event after ``moment.version``: cards for a lead, drawn
-    as the house has committed to. In a preview none are: who may look first could look until they suit him."""
+    """Return the consequences of a correction, which is the event after ``moment.version``: draws for the next deal.
+
+    The draws use the seed that the house has committed to. A preview (a moment without a seed) draws nothing, or an
+    official could preview until the draw suits them.
+    """
     if not moment.seed:
         return ()
     number = moment.version + 1
@@ -157,8 +161,8 @@ def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, mo
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """The match after a correction, by its numbers."""
-    assert rules.resumed is not None, "it can go on with other numbers"
+    """Return the match with the numbers of a correction, and its case with the seats that gained by it."""
+    assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
         points = zip(state.play.table.points, event.points, strict=True)
@@ -168,7 +172,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
-    """J8: the time at which corrections end; ``None`` while the match goes on."""
+    """J8: Return the end of the time for corrections; ``None`` while the match goes on, or without officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
@@ -179,23 +183,26 @@ def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> dateti
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
+    """J8: Return the end of the time in which a score may be corrected on the balance of probabilities."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
 ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
-"""With these a match has ended, or goes on again."""
+"""Events that end a match, or reopen it."""
 
 
 def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
-    """When a match ended that had until then ended ``before``, after one of :data:`ENDS`; ``None``: it goes on."""
+    """Return the time at which a match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
+
+    ``before`` is the time before this event. A correction of a match that has ended does not change it.
+    """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
     return at
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """What is otherwise on a line."""
+    """Return the change of a line: its numbers, and the whole score if more than the numbers has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers
@@ -204,7 +211,7 @@ def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
 
 
 def _ending(rescored: Rescored) -> Ended:
-    """How the match has ended, as the game says it."""
+    """Return the end of a match for the record, from the event with which the replay ended."""
     match rescored.end:
         case MatchWon() as won:
             return Ended(

@@ -1,7 +1,7 @@
-"""Incidents: which allegations are of the same error, and in which case it was punished (B-O5, J1, J3).
+"""Incidents: find allegations of the same error, and the case that has punished it (B-O5, J1, J3).
 
-A breach or a report is an incident of its own. An allegation that rests on no event covers each error of its kind by
-the accused from the beginning of the deal up to the knock.
+Each breach and each report is one incident. An allegation that rests on no event covers every error of its kind by
+the accused from the beginning of the deal to the knock.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,23 +18,23 @@ from referee.visibility import Event
 
 
 class Incident(Value):
-    """An error of a player, as it is on record or alleged."""
+    """A player's error, on record or alleged."""
 
     deal: int
     players: frozenset[int]
-    """Who is accused, and who pays: of a wrong cut either the player who cut or the dealer may be accused (B17)."""
+    """The accused and the payer: for a wrong cut, either the player who cut or the dealer may be accused (B17)."""
     offence: str | None
     events: tuple[int, ...]
-    """The events that show it; empty: it is only alleged."""
+    """The events that show the error; empty: it is only alleged."""
     span: Span
     named: bool = False
-    """Whether an official names the events: other events may show the same error."""
+    """True if an official has named the events, so that other events may show the same error."""
 
 
 def may_be_same(one: Incident, other: Incident) -> bool:
-    """Return whether two incidents are, or may be, one error: an event shows both, or their spans overlap.
+    """Return whether two incidents may be one error: one event shows both, or their spans overlap.
 
-    Two errors that different events on record show are two incidents.
+    If different recorded events show two errors, they are two incidents.
     """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
@@ -54,7 +54,7 @@ def of_case(docket: Docket, case: Case) -> Incident:
 def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
     """Return the incident that a ruling finds.
 
-    Where the case rests on no event, the events that the ruling names tell when the error happened.
+    If the case rests on no event, its span begins and ends at the first event that the ruling names.
     """
     incident = replace(of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
@@ -75,7 +75,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
 
 
 def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return what a knock at event ``now`` alleges that rests on no event: any such error of the deal so far."""
+    """Return the incident of a knock at event ``now`` that rests on no event: any such error of the deal so far."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
@@ -86,15 +86,15 @@ def alleged(state: AttendedState, offence: str | None, accused: int, payer: int,
 
 
 def in_trick(docket: Docket, incident: Incident) -> Incident:
-    """Return the same alleged of the trick under way alone, or between two tricks of the last one."""
+    """Return an incident limited to the trick under way or, between two tricks, to the last trick."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
-    """Return the first and the last event between which an error happened that these events show.
+    """Return the first and the last event between which the error that these events show has happened.
 
-    What is reported happened in the trick of the report, and what no event shows at any time of the deal up to
-    ``now``.
+    A reported error happened in the trick of its report. An error that no event shows happened at any time of the
+    deal up to event ``now``.
     """
     if not events:
         return docket.begun, now
@@ -103,21 +103,21 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 
 
 def punished_in(
-    docket: Docket, incident: Incident, but: int | None = None, stands: Callable[[Case], bool] | None = None
+    docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the case whose penalty for this incident is in force; ``None``: there is none.
+    """Return the number of the case whose penalty for this incident is in force; ``None`` if no case has one.
 
-    ``but``: a case that is left out. ``stands``: whether the penalty of a case still counts in the line of its deal;
-    ``None``: each does.
+    ``except_case`` is left out. ``counts`` returns whether the penalty of a case still counts in the line of its
+    deal; without it every penalty does.
     """
     found = (
         case.case
         for case in docket.cases
-        if case.case != but
+        if case.case != except_case
         and case.verdict == "upheld"
         and case.penalty is not None
         and may_be_same(of_case(docket, case), incident)
-        and (stands is None or stands(case))
+        and (counts is None or counts(case))
     )
     return next(found, None)
 
@@ -133,9 +133,9 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 
 
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
-    """Return the case that decides about this incident, one that waits for a ruling first; ``None``: there is none.
+    """Return the case that decides about this incident; ``None`` if no case does.
 
-    A knock that the referee dismissed decides about no incident.
+    A case that waits for a ruling comes first. A knock that the referee dismissed decides about no incident.
     """
 
     def decides(case: Case) -> bool:
@@ -148,20 +148,21 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
     return next(iter((*waiting, *punished, *cases)), None)
 
 
-# When a trick began
+# The beginning of deals and tricks
 
 
 def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """The docket after an event of the game: since when its deal and its trick are under way."""
+    """Return the docket after an event of the game, with the events at which its deal and its trick began."""
     docket = state.docket
     if type(event) in LAYS_OPEN:
         return replace(docket, begun=number, led=number, awaits_lead=False)
-    note = NOTED.get(type(event))
-    return docket if note is None else note(docket, number)
+    noting = NOTED.get(type(event))
+    return docket if noting is None else noting(docket, number)
 
 
 def _note_dealt(docket: Docket, number: int) -> Docket:
-    """Cards that are dealt again begin a new trick; all before the first trick of the deal is one with it."""
+    """Return the docket after a deal of cards. A second deal of cards begins a new trick; the first trick of a deal
+    includes everything before it."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
@@ -170,12 +171,12 @@ def _note_card(docket: Docket, number: int) -> Docket:
 
 
 def _note_trick(docket: Docket, number: int) -> Docket:
-    """The end of a trick; where no card was told it is all that is known of it."""
+    """Return the docket after a trick. In a tally no cards are entered, and the trick began with this event."""
     return docket if docket.awaits_lead is None else replace(_note_card(docket, number), awaits_lead=True)
 
 
 def _note_result(docket: Docket, number: int) -> Docket:
-    """Of a deal that is entered whole no event tells when an error happened."""
+    """Return the docket of a deal that is entered whole: no event shows when an error happened."""
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 

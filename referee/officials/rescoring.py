@@ -41,7 +41,7 @@ from referee.value import Value
 from referee.visibility import Event, Recorded
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
-"""Events that may come before a deal, whoever plays that deal."""
+"""Events that may come before a deal, even if other seats play that deal now."""
 
 
 class Rescored(Value):
@@ -54,8 +54,8 @@ class Rescored(Value):
     struck: tuple[int, ...]
     """Deals that were scored and count for nothing."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended where they did, only because of a number that has since changed. The replay
-    leaves them out."""
+    """Deals that were played, or ended at their last trick, only because of a number that has since changed. The
+    replay leaves them out."""
     end: Event | None
     """The event that ended the match; ``None``: the match goes on."""
     ended_by: int
@@ -63,15 +63,15 @@ class Rescored(Value):
     duel: tuple[int, ...]
     """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """The seats that play the next deal in a duel by the record as it was."""
+    """The seats that play the next deal in a duel by the record without these corrections."""
     before: Mapping[int, Any]
-    """By deal that counts: the state in which it began."""
+    """The state in which a deal began, by number of the deals that count."""
     played: Mapping[int, Any]
-    """By deal that counts: the state in which it waited for its score."""
+    """The state in which a deal waited for its score, by number of the deals that count."""
     whole: frozenset[int]
     """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]
-    """By deal: the number of the event that dealt its cards, or entered it as a whole. Scripts do not change it."""
+    """The number of the recorded event that dealt the cards of a deal, or entered the deal as a whole, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
@@ -106,9 +106,9 @@ class _Corrections:
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
         self.whole: dict[int, tuple[int, tuple[Event, ...]]] = {}
-        """By deal: the number of the correction, and the facts that replace the deal."""
+        """The number of the correction and the facts that replace a deal, by deal."""
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
-        """By deal: for each correction its number, and the facts that come before the score."""
+        """The number of each correction and the facts that it adds before the score, by deal."""
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
@@ -157,8 +157,8 @@ class _Replay:
     """A walk through a history with the corrected facts.
 
     It keeps two things: the match as it counts (``state``, ``lines``, ``end``, ``duel``), and what the record says at
-    the same event (``recorded_points``, ``recorded_out``, ``called``, ``deal``). Where the two differ, a deal depends
-    on a number that has changed.
+    the same event (``recorded_points``, ``recorded_out``, ``called``, ``deal``). If the two differ, a deal depends on
+    a number that has changed.
     """
 
     def __init__(
@@ -184,9 +184,9 @@ class _Replay:
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
         """The match's own values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """By number of corrections so far and deal: the seat that dealt."""
+        """The seat that dealt, by the number of corrections so far and the deal."""
         self.begun: dict[int, int] = {}
-        """By deal: the number of the event that dealt the cards that were played, or that entered the deal."""
+        """The number of the event that dealt the cards that were played, or that entered the deal, by deal."""
         self.corrections_read = 0
         self._read_dealers_and_begins()
         self.recorded_points: tuple[int, ...] = self.state.table.points
@@ -196,11 +196,11 @@ class _Replay:
         self.usual = self.state.table.dealer, self.state.table.playing
         """The next dealer and the seats that are dealt in, unless the record says otherwise."""
         self.is_skipping = 1 in corrections.strike
-        """Whether recorded events of the deal are passed over: it does not count, or its script has been folded."""
+        """True while recorded events are passed over: the deal does not count, or its script has been folded."""
         self.is_scripted = False
-        """Whether the script of the deal under way has been folded."""
+        """True if the script of the deal under way has been folded."""
         self.is_dependent = False
-        """Whether the deal under way depends on a number that has changed."""
+        """True if the deal under way depends on a number that has changed."""
 
     def _read_dealers_and_begins(self) -> None:
         """Fill ``dealers`` and ``begun`` from the history."""

@@ -1,4 +1,4 @@
-"""Rulings: by an official, or by the referee where it is agreed; and what follows from them (J2-J4, J7-J10)."""
+"""Rulings by an official, or by the referee if the parties agree, and their consequences (J2-J4, J7-J10)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,29 +18,33 @@ from referee.visibility import Event, Recorded
 
 
 def terms_of(state: AttendedState) -> Adjudication:
-    """Who the officials are, and their time limits."""
+    """Return the adjudication of a match: its officials and time limits."""
     terms = state.docket.terms
-    assert terms is not None, "a match with a docket is attended"
+    assert terms is not None, "a case is in a match with officials"
     return terms
 
 
 def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
-    """J7: before when a ruling of this time may be appealed; ``None``: not at all."""
+    """J7: Return the end of the time for appeals from a ruling at this time; ``None`` if there is no appeal."""
     minutes = terms_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
 
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
-    """Refuses the numbers of events that have not happened."""
-    if strange := [number for number in events if number > moment.version]:
-        raise AgainstTheRules("event_to_come", "J1", event=strange[0], last=moment.version)
+    """Raise AgainstTheRules if a number is greater than that of the last event."""
+    if to_come := [number for number in events if number > moment.version]:
+        raise AgainstTheRules("event_to_come", "J1", event=to_come[0], last=moment.version)
 
 
 # By an official
 
 
 def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
-    """J3-J4, J7-J10: an official rules on a case."""
+    """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
+
+    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict, and as :func:`check_may_rule` and
+    :func:`with_consequences`.
+    """
     case = state.docket.case(request.case)
     check_may_rule(case, moment)
     upheld, remedy = request.verdict == "upheld", request.remedy
@@ -48,7 +52,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _facts_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # which may leave another deal hanging on a number
+    undone = case.corrected is not None  # undoing a correction may make other deals dependent: they can be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -70,7 +74,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
         remedy=Remedy(
             void=remedy.void,
-            result=case.result if upheld and remedy.result is None else remedy.result,  # who opened it is right
+            result=case.result if upheld and remedy.result is None else remedy.result,  # the opener is right
             strike=remedy.strike,
         ),
         within_deal=state.docket.under_way,
@@ -79,7 +83,10 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7: nobody rules twice on a case, unless he has found an error of his own (J10)."""
+    """J7, J10: Raise NotYours if the official has ruled on the case before, unless they have found their own error.
+
+    Raises WrongPhase if the case does not wait for a ruling.
+    """
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -94,7 +101,7 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _facts_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: the one side has said what the other says."""
+    """J2: Return whether the side that loses by this verdict has agreed to it."""
     if not upheld:
         return isinstance(case.by, int) and case.agrees(case.by) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.by))
@@ -104,14 +111,17 @@ def _facts_agreed(case: Case, *, upheld: bool) -> bool:
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: where who pays agrees, or of a line and a misclick all others, the referee rules as soon as it can be."""
+    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now; empty if none can.
+
+    The payer has to agree; in a case about a line or a misclick, all other seats.
+    """
     for case in state.docket.cases:
         if not (case.is_open and _is_agreed(state, case)):
             continue
         try:
             return _by_agreement(rules, state, case, moment)
         except Refused:
-            continue  # an official can
+            continue  # it waits for an official, or for a better time
     return ()
 
 
@@ -119,13 +129,13 @@ def _is_agreed(state: AttendedState, case: Case) -> bool:
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.by and case.status == "pending")
     table = state.play.table
-    asked = table.active if case.kind == "misclick" else range(table.seats)
-    others = [seat for seat in asked if seat != case.by]
+    concerned = table.active if case.kind == "misclick" else range(table.seats)
+    others = [seat for seat in concerned if seat != case.by]
     return all(case.agrees(seat) for seat in others)
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if what is agreed in this case is punished already."""
+    """B-O5, J2: Raise WrongPhase if the error of an agreed case is punished already."""
     remedies.check_unpunished(rules, state, case, _agreed_in(state, case), moment)
 
 
@@ -147,21 +157,24 @@ def _by_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Mome
     ruled = _agreed_in(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        remedies.check_correctable(rules, state, ruled, moment)  # which is soon known
+        remedies.check_correctable(rules, state, ruled, moment)  # first, as a quick check
     if case.offence is not None and case.accused is not None and (written or remedies.is_in_its_deal(state, case)):
         play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
     return with_consequences(rules, state, case, ruled, moment)
 
 
-# What follows
+# Consequences
 
 
 def with_consequences(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """A ruling with its price, and the events that put it into effect."""
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # from which there is no appeal: play goes on at once
+    """Return a ruling with its price and time for appeals, and the events that put it into effect.
+
+    Raises WrongPhase if the error is punished already, or if the remedy does not fit the state of the deal.
+    """
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
         return ruled, *takeback.taking_back(state, case)
     remedies.check_unpunished(rules, state, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= state.docket.scored
@@ -194,7 +207,7 @@ def _with_price(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRul
 
 
 def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
-    """The game after these events, which come after event ``number``."""
+    """Return the game after these events, the first of which follows on event ``number``."""
     for event in events:
         number += 1
         play = rules.evolve(play, event, number)
@@ -202,7 +215,7 @@ def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: in
 
 
 def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the same moment after these events, which have happened then."""
+    """Return the moment after these events: their version, and a history that includes them."""
     if not events:
         return moment
     more = [
@@ -213,14 +226,14 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
     return replace(moment, version=moment.version + len(events), history=history)
 
 
-# What a ruling changes in the docket
+# Folding a ruling
 
 
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
-    """The case after a ruling."""
+    """Return the match with a ruling on its case."""
     case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
-    if upheld and event.rests_on and not case.events:  # and then it is about what these show, too
+    if upheld and event.rests_on and not case.events:  # the case is now about these events, too
         span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,

@@ -1,8 +1,8 @@
-"""The shuffle that can be checked: the house commits to a seed before each deal, and each seat adds something to it.
+"""The verifiable shuffle: the house commits to a seed before each deal, and each seat adds digits to it.
 
-Neither the house nor a seat can then choose the cards: the house has committed to its part before it knows theirs,
-and they give theirs before they know its. Whatever else the house draws by lot hangs on the same seed.
-``openapi/guides/shuffle.md`` says how it is computed, and ``openapi/shuffle.py`` computes it for anybody.
+So neither the house nor a seat can choose the cards: the house commits before it sees the seats' digits, and the
+seats add them before they see the seed. All other lots of the house depend on the same seed.
+``openapi/guides/shuffle.md`` describes the computation, and ``openapi/shuffle.py`` is a program that repeats it.
 """
 
 import re
@@ -26,20 +26,22 @@ _SEED = re.compile("[0-9a-f]{64}")
 
 
 def shuffle_of(opened: MatchOpened) -> Shuffle | None:
-    """What is kept of the shuffle of a match just opened."""
+    """Return the shuffle of a new match; ``None`` if the house does not commit to it."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
 def seed_of(seed: str) -> str:
-    """The seed to commit to, in 64 hexadecimal digits; of one that has been committed to itself, so that a match can
-    be decided again from what it told."""
+    """Return the seed to commit to, as 64 hexadecimal digits.
+
+    A seed of that form is returned unchanged, so that a match can be decided again from the seeds on record.
+    """
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
 def key_of(moment: Moment, commitment: Commitment) -> str:
-    """What the order of the cards comes from, in 64 hexadecimal digits."""
-    said = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
-    return _hash("\n".join(said))
+    """Return the key that determines the order of the cards, as 64 hexadecimal digits."""
+    parts = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
+    return _hash("\n".join(parts))
 
 
 def _hash(text: str) -> str:
@@ -47,7 +49,7 @@ def _hash(text: str) -> str:
 
 
 def awaited(state: AttendedState) -> tuple[int, ...]:
-    """The seats that may still add to the shuffle of the deal that comes: those that take part in it."""
+    """Return the seats of the next deal that have not added to its shuffle; empty if no seat may add any more."""
     commitment = _commitment(state)
     if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
@@ -59,16 +61,19 @@ def _commitment(state: AttendedState) -> Commitment | None:
     return None if shuffle is None else shuffle.commitment
 
 
-# What a seat adds
+# Entropy of the seats
 
 
 def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """J13: a seat adds to the shuffle, once before each deal; all see it at once."""
+    """J13: Return the event by which a seat adds to the shuffle. All seats see it at once.
+
+    Raises WrongPhase if the cards are dealt, or if the seat has added to this deal already.
+    """
     commitment = _commitment(state)
     if commitment is None:
-        return rules.take(state.play, act, moment)[0]  # which refuses it, as in a match without officials
+        return rules.take(state.play, act, moment)[0]  # the game refuses the act, as in a match without officials
     with suppress(WrongPhase):
-        rules.take(state.play, act, moment)  # no game has this act; who may do nothing at all is refused first
+        rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     if commitment.dealt:
         raise WrongPhase("entropy_too_late", None)
     if commitment.entropy[act.seat]:
@@ -77,19 +82,19 @@ def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> 
 
 
 def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, number: int) -> AttendedState:
-    """The match after that."""
+    """Return the match with a seat's digits added to the commitment."""
     commitment = _commitment(state)
-    assert commitment is not None, "it is added to a commitment"
+    assert commitment is not None, "a seat adds to a commitment"
     entropy = list(commitment.entropy)
     entropy[event.seat] = event.hex
     return _with_commitment(state, replace(commitment, entropy=tuple(entropy)))
 
 
-# What the house does
+# Commitments of the house
 
 
 def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Before each deal, and anew after one that was voided: its seed lies open."""
+    """Return a new commitment if the next deal has none; after a voided deal too, for its seed has been shown."""
     shuffle = state.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
@@ -99,20 +104,21 @@ def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Shuffl
 
 
 def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitted, number: int) -> AttendedState:
-    """The match after that."""
+    """Return the match with a new commitment, to which no seat has added."""
     nothing = ("",) * state.play.table.seats
-    return _with_commitment(
-        state, Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
-    )
+    commitment = Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
+    return _with_commitment(state, commitment)
 
 
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """With the seed by which the house draws lots. A deal waits for all who take part in it, or until the time for
-    that has passed."""
+    """Return the moment with the seed by which the house draws lots.
+
+    Raises WrongPhase for a deal before all its seats have added to the shuffle, or before the time for that is over.
+    """
     commitment = _commitment(state)
     if commitment is None:
         return moment
-    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # of others the game says more
+    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # the game refuses other seats
         until = commitment.until
         if until is not None and moment.at < until and (missing := awaited(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
@@ -120,16 +126,19 @@ def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment
 
 
 def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """The docket after an event of the game: when the cards are out nothing is added any more, and a seed that lies
-    open is of no more use."""
+    """Return the docket after an event of the game.
+
+    Cards that are dealt end the time for adding. When the hands are laid open the seed is shown, and its commitment
+    is removed.
+    """
     commitment = _commitment(state)
     if commitment is None:
         return state.docket
     if type(event) in LAYS_OPEN:
         return _with_commitment(state, None).docket
-    return (
-        _with_commitment(state, replace(commitment, dealt=True)).docket if isinstance(event, Dealt) else state.docket
-    )
+    if isinstance(event, Dealt):
+        return _with_commitment(state, replace(commitment, dealt=True)).docket
+    return state.docket
 
 
 def _with_commitment(state: AttendedState, commitment: Commitment | None) -> AttendedState:

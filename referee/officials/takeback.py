@@ -1,7 +1,7 @@
-"""Taking back the last act (J11): asked for by who did it, agreed to by all others, or ruled by an official.
+"""Take-back of the last act (J11): its player asks and all others agree, or an official rules it.
 
-The match keeps the game as it stood before the last act. Where nobody has learnt anything from the act, it can stand
-so again; what has come to the officials meanwhile stays with them.
+The match keeps the state of the game before the last act. If the act has shown no player anything, the game can
+return to that state. Cases that were opened meanwhile stay.
 """
 
 from contextlib import suppress
@@ -23,27 +23,27 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, seen
 
 ALONE = frozenset(("tally",))
-"""Dealings in which nobody need agree: what was written down is written otherwise."""
+"""Dealings in which no other seat has to agree: only the notes of the score are changed."""
 
 
 def takes_back(opened: MatchOpened) -> TakesBack | None:
-    """How an act is taken back in a match so opened."""
+    """Return how acts are taken back in a match with this opening; ``None`` if they are not."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
     return "alone" if opened.dealing in ALONE else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: where errors stand until somebody knocks, taking back would take the knock away."""
+    """J11: Raise AgainstTheRules if errors stay until a player knocks: a take-back would take the knock away."""
     if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
-# What is kept of the last act
+# The state before the last act
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """The match when something is asked for: before an act it keeps how all stands."""
+    """Return the match before the events of a request. Before an act, it keeps the present state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -56,7 +56,8 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """The docket after an event of the game: of the last act, or after it."""
+    """Return the docket after an event of the game, which belongs to the last act or ends the time to take it
+    back."""
     docket = state.docket
     if (last := docket.last) is None:
         return docket
@@ -67,17 +68,18 @@ def note(state: AttendedState, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: whether an event differs between seats, has a seed or ends a deal."""
+    """J11: Return whether an event looks different to different seats, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
         return False
-    told = seen(event, 0, False)
-    return any(seen(event, seat, False) != told for seat in range(1, seats))
+    first = seen(event, 0, False)
+    return any(seen(event, seat, False) != first for seat in range(1, seats))
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """The match after an event of the officials': where that changed the game, the act before it stands."""
+    """Return the match after an event of the officials. If that changed the game, the last act cannot be taken
+    back."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -88,24 +90,27 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """The game as it stood, with what is the same whatever is played: seating, and the number of the last case."""
+    """Return the earlier game with the parts that no take-back changes: seating, and the number of the last case."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
 
 def check_play(docket: Docket) -> None:
-    """J5: refuses where play is held."""
+    """J5: Raise WrongPhase while play is held for a case."""
     if waiting := holding(docket):
         raise WrongPhase("held", "J5", cases=waiting)
 
 
-# Asking, agreeing and ruling
+# Requests, agreement and rulings
 
 
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
-    """J11: a seat wants its act to be taken back, or agrees to another's; the last to agree takes it back."""
+    """J11: Return the event by which a seat asks to take back its act, or agrees; the last to agree takes it back.
+
+    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked or agreed already.
+    """
     with suppress(WrongPhase):
-        rules.take(state.play, act, moment)  # no game has this act; who may do nothing at all is refused first
+        rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     check_play(state.docket)
     seat = act.seat
     last = takeable(state, seat)
@@ -121,8 +126,11 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 
 
 def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
-    """The last act, which can be taken back. Refuses where it cannot, and ``by`` whom nobody is asked yet: whether
-    somebody told the match which cards he threw away is not for the others to find out."""
+    """Return the last act. Raises WrongPhase if it cannot be taken back.
+
+    Also raises it if ``by`` is a different seat and the player has not asked. That check comes before ``seen_already``,
+    which would show the other seats whether the player has entered the discarded cards.
+    """
     takes_back = state.docket.takes_back
     if takes_back is None:
         raise WrongPhase("no_taking_back", "J11")
@@ -138,15 +146,17 @@ def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
 
 
 def awaited(state: AttendedState) -> tuple[int, ...]:
-    """The seats that have to agree still: all who are in the match."""
+    """Return the seats in the match that have not agreed yet."""
     last = state.docket.last
-    asked = () if last is None else last.asked
-    return tuple(seat for seat in state.play.table.active if seat not in asked)
+    agreed = () if last is None else last.asked
+    return tuple(seat for seat in state.play.table.active if seat not in agreed)
 
 
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
-    """J11: the events of the last act, of which an official or who did it says that it was a misclick. Refuses where
-    it cannot be taken back."""
+    """J11: Return the numbers of the events of the last act, for a case that says that it was a misclick.
+
+    Raises WrongPhase if the act cannot be taken back, or if ``by`` is a seat that did not do it.
+    """
     last = takeable(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
         raise WrongPhase("not_your_act", "J11", seat=last.actor)
@@ -173,7 +183,7 @@ def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> 
 
 
 def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
-    """What a seat may do now about the last act: ask that it be taken back, or agree."""
+    """Return the take-back that a seat may request or agree to now; empty if it may not."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()
@@ -185,22 +195,24 @@ def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
     return (TakeBack(seat=seat),) if may else ()
 
 
-# What comes of it
+# Folding the events of a take-back
 
 
 def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, number: int) -> AttendedState:
-    """One more seat wants the last act to be taken back."""
+    """Return the match with one more seat that wants to take back the last act."""
     docket = state.docket
-    assert docket.last is not None, "it was asked for"
+    assert docket.last is not None, "a seat has asked to take back an act"
     last = replace(docket.last, asked=(*docket.last.asked, event.seat))
     return replace(state, docket=replace(docket, last=last))
 
 
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
-    """The match as it stood before the last act. What is the officials' stays: the cases, and what the house has
-    committed to. Where the table agreed, that is a case of its own."""
+    """Return the match before the last act, but with the present cases and commitment.
+
+    A take-back that was not ruled on becomes a decided case.
+    """
     before, docket = state.before, state.docket
-    assert before is not None, "it was kept"
+    assert before is not None, "the state before the act is kept"
     play = _with_lasting_parts(before.play, state.play)
     docket = replace(before.docket, cases=docket.cases, shuffle=docket.shuffle, last=None)
     if event.seat is not None:
