@@ -129,7 +129,7 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
     return replace(state, to_reply=state.to_reply[1:], refuser=None if event.agree else event.seat)
 
 
-def answered(state: Proposed, moment: Moment) -> tuple[Event, ...]:
+def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
     """E11-E13, E-O7: a new deal when all have agreed; who is declarer when one has not."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
@@ -155,7 +155,7 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     return (TrumpsCalled(seat=act.seat, call=act.bid),)
 
 
-def named(state: Naming, moment: Moment) -> tuple[Event, ...]:
+def trumps_named(state: Naming, moment: Moment) -> tuple[Event, ...]:
     """E13: what was named is trumps."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)

@@ -44,7 +44,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     table = state.table
     if table.tally:
         raise WrongPhase("entered_whole", "E-O41")
-    _by_the_dealer(table, act)
+    _check_dealer(table, act)
     if table.house:
         return (_house_deal(table, moment.seed),)
     counts = _counts(act, table)
@@ -52,7 +52,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("turn_up_needed", "E4")
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
-    _of_the_pack(act, 0)
+    _check_pack(act, 0)
     if counts != (HAND,) * table.seats:
         raise AgainstTheRules("six_cards_to_each", "E3", counts=(HAND,) * table.seats)
     if act.stock is not None and len(act.stock) < (needed := sum(later_counts(table, None))):
@@ -70,7 +70,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     )
 
 
-def _by_the_dealer(table: Table, act: Deal) -> None:
+def _check_dealer(table: Table, act: Deal) -> None:
     """E-O29; and in house dealing there is nothing to say."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
@@ -90,7 +90,7 @@ def _counts(act: Deal, table: Table) -> tuple[int, ...]:
     return counts
 
 
-def _of_the_pack(act: Deal, dealt: int) -> None:
+def _check_pack(act: Deal, dealt: int) -> None:
     """E2: different cards of the 32, none of them dealt already."""
     texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
     if act.turn_up is not None:
@@ -153,28 +153,28 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
     return tuple(1 if seat == declarer else 2 for seat in range(4))
 
 
-def later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
+def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E14, E50, E-O32: at a real table a second deal brings the rest."""
     table, cards = state.table, state.cards
-    _by_the_dealer(table, act)
+    _check_dealer(table, act)
     if act.turn_up is not None or act.stock is not None:
         raise AgainstTheRules("only_later_cards", "E-O32")
     counts = _counts(act, table)
     if (act.hands is not None) != cards.known:
         raise AgainstTheRules("dealt_as_before", "E-O32")
-    _of_the_pack(act, sum(cards.hands) | BIT[cards.turn_up] if cards.known else 0)
+    _check_pack(act, sum(cards.hands) | BIT[cards.turn_up] if cards.known else 0)
     right = later_counts(table, state.contract.declarer)
     if counts != right:
         raise AgainstTheRules("wrong_later_cards", "E14" if table.seats < 4 else "E50", counts=right)
-    return (LaterCardsDealt(hands=act.hands, counts=counts, turn_up_to=_turn_up_to(state)),)
+    return (LaterCardsDealt(hands=act.hands, counts=counts, turn_up_to=_turn_up_taker(state)),)
 
 
-def _turn_up_to(state: LaterCards) -> int | None:
+def _turn_up_taker(state: LaterCards) -> int | None:
     """E51."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
-def later_by_itself(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
+def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
     """E-O32: from the stock, each seat's whole packet, clockwise from forehand; nothing if there is no stock."""
     table, stock = state.table, state.cards.stock
     if not stock:
@@ -183,7 +183,7 @@ def later_by_itself(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
     hands: list[tuple[str, ...]] = [()] * table.seats
     for seat in clockwise(table.forehand, table.seats):
         hands[seat], stock = stock[: counts[seat]], stock[counts[seat] :]
-    return (LaterCardsDealt(hands=tuple(hands), counts=counts, turn_up_to=_turn_up_to(state)),)
+    return (LaterCardsDealt(hands=tuple(hands), counts=counts, turn_up_to=_turn_up_taker(state)),)
 
 
 def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:

@@ -54,7 +54,7 @@ def best_of(state: Declaring, seat: int) -> Sequence | None:
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
     """E19, E21, E23: the class of one's best sequence, its top card, or whether it is in trumps."""
-    if _adds(state, act):
+    if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is not None:
         raise WrongPhase("shown_in_the_play", "E-O34")
@@ -71,7 +71,7 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
     return (_declared(state, act),)
 
 
-def _adds(state: Declaring | Playing, act: Declare) -> bool:
+def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
     """E23: both say whether it is in trumps; when the first has said yes, the other's no changes nothing."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
@@ -248,7 +248,7 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
     """E-O34: with closed hands sequences beside the one that won are shown before the second trick."""
-    if not state.trick and not state.won and _adds(state, act):
+    if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is None or (act.sequence, act.top, act.trumps) != (None, None, None):
         raise WrongPhase("declarations_over", "E19")
@@ -307,30 +307,30 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
     """E18, E26-E27: king and queen of trumps, if one likes, until the second of them lies in a trick."""
-    if (refusal := no_bella(state, act.seat)) is not None:
+    if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
 
 
-def no_bella(state: Declaring | Playing, seat: int) -> Refused | None:
+def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
     """Why a seat may not declare bella, if it may not."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")
-    held = state.cards.hands[seat]
+    cards = state.cards.hands[seat]
     if isinstance(state, Playing):
         if not state.cards.known:
-            held &= ~state.gone | state.played[seat]
-        if held & pair == pair and not _in_time(state, pair):
+            cards &= ~state.gone | state.played[seat]
+        if cards & pair == pair and not _in_time(state, pair):
             strict = state.table.options.bella_deadline == "first_card"
             return AgainstTheRules("bella_after_first_card" if strict else "bella_too_late", "E27")
-    return AgainstTheRules("no_bella", "E18") if held & pair != pair else None
+    return AgainstTheRules("no_bella", "E18") if cards & pair != pair else None
 
 
 def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
     """E26: whether bella may be declared now."""
     pair = BELLA[state.contract.trumps]
-    return state.cards.hands[seat] & pair == pair and no_bella(state, seat) is None
+    return state.cards.hands[seat] & pair == pair and bella_refusal(state, seat) is None
 
 
 def _in_time(state: Playing, pair: int) -> bool:

@@ -127,9 +127,9 @@ def is_sequence(cards: Cards) -> bool:
     )
 
 
-def cut(length: int, small: int, large: int, five: int) -> int:
+def best_split(length: int, small: int, large: int, five: int) -> int:
     """E-O10, E-O34: what a run of so many cards brings, cut in the best way into sequences that do not overlap."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))
-    return max(points + cut(length - cards, small, large, five) for cards, points in pieces if cards <= length)
+    return max(points + best_split(length - cards, small, large, five) for cards, points in pieces if cards <= length)

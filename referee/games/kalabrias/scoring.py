@@ -10,7 +10,7 @@ from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, MatchWon, Payment
 from referee.games.kalabrias.declarations import scorers
-from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
+from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
@@ -41,12 +41,12 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
     """By seat, for sequences (E24, E53, E-O10, E-O12, E-O14)."""
     options, said = table.options, deal.sequences
     points = [0] * table.seats
-    brings = _held if deal.known else _claimed
+    brings = _hand_points if deal.known else _claim_points
     for seat in scoring:
         points[seat] = brings(options, deal, contract, seat)
     if not scoring and said.best is not None and options.equal_sequences == "ten_each":
         for seat in (said.best.seat, *said.level):
-            points[seat] = TEN_EACH if deal.known or _borne_out(options, deal, contract, seat) else 0
+            points[seat] = TEN_EACH if deal.known or _has_level_sequence(options, deal, contract, seat) else 0
     return with_a_trick(table, deal.tricks, points)
 
 
@@ -58,25 +58,25 @@ def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list
     return [each if any(tricks[who] for who in side) else 0 for each, side in zip(points, sides, strict=True)]
 
 
-def worth(options: Options, length: int) -> int:
+def sequence_worth(options: Options, length: int) -> int:
     """E-O1: one sequence of three, four or five cards."""
     values = options.sequence_points
     five = values.large if values.five is None else values.five
     return {3: values.small, 4: values.large}.get(length, five)
 
 
-def worth_cut(options: Options, length: int) -> int:
+def run_worth(options: Options, length: int) -> int:
     """E-O10, E-O34: a run of so many cards, cut in the best way."""
-    small, large, five = (worth(options, cards) for cards in (3, 4, 5))
-    return cut(length, small, large, five)
+    small, large, five = (sequence_worth(options, cards) for cards in (3, 4, 5))
+    return best_split(length, small, large, five)
 
 
 def _all_of(options: Options, hand: int) -> int:
     """E-O10: all sequences of a hand."""
-    return sum(worth_cut(options, length) for suit in SUITS for length, _ in runs(hand, suit))
+    return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
-def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
     """What the sequences of a known hand bring."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
@@ -90,10 +90,10 @@ def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -
         for length, top in runs(hand, suit)
         if (top, suit == trumps) == (best.top, best.trumps) and (length > 3) == (best.cards > 3)
     )
-    return max(worth(options, min(length, 5)) for length in lengths)
+    return max(sequence_worth(options, min(length, 5)) for length in lengths)
 
 
-def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
     """With closed hands: the claim that won, if the cards bear it out, and what was shown (E-O33, E-O34)."""
     hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
@@ -102,7 +102,7 @@ def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int
         if not evidence:
             return 0
         if not options.winner_scores_all_sequences:
-            return worth(options, evidence.bit_count())
+            return sequence_worth(options, evidence.bit_count())
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
@@ -116,11 +116,11 @@ def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
         if claim.trumps is not None and claim.trumps is not (suit == trumps):
             continue
         for length, top in runs(hand, suit):
-            found = max(found, _stretch_claimed(claim, suit, length, top, longer_wins), key=int.bit_count)
+            found = max(found, _claimed_part(claim, suit, length, top, longer_wins), key=int.bit_count)
     return found
 
 
-def _stretch_claimed(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
+def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
     """Where a run bears the claim out, by the highest top that it can have been said of."""
     least = {"small": 3, "large": 5 if claim.five and longer_wins else 4}[claim.sequence]
     most = 3 if claim.sequence == "small" else 5
@@ -132,7 +132,7 @@ def _stretch_claimed(claim: Claim, suit: str, length: int, top: int, longer_wins
     return 0
 
 
-def _borne_out(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
+def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
     """With closed hands: whether a seat that said its sequence was level had such a one."""
     best = deal.sequences.best
     assert best is not None, "level with something"
@@ -211,7 +211,7 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
 # The line in the protocol
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
     """The line of the deal, and who has won."""
     return scored(state.table, state.outcome)
 

@@ -15,7 +15,7 @@ from referee.games.kalabrias.declarations import on_side
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.ranks import CARD_POINTS, LAST_TRICK, RANKS
-from referee.games.kalabrias.scoring import TEN_EACH, with_a_trick, worth, worth_cut
+from referee.games.kalabrias.scoring import TEN_EACH, with_a_trick, sequence_worth, run_worth
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
@@ -99,10 +99,10 @@ def _counted(table: Table, result: Result) -> DealCounted:
     """What was made, if it can be."""
     none = (0,) * table.seats
     if result.kind is not None:
-        _nothing_played(table, result)
+        _check_nothing_played(table, result)
         return DealCounted(kind=result.kind, tricks=none)
     contract = _contract(table, result)
-    _add_up(table, contract)
+    _check_sums(table, contract)
     scoring, sequences = _sequences(table, contract, result.sequences)
     return DealCounted(
         kind="scored",
@@ -119,7 +119,7 @@ def _counted(table: Table, result: Result) -> DealCounted:
 # What must be told
 
 
-def _nothing_played(table: Table, result: Result) -> None:
+def _check_nothing_played(table: Table, result: Result) -> None:
     """E10-E11, E-O40: of a deal that was not played nothing else is told; under ``dealer_must_choose`` somebody
     plays, unless a new deal was agreed on."""
     passed = result.kind == "passed_out"
@@ -135,18 +135,18 @@ _MUST = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E32"}
 
 def _contract(table: Table, result: Result) -> Contract:
     """E5, E32, E33: who played, in which trumps, and what each has taken."""
-    told = {name: getattr(result, name) for name in _MUST}
-    for name, value in told.items():
+    given = {name: getattr(result, name) for name in _MUST}
+    for name, value in given.items():
         if value is None:
             raise AgainstTheRules("missing_in_the_result", _MUST[name], at=f"/{name}")
     for name in ("card_points", "taken"):
-        if len(told[name]) != table.seats:
+        if len(given[name]) != table.seats:
             raise AgainstTheRules("one_count_a_seat", _MUST[name], seats=table.seats, at=f"/{name}")
-    _seated(table, told["declarer"], "/declarer")
-    return Contract(**told)
+    _check_seat(table, given["declarer"], "/declarer")
+    return Contract(**given)
 
 
-def _seated(table: Table, seat: int, at: str) -> None:
+def _check_seat(table: Table, seat: int, at: str) -> None:
     if seat >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=seat, at=at)
 
@@ -167,7 +167,7 @@ SUMS = {seats: _sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
 """By the number of players, what the card points can come to: with four all 162 (E-O3)."""
 
 
-def _add_up(table: Table, contract: Contract) -> None:
+def _check_sums(table: Table, contract: Contract) -> None:
     """E32-E41: all tricks were taken, what they hold lay in them, and nobody has points without a trick."""
     needed, tricks = tricks_in_all(table.seats), sum(contract.taken)
     if tricks != needed:
@@ -189,13 +189,13 @@ def _sequences(
     table: Table, contract: Contract, sequences: tuple[SequenceTold, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
     """E24, E53, E-O10, E-O12, E-O14: who scores sequences, and by seat what they bring."""
-    _can_be_held(table, sequences)
+    _check_one_pack(table, sequences)
     options, points = table.options, [0] * table.seats
     seats = tuple(dict.fromkeys([one.seat for one in sequences]))
     side = on_side(table, contract.declarer, seats[0]) if seats else ()
     beside = next((place for place, one in enumerate(sequences) if one.seat not in side), None)
     if beside is not None:
-        if options.equal_sequences != "ten_each" or not _level(table, sequences):
+        if options.equal_sequences != "ten_each" or not _are_level(table, sequences):
             rule = {2: "E24", 3: "E-O25", 4: "E53"}[table.seats]
             raise AgainstTheRules("one_side_has_sequences", rule, at=f"/sequences/{beside}")
         for seat in seats:
@@ -203,35 +203,35 @@ def _sequences(
         return (), with_a_trick(table, contract.taken, points)
     for place, one in enumerate(sequences):
         if options.winner_scores_all_sequences:
-            points[one.seat] += worth_cut(options, one.cards)
+            points[one.seat] += run_worth(options, one.cards)
             continue
         if one.seat in [before.seat for before in sequences[:place]]:
             raise AgainstTheRules("only_the_best_sequence", "E-O10", seat=one.seat, at=f"/sequences/{place}")
-        points[one.seat] = worth(options, one.cards)
+        points[one.seat] = sequence_worth(options, one.cards)
     return seats, with_a_trick(table, contract.taken, points)
 
 
-def _level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
+def _are_level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
     """E24, E-O11, E-O12: one of each seat, of one class and one top; in trumps there is no other such."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
-def _can_be_held(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
+def _check_one_pack(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
     """E2, E15-E17, E-O10: each is a sequence, and together they are cards of one pack, in hands of so many."""
-    held = [0] * table.seats
+    cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
         at = f"/sequences/{place}"
-        _seated(table, one.seat, f"{at}/seat")
+        _check_seat(table, one.seat, f"{at}/seat")
         if (lowest := RANKS.find(one.top) - one.cards + 1) < 0:
             raise AgainstTheRules("no_sequence", "E15" if one.cards == 3 else "E16", at=f"{at}/top")
         suits = trumps if one.trumps else plain
         for rank in range(lowest, lowest + one.cards):
             suits[rank] += 1
-        held[one.seat] += one.cards
-        if max(trumps) > 1 or max(plain) > 3 or max(held) > tricks_in_all(table.seats):
+        cards_of_seat[one.seat] += one.cards
+        if max(trumps) > 1 or max(plain) > 3 or max(cards_of_seat) > tricks_in_all(table.seats):
             raise AgainstTheRules("sequences_overlap", "E-O10", at=at)
 
 
@@ -240,7 +240,7 @@ def _bella(table: Table, result: Result) -> tuple[int, ...]:
     points, seat = [0] * table.seats, result.bella
     if seat is None:
         return tuple(points)
-    _seated(table, seat, "/bella")
+    _check_seat(table, seat, "/bella")
     for one in result.sequences:
         top, queen = RANKS.index(one.top), RANKS.index("Q")  # which is in any sequence that has the king
         if one.trumps and one.seat != seat and top - one.cards < queen <= top:

@@ -15,8 +15,8 @@ HowAgreed = Annotated[
     Meta(
         title="HowAgreed",
         description="The way in which a seat agreed to the stakes. `seat`: by its token or its member's key. "
-        "`invitation`: by redeeming an invitation, which shows them. `secretary`: a member with `officiate` confirmed "
-        "it.",
+        "`invitation`: by redeeming an invitation, which shows them. `secretary`: a member with `officiate` "
+        "confirmed it.",
     ),
 ]
 
