@@ -128,8 +128,8 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     """Return the last act. Raises WrongPhase if it cannot be taken back.
 
-    Also raises it if ``by`` is a different seat and the player has not asked. That is checked before ``seen_already``,
-    which would show the other seats whether the player has entered the discarded cards.
+    Also raises it if ``by`` is a different seat and the player has not asked. That is checked before
+    ``seen_already``, which would show the other seats whether the player has entered the discarded cards.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
