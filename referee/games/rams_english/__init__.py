@@ -66,7 +66,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Played: {
         acts.Deal: refuse(WrongPhase, "deal_not_scored", "D-O24"),
         acts.Score: tally.score,
-        acts.Trick: tally.second_told,
+        acts.Trick: tally.name_second,
         acts.Report: deal.report,
     },
 }
@@ -85,7 +85,7 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
-    states.SecondTold: tally.second_known,
+    states.SecondTold: tally.second_named,
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,
@@ -116,7 +116,7 @@ RULESET = phases.game(
     rule_of=RULE_OF,
     evolve=EVOLVE,
     follows={
-        Drawing: deal.drawn,
+        Drawing: deal.next_draw,
         Declaring: declarations.follows,
         Playing: play.follows,
         Played: payment.follows,
@@ -127,7 +127,7 @@ RULESET = phases.game(
     cites=Cites(knocks="D-O24"),
     close=payment.close,
     abandon=payment.abandon,
-    scored=payment.scored_anew,
+    scored=payment.scored_again,
     to_act=views.to_act,
     view=views.view,
     has_pot=True,

@@ -39,13 +39,13 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
         raise OutOfTurn("out_of_turn", "D12", turn=turn)
     if act.card is None:
         raise AgainstTheRules("card_needed", "D11")
-    in_pack((act.card,))
+    check_in_pack((act.card,))
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "D6", card=act.card)
     return (CardDrawn(seat=act.seat, card=act.card),)
 
 
-def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
     """D11-D13: a jack gives the first deal; in house dealing the referee turns cards up until it comes."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
@@ -62,13 +62,13 @@ def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
 # Staking and dealing
 
 
-def in_pack(cards: tuple[str, ...]) -> None:
+def check_in_pack(cards: tuple[str, ...]) -> None:
     """D6-D7: refuses cards that the pack does not have."""
     if strange := [card for card in cards if not BIT[card] & IN_PACK]:
         raise NoSuchCard("not_in_pack", "D7", cards=strange)
 
 
-def dealt_to(table: Table) -> tuple[int, ...]:
+def seats_dealt_in(table: Table) -> tuple[int, ...]:
     """D2, D14, D-O9: who gets cards, clockwise from forehand; with six the dealer gets none."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
@@ -86,7 +86,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
         double=table.pot > 0,
     )
     if table.tally:
-        return staked, _untold_deal(table, act)
+        return staked, _tally_deal(table, act)
     if not table.house:
         return staked, _table_deal(table, act)
     if act != Deal(seat=act.seat):
@@ -105,7 +105,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     if act.stock is not None:
         raise AgainstTheRules("stock_not_used", "D21")
     texts = (*(card for hand in act.hands or () for card in hand), *(act.widow or ()), act.turn_up)
-    in_pack(texts)
+    check_in_pack(texts)
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", "D6", cards=sorted({card for card in texts if texts.count(card) > 1}))
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -127,11 +127,11 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 def _right_counts(table: Table) -> tuple[int, ...]:
     """D2, D17: five cards to each who gets any."""
-    order = dealt_to(table)
+    order = seats_dealt_in(table)
     return tuple([HAND if seat in order else 0 for seat in range(table.seats)])
 
 
-def _untold_deal(table: Table, act: Deal) -> Dealt:
+def _tally_deal(table: Table, act: Deal) -> Dealt:
     """D17, D-O29: where only the tally is kept no card is told, and how many there are need not be."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
         raise AgainstTheRules("cards_not_told", "D-O29")
@@ -143,7 +143,7 @@ def _untold_deal(table: Table, act: Deal) -> Dealt:
 
 def _house_deal(table: Table, seed: str) -> Dealt:
     """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
-    order = dealt_to(table)
+    order = seats_dealt_in(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
     pack, many = shuffled(seed, IN_PACK), len(places)
     twos = pack[3 * many :]
@@ -174,7 +174,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
-    order = dealt_to(table)
+    order = seats_dealt_in(table)
     dealing = DealtCards(
         staked=state.staked,
         order=order,

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Bid, Exchange
 from referee.cards import BIT, texts_of
 from referee.events import PlayEnded
-from referee.games.rams_english.deal import before_first_lead, in_pack
+from referee.games.rams_english.deal import before_first_lead, check_in_pack
 from referee.games.rams_english.states import (
     GENERALRAMS,
     JOIN,
@@ -43,7 +43,7 @@ def must_join(state: Declaring) -> bool:
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
-def words(state: Declaring) -> tuple[Word, ...]:
+def allowed_words(state: Declaring) -> tuple[Word, ...]:
     """D24, D29-D31, D33-D34, D37-D38, D43-D45: what the seat in turn may say."""
     said = state.said
     widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
@@ -70,13 +70,13 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """D22-D45: speak in turn, clockwise from forehand."""
     seat, turn = act.seat, state.to_speak[0]
-    allowed = words(state)
+    allowed = allowed_words(state)
     if seat == turn:
         if act.bid not in allowed:
             raise _not_allowed(state, act, allowed)
     elif act.bid != GENERALRAMS or not may_announce(state, seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, seat, act.bid)
+    return _word_event(state, seat, act.bid)
 
 
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -85,7 +85,7 @@ def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("declarations_over", "D28")
     if not may_announce(state, act.seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, act.seat, GENERALRAMS)
+    return _word_event(state, act.seat, GENERALRAMS)
 
 
 def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
@@ -121,7 +121,7 @@ def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
     return OutOfTurn("out_of_turn", "D28", turn=turn)
 
 
-def _spoken(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
+def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
     """The word; whoever takes the widow sees its cards, where they are known."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
@@ -226,7 +226,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
     if act.card is None:
         raise AgainstTheRules("card_to_lay_away", "D46")
     if not BIT[act.card] & state.hands[dealer]:
-        in_pack((act.card,))
+        check_in_pack((act.card,))
         raise NoSuchCard("not_held", "D46", card=act.card)
     return (TurnUpTaken(seat=dealer, card=state.dealing.turn_up, laid=act.card),)
 

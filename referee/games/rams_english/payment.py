@@ -63,13 +63,13 @@ def the_dealer(deal: Settlement) -> list[Party]:
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
-def who_pays(deal: Settlement) -> list[Party]:
+def the_payer(deal: Settlement) -> list[Party]:
     """D31: who bought himself off."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
-def who_took_tricks(deal: Settlement) -> list[Party]:
+def trick_winners(deal: Settlement) -> list[Party]:
     """D59; who is at fault gets no share (D69)."""
     taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
     for trick in deal.outcome.won:
@@ -93,7 +93,7 @@ def the_faultless(deal: Settlement) -> list[Party]:
     return [(seat, 1, events) for seat in deal.outcome.order if seat not in deal.faults]
 
 
-def who_took_none(deal: Settlement) -> list[Party]:
+def the_trickless(deal: Settlement) -> list[Party]:
     """D60, D-O12, D-O13: a share is no trick; who is at fault pays for both; each as agreed."""
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
@@ -116,7 +116,7 @@ def the_others(deal: Settlement) -> list[Party]:
     return [(seat, times, events) for seat in deal.outcome.order if seat != announcer]
 
 
-def who_is_at_fault(deal: Settlement) -> list[Party]:
+def the_faulted(deal: Settlement) -> list[Party]:
     """D70, D-O14: once in a deal, or for each fault."""
     each = deal.table.options.fault_per_incident
     return [
@@ -145,18 +145,18 @@ ANY = (*PLAYED, *WON, *LOST, "paid", "misdeal")
 
 # fmt: off
 PAYMENTS = (
-    # rule   in a deal  who pays         whom             how much
-    ("D15",   ANY,       the_dealer,      the_pot,         "five"),
-    ("D31",   ("paid",), who_pays,        the_dealer,      "five"),
-    ("D59",   PLAYED,    the_pot,         who_took_tricks, "fifth"),
-    ("D71",   PLAYED,    the_pot,         the_second_best, "fifth"),
-    ("D-O11", PLAYED,    the_pot,         the_faultless,   "equal part"),
-    ("D60",   PLAYED,    who_took_none,   the_pot,         "five"),
-    ("D62",   WON,       the_pot,         the_announcer,   "all"),
-    ("D63",   WON,       the_others,      the_announcer,   "five"),
-    ("D64",   LOST,      the_announcer,   the_pot,         "all"),
-    ("D65",   LOST,      the_announcer,   the_others,      "five"),
-    ("D70",   ANY,       who_is_at_fault, the_pot,         "five"),
+    # rule   in a deal  payer          payee            amount
+    ("D15",   ANY,       the_dealer,    the_pot,         "five"),
+    ("D31",   ("paid",), the_payer,     the_dealer,      "five"),
+    ("D59",   PLAYED,    the_pot,       trick_winners,   "fifth"),
+    ("D71",   PLAYED,    the_pot,       the_second_best, "fifth"),
+    ("D-O11", PLAYED,    the_pot,       the_faultless,   "equal part"),
+    ("D60",   PLAYED,    the_trickless, the_pot,         "five"),
+    ("D62",   WON,       the_pot,       the_announcer,   "all"),
+    ("D63",   WON,       the_others,    the_announcer,   "five"),
+    ("D64",   LOST,      the_announcer, the_pot,         "all"),
+    ("D65",   LOST,      the_announcer, the_others,      "five"),
+    ("D70",   ANY,       the_faulted,   the_pot,         "five"),
 )
 """Who pays what to whom by which rule, in this order."""
 # fmt: on
@@ -233,7 +233,7 @@ class Detail(TypedDict):
     """How many faults were found of each seat that has any: by seat, written as a text."""
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
     """The line of the deal."""
     return scored(state.table, state.outcome)
 
@@ -292,10 +292,10 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
     """
     faults: dict[int, list[tuple[int, ...]]] = {}
     standings = table.ledger.standings
-    for standing in standings:
-        if standing.breach.points and not any(was_found(standing, other) for other in standings):
-            shown = (*standing.breach.shown_by, standing.event)
-            faults.setdefault(standing.breach.seat, []).append(shown)
+    for noted in standings:
+        if noted.breach.points and not any(was_found(noted, other) for other in standings):
+            shown = (*noted.breach.shown_by, noted.event)
+            faults.setdefault(noted.breach.seat, []).append(shown)
     return faults
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english.deal import OFFENCES, fault, in_pack
+from referee.games.rams_english.deal import OFFENCES, fault, check_in_pack
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -96,7 +96,7 @@ def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
 def _no_such_card(state: Playing, card: str) -> NoSuchCard:
     if state.dealing.known:
         return NoSuchCard("not_held", None, card=card)
-    in_pack((card,))
+    check_in_pack((card,))
     return NoSuchCard("card_seen", "D6", card=card)
 
 
@@ -120,8 +120,8 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 def at_fault(table: Table, seat: int, until: int) -> bool:
     """D68: whether a fault of this seat, come to light before event ``until``, will be punished."""
     return any(
-        standing.breach.seat == seat and standing.breach.points and standing.event < until
-        for standing in table.ledger.standings
+        noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
+        for noted_fault in table.ledger.standings
     )
 
 
@@ -174,9 +174,9 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card."""
     seat, bit = event.seat, BIT[event.card]
     if state.dealing.known:
-        held = list(state.hands)
-        held[seat] ^= bit
-        hands = tuple(held)
+        cards = list(state.hands)
+        cards[seat] ^= bit
+        hands = tuple(cards)
     else:
         hands = tuple([hand & ~bit for hand in state.hands])
         state = replace(state, denials=_denials(state, seat, bit, number))

@@ -30,7 +30,7 @@ def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("not_tallied", None)
     if act.seat not in state.order:
         raise _not_in_play(state, act.seat)
-    if (refusal := _no_second(state, act.seat, act.second)) is not None:
+    if (refusal := _second_refusal(state, act.seat, act.second)) is not None:
         raise refusal
     return (TrickTaken(seat=act.seat, trick=len(state.won) + 1, second=act.second),)
 
@@ -42,7 +42,7 @@ def _not_in_play(state: Playing | Played, seat: int) -> NotInPlay:
     return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
 
 
-def _no_second(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
+def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
     """D71: why a seat cannot have played the second-best card of a trick, if it cannot."""
     if second is None:
         return None
@@ -54,7 +54,7 @@ def _no_second(state: Playing | Played, taker: int, second: int | None) -> Refus
 # Who gets what a fault forfeits, told after the play
 
 
-def wanting(state: Played) -> int | None:
+def trick_without_second(state: Played) -> int | None:
     """D71, D-O11, D-O29: the place of the first trick that a player at fault took and of which nobody was told to
     have played the best card among those without fault."""
     table, deal = state.table, state.outcome
@@ -73,9 +73,9 @@ def faultless(state: Played) -> tuple[int, ...]:
     return tuple([seat for seat in state.outcome.order if seat not in faults])
 
 
-def second_told(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
+def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """D71, D-O29: when the play is over, who had played the second-best card of the trick that waits for it."""
-    deal, place = state.outcome, wanting(state)
+    deal, place = state.outcome, trick_without_second(state)
     if place is None:
         raise WrongPhase("all_tricks_told", "D58" if deal.said.announcer is not None else "D3")
     if deal.won[place].seat != act.seat or act.second not in faultless(state):
@@ -89,7 +89,7 @@ def _second_needed(state: Played, place: int) -> AgainstTheRules:
     )
 
 
-def second_known(state: Played, event: SecondTold, number: int) -> Played:
+def second_named(state: Played, event: SecondTold, number: int) -> Played:
     """The state when it is known whose share that is."""
     won = [
         replace(one, second=event.seat) if place == event.trick else one
@@ -100,7 +100,7 @@ def second_known(state: Played, event: SecondTold, number: int) -> Played:
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """D71, D-O24: not before it is told who gets what a fault forfeits."""
-    if (place := wanting(state)) is not None:
+    if (place := trick_without_second(state)) is not None:
         raise _second_needed(state, place)
     return payment.score(state, act, moment)
 
@@ -130,7 +130,7 @@ def script(state: Undealt, result: Result) -> Script:
     dealer = state.table.dealer
     now: State = yield "", Deal(seat=dealer)
     if result.misdeal:
-        _nothing_else(result, ("bids", "tricks", "second", "exchanged", "faults"), "D67")
+        _check_nothing_else(result, ("bids", "tricks", "second", "exchanged", "faults"), "D67")
         yield "/misdeal", Report(seat=dealer, accused=dealer, fault="misdeal")
         return
     if result.bids is None:
@@ -142,10 +142,10 @@ def script(state: Undealt, result: Result) -> Script:
     if isinstance(now, Declaring):
         raise AgainstTheRules("bids_missing", "D28", turn=now.to_speak[0], at="/bids")
     if not isinstance(now, Playing):
-        _nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
+        _check_nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
         return
     now = yield from _played(now, result)
-    if (wanted := wanting(now)) is not None:
+    if (wanted := trick_without_second(now)) is not None:
         refusal = _second_needed(now, wanted)
         refusal.facts["at"] = f"/second/{wanted}"
         raise refusal
@@ -174,7 +174,7 @@ def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], An
                 "too_many_tricks", "D3" if announcer is None else "D58", done=place, at=f"/tricks/{place}"
             )
         second = result.second[place] if place < len(result.second) else None
-        if (refusal := _no_second(now, seat, second)) is not None:
+        if (refusal := _second_refusal(now, seat, second)) is not None:
             refusal.facts["at"] = f"/second/{place}"
             raise refusal
         if place == reported_after:
@@ -190,7 +190,7 @@ def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], An
     return now
 
 
-def _nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
+def _check_nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
     """Of a deal that was not played."""
     for name in names:
         if getattr(result, name):

@@ -41,7 +41,7 @@ def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
 def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
     bids = _BIDS[seat]
     if seat in state.to_speak[:1]:  # none between the last word and what follows from it
-        return tuple([bids[word] for word in declarations.words(state)])
+        return tuple([bids[word] for word in declarations.allowed_words(state)])
     return (bids[GENERALRAMS],) if declarations.may_announce(state, seat) else ()
 
 
@@ -58,9 +58,9 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
-            untold = state.table.tally
+            in_tally = state.table.tally
             acts += tuple(
-                [Exchange(seat=seat, card=card) for card in ((None,) if untold else texts_of(state.hands[seat]))]
+                [Exchange(seat=seat, card=card) for card in ((None,) if in_tally else texts_of(state.hands[seat]))]
             )
         if declarations.may_announce(state, seat):
             acts += (_BIDS[seat][GENERALRAMS],)
@@ -69,7 +69,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
     """D-O24; but where a share is waiting to be told whose it is, first that (D-O29)."""
-    if (trick := tally.wanting(state)) is None:
+    if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
         return ()
