@@ -1,4 +1,4 @@
-"""Kalabrias at its edges: what an answer says beside its word, what bears a claim out, and what a line rests on."""
+"""Edge cases of Kalabrias: fields of answers, proofs of claims, and the events that a line names."""
 
 from typing import Any
 
