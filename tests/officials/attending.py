@@ -1,4 +1,4 @@
-"""A match in memory that officials attend to: each request with its events, and the fold beside what was decided."""
+"""An attended match in memory: requests are decided, and the decision is compared with the fold."""
 
 from datetime import timedelta
 from typing import Any
@@ -54,7 +54,8 @@ class Attending:
             asked = None
 
     def do(self, *requests: Any, actor: Actor | None = None, seed: str = "seed") -> tuple[Event, ...]:
-        """What these come to, by the seat of each; what is decided is what folding gives."""
+        """Do these requests, each by its seat; return the last events. Check that the fold gives the decided
+        state."""
         events: tuple[Event, ...] = ()
         for request in requests:
             by = self.who(request) if actor is None else actor
@@ -65,12 +66,12 @@ class Attending:
         return events
 
     def who(self, request: Any) -> Actor:
-        """Who asks for it, where nothing is said of that."""
+        """Return the actor of a request that names none: its seat, or the official."""
         seat: int | None = getattr(request, "seat", None)
         return "official" if seat is None else seat
 
     def refused(self, request: Any, code: str, rule: str | None = "J11") -> Refused:
-        """The refusal of a request, which changes nothing."""
+        """Return the refusal of a request."""
         match = self.match
         with pytest.raises(Refused) as caught:
             match.procedure.take(match.standing, request, self.moment(self.who(request)))
@@ -78,6 +79,6 @@ class Attending:
         return caught.value
 
     def legal(self) -> list[Any]:
-        """What the seats may do in the game."""
+        """Return the acts that the seats may do in the game."""
         match = self.match
         return [act for seat in match.state.table.active for act in match.rules.legal(match.state, seat)]

@@ -1,4 +1,4 @@
-"""Cases: what events cannot decide, who says what about it, and when it is agreed (J1-J3, J9)."""
+"""Cases: questions that events cannot decide, statements, and agreement (J1-J3, J9)."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ SHEET = Result(
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
     answers=((ANNA, "fold"), (CESAR, "play")),
 )
-"""A first deal that can have been (B-X1)."""
+"""A possible first deal (B-X1)."""
 
 
 class TestWhatIsACase:
@@ -57,7 +57,7 @@ class TestWhatIsACase:
     @pytest.mark.rule("J1")
     @pytest.mark.parametrize("offence", ["revoke", "fold_question"])
     def test_what_was_written_with_a_knock_is_kept_alike(self, dealt: Hearing, offence: str) -> None:
-        """Whether it opens a case or is ruled at once: who writes cannot know that before."""
+        """The note is hidden whether the knock opens a case or is ruled at once, for the writer cannot know that."""
         dealt.knock(BERIT, CESAR, offence, "He had a heart")
         (event,) = dealt.said
         told = {viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")}
@@ -127,7 +127,7 @@ class TestWhatIsACase:
         assert (case.status, case.events[-1]) == ("pending", len(hearing.history) - 1)
 
     def test_too_late_looks_as_it_does_for_nothing(self) -> None:
-        """Else a case would tell that there was nothing, and a dismissal that there was something."""
+        """Otherwise a case would show that there was no breach, and a dismissal that there was one."""
         hearing = Hearing(knock_window="next_trick").deal()
         hearing.play(until="auction/won")
         hearing.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
@@ -137,7 +137,7 @@ class TestWhatIsACase:
 
     @pytest.mark.rule("J7")
     def test_nor_does_an_appeal_tell_what_was_too_late(self) -> None:
-        """A knock that named nothing came too late for a revoke, and an official finds nothing either."""
+        """A knock that named no offence came too late for a revoke, and an official finds no offence either."""
         hands = deal("SA SK SQ SJ ST S8 | S9 HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
         hearing = Hearing(knock_window="next_trick", enforcement="penalise").deal(hands=hands)
         hearing.ask(Bid(seat=BERIT, bid=3))
@@ -284,7 +284,7 @@ class TestHeld:
 
 
 class TestRams:
-    """Where a fault costs something without a knock."""
+    """A game in which a fault costs points without a knock."""
 
     @pytest.fixture
     def rams(self) -> Hearing:

@@ -23,7 +23,7 @@ from tests.sixth.high_card import RULESET as SIXTH
 
 
 class TestAnew:
-    """J9: the deal is scored anew with what was found, and so is every line after it."""
+    """J9: the deal is scored again with the new facts, and so is every later line."""
 
     def test_five_found_late_stand_on_the_line_of_their_deal(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
@@ -41,7 +41,7 @@ class TestAnew:
 
     @pytest.mark.rule("B72")
     def test_it_is_not_five_more_where_somebody_bounced(self):
-        """P1 stands at 1, takes three tricks and bounces to 2; with five on the deal before he comes to 3."""
+        """P1 has 1, takes three tricks and bounces to 2; with five more on the deal before P1 comes to 3."""
         t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.play_deal("2 pass pass pass", "2 3 1 1 | 1 3")
         assert t.points[P1] == 2
@@ -56,7 +56,7 @@ class TestAnew:
         assert t.points == before
 
     def test_a_deal_may_be_told_anew(self):
-        """The sheet had the tricks of another deal."""
+        """The sheet had the tricks of a different deal."""
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         second = tuple(after - before for before, after in zip(t.line.before, t.line.points, strict=True))
         other = quiet().play_deal("2 pass pass pass", "1 1 3 3 | 3 3")
@@ -91,10 +91,10 @@ class TestAnew:
 
 
 class TestTheEnd:
-    """J9: what was won by a wrong number is not won, and what would have been won is."""
+    """J9: a win by a wrong number is lifted, and a win by the right number counts."""
 
     def won(self) -> Table:
-        """P1 comes to zero in the second deal."""
+        """Return a match in which P1 comes to zero in the second deal."""
         t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         assert t.won_by == (P1, "zero")
@@ -132,7 +132,7 @@ class TestTheEnd:
 
 
 class TestWhenItMayBe:
-    """J8, J9: between two deals, and for so long after the end of the match."""
+    """J8, J9: corrections are made between two deals, and for a time after the end of the match."""
 
     def test_not_while_a_deal_is_under_way(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").dealt("1")
@@ -202,7 +202,7 @@ def test_a_line_is_told_by_what_is_otherwise(points: tuple[int, ...]):
 
 @pytest.mark.rule("C-O23")
 class TestVoided:
-    """Penalties of a deal that was voided stand on a line of their own, which follows like any other."""
+    """Penalties of a voided deal have a line of their own, which is corrected as any other."""
 
     def voided(self) -> Table:
         t = fem(deal_ritual=False, adjudication=OFFICIALS).play_deal("2 0 0 0", "1 1 2 3 | 2 3")
@@ -246,7 +246,7 @@ def test_a_game_that_scores_nothing_anew_says_so():
 
 
 def asked_of(rules: Ruleset) -> None:
-    """A correction asked of a match of any game that has just been opened."""
+    """Request a correction in a new match of a game."""
     match = opening(players=3, adjudication=OFFICIALS)
     game = msgspec.structs.replace(match, ruleset=rules.key, options={"target": 3}, points=(0, 0, 0))
     procedure = attended_by(rules)

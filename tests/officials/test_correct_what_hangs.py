@@ -1,4 +1,4 @@
-"""J9: what hung on the numbers of a line that is corrected: later lines, who plays on, duels, and the next deal."""
+"""J9: effects of a corrected line: later lines, eliminated players, duels, and the next deal."""
 
 import msgspec
 import pytest
@@ -32,7 +32,7 @@ from tests.officials.corrected import (
 
 
 class TestWhatHangs:
-    """J9: a line whose end hung on the number counts no more, but an official has to say so."""
+    """J9: a line that depended on the number no longer counts, but an official must strike it."""
 
     @pytest.mark.rule("B78")
     def test_a_deal_that_an_exit_knock_broke_off(self):
@@ -52,7 +52,8 @@ class TestWhatHangs:
 
     @pytest.mark.rule("C55")
     def test_a_deal_that_zero_ended_at_once(self):
-        """P1 is at zero with the first trick of the second deal; with a trick less in the first he is not."""
+        """P1 comes to zero with the first trick of the second deal; with a trick less in the first deal P1 does
+        not."""
         first, points = "2 0 0 0", (3, 12, 12, 12)
 
         def at(wanted: str) -> Table:
@@ -89,7 +90,7 @@ class TestWhatHangs:
         assert won(corrected(t, five(P2, 1))) == ("zero_at_once", "C55", P1)
 
     def alga(self, wanted: str, join: str) -> Table:
-        """P1 and P2 are two from zero."""
+        """Return a match of Alga in which P1 and P2 are two points from zero."""
         t = attended("rodskagg-alga", points=(2, 2, 12, 12), enforcement="refuse")
         return t.play_deal("2 pass pass pass", wanted, join=join)
 
@@ -106,7 +107,7 @@ class TestWhatHangs:
 
     @pytest.mark.rule("A52")
     def test_nor_where_one_of_them_has_won_alone(self):
-        """Then it is struck like all that comes after a match is won."""
+        """The duel is struck then, as all deals after a win."""
         t, other = self.alga("1 1 2 2 | 3 4", "P3 P4"), self.alga("1 1 2 3 | 3 4", "P4")
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         event = corrected(t, told_by(other))
@@ -137,10 +138,10 @@ class TestWhatHangs:
 
 @pytest.mark.rule("B63")
 class TestElimination:
-    """J9: who was dealt in stays so; elimination counts from the next deal."""
+    """J9: players who were dealt in stay so; elimination counts from the next deal."""
 
     def lost(self) -> Table:
-        """P1 bids rödskägg and loses it."""
+        """Return a match in which P1 bids rödskägg and loses it."""
         return quiet().play_deal("rodskagg", "2")
 
     def test_who_is_out_after_all_is_not_dealt_in_again(self):
@@ -165,7 +166,7 @@ class TestElimination:
 
 @pytest.mark.rule("D15", "D70")
 class TestRams:
-    """What the seats win or lose, the pot loses or wins, also when it is found later."""
+    """Seats and pot add up to zero, also after a late fault."""
 
     def played(self) -> Rams:
         t = Rams(enforcement="penalise", adjudication=OFFICIALS)
@@ -179,7 +180,7 @@ class TestRams:
         return t
 
     def fault(self, t: Rams, deal: int) -> Script:
-        """A fault that was seen in a deal, as a report would have made it."""
+        """Return a script for a fault in a deal, as a report would have recorded it."""
         stake = t.state.table.stake
         breach = {"offence": "exposed_card", "seat": P2, "rule": "D68", "payer": P2, "points": stake}
         reported = Reported(seat=P1, accused=P2, fault="exposed_card")
@@ -211,7 +212,7 @@ class TestRams:
 
 @pytest.mark.rule("C48")
 class TestBeforeADuel:
-    """A duel that a correction calls begins as any other."""
+    """A duel that a correction calls begins as any other duel."""
 
     def played(self, wanted: str) -> Table:
         t = fem(points=(12, 2, 2, 12), adjudication=OFFICIALS)
@@ -239,7 +240,7 @@ class TestBeforeADuel:
         assert isinstance(lead, LeadDrawn)
 
     def committed(self, seed: str, docket: Docket | None = None) -> tuple[tuple[Event, ...], Docket]:
-        """The same where the house commits to its shuffle, with such a seed from outside; the docket then."""
+        """Correct a match with a shuffle by commitment, with this outer seed; return the events and the docket."""
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         request = Correct(why=Why(rule="C26"), scripts=(told_by(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
@@ -251,7 +252,7 @@ class TestBeforeADuel:
         return events, after.docket
 
     def test_as_the_house_has_committed_to(self):
-        """Which seed comes from outside then changes nothing: the house cannot choose who leads."""
+        """The outer seed then has no effect: the house cannot choose the leader."""
         (event, committed, *cards, lead), docket = self.committed("seed")
         assert (type(event), type(committed), type(lead)) == (ProtocolCorrected, ShuffleCommitted, LeadDrawn)
         commitment = docket.shuffle.commitment
@@ -268,7 +269,7 @@ class TestBeforeADuel:
         assert drawn != {()}
 
     def test_but_not_where_it_is_only_looked_at(self):
-        """An official could look until a lead suits him."""
+        """Otherwise an official could preview until the lead suits them."""
         assert not [one for one in self.committed("")[0] if isinstance(one, CardDrawn | LeadDrawn)]
 
     def test_anew_where_it_was_called_off_and_is_called_again(self):
@@ -297,7 +298,7 @@ class TestBeforeADuel:
 
 
 class TestBeforeADeal:
-    """What was done for the next deal counts, unless somebody else deals it now."""
+    """Acts for the next deal count, unless the dealer changes."""
 
     def cut(self) -> Table:
         t = attended().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")

@@ -1,4 +1,4 @@
-"""Corrections at random: what they come to does not hang on when they are made, nor on where one begins to fold."""
+"""Random corrections: their outcome does not depend on when they are made, nor on where the fold begins."""
 
 from random import Random
 from typing import Any
@@ -29,13 +29,13 @@ from tests.officials.correcting import (
 from tests.playouts import RETOLD, play_deal
 
 MATCHES = RETOLD // 12
-"""Of each ruleset."""
+"""Matches of each ruleset."""
 PENALTIES = ("rodskagg-catsatcards", "rodskagg-kortoxen")
-"""Where penalties are knocked up."""
+"""Rulesets with penalties."""
 
 
 def checked(match: Any) -> None:
-    """The match is what folding anew gives, with nothing more to correct; and money is not lost."""
+    """Check that a match is equal to its replay and its fold, and that no money is lost."""
     again = rescore(match.rules, match.history)
     lines = lines_that_count(match.history)
     assert again.dependent == ()
@@ -50,7 +50,7 @@ def checked(match: Any) -> None:
 
 
 def counting(match: Any, last: Any) -> list[Any]:
-    """The lines that count after the last correction."""
+    """Return the lines that count after the last correction."""
     return [bare(line) for line in lines_that_count(match.history).values() if line.deal not in last.struck]
 
 
@@ -92,7 +92,7 @@ def test_played_on_and_corrected_again(ruleset: str) -> None:
         kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
         assert kept == head.standing
         assert fold(msgspec.structs.replace(head, standing=kept), match.history[cut:]) == fold(None, match.history)
-    never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # nobody wins a session
+    never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # a session has no winner
     assert {what for what, many in met.items() if not many} == never
 
 

@@ -1,4 +1,4 @@
-"""A match folded anew: with nothing corrected it is the same, to the byte."""
+"""A replay without corrections is equal to the match, to the byte."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""The score sheet of a deal with cards, told as a remedy: it gives the line that stands, whatever was played."""
+"""The score sheet of a deal with cards, entered as a remedy, gives the same line."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ from tests.playouts import MATCH, NOON, RETOLD, some_match
 from tests.tallied import deals_of, played_with_cards, sheet_of
 
 DEALS = RETOLD // 4
-"""Of each ruleset."""
+"""Deals of each ruleset."""
 OTHERS: dict[str, tuple[Any, Any]] = {
     "rams-english": (rams.Careless, rams.written_down),
     "kalabrias": (kalabrias.Talkative, kalabrias.written_down),
 }
 
 Played = Iterator[tuple[MatchOpened, list[Event], list[Result]]]
-"""A match, its events after the opening, and the score sheets of its deals."""
+"""Yields an opening, the events after it, and the score sheets of the deals."""
 
 
 def of_the_sisters(key: str) -> Played:
@@ -41,7 +41,7 @@ def of_others(key: str) -> Played:
     kind, writes = OTHERS[key]
 
     class Written(kind):
-        """Its score sheets are kept."""
+        """A match whose score sheets are kept."""
 
         def write(self, line: DealScored) -> None:
             sheets.append(writes(self.opened, [*self.of_the_deal, (0, line)]))

@@ -1,4 +1,4 @@
-"""What a ruling changes in a line that stands: the price of an offence (J3, J8-J10)."""
+"""Rulings on lines of the protocol: the price of an offence (J3, J8-J10)."""
 
 from typing import ClassVar
 
@@ -39,7 +39,7 @@ class TestAnOffence:
         return hearing.play()
 
     def change(self, hearing: Hearing) -> tuple[int, ...]:
-        """What stands otherwise than it was written."""
+        """Return the change of the points by corrections, by seat."""
         written = [one.event for one in hearing.history if isinstance(one.event, DealScored)]
         now = points(hearing)
         return tuple(after - before for before, after in zip(written[-1].points, now, strict=True))
@@ -133,7 +133,7 @@ class TestAnOffence:
 
     @pytest.mark.rule("J9")
     def test_a_result_stands_in_place_of_what_was_knocked_in_the_deal(self) -> None:
-        """The line has the tricks that are told, and the price once."""
+        """The line has the tricks of the result, and the price once."""
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")
@@ -209,7 +209,7 @@ class TestAnOffence:
 
 
 class TestRams:
-    """Where a fault costs something without a knock: it is noted late, or lifted; and money is not lost."""
+    """A game in which a fault costs points without a knock: it is noted late, or lifted, and no money is lost."""
 
     def worth(self, hearing: Hearing) -> int:
         return sum(points(hearing)) + int(hearing.match.state.table.pot)
@@ -256,7 +256,7 @@ def test_a_game_without_a_price_has_none() -> None:
 
 @pytest.mark.rule("J7", "B-O40")
 class TestAKnockOfTheSheet:
-    """What the table is said to have agreed on stands until a party contests it."""
+    """A knock on a sheet counts as agreed until a party contests it."""
 
     REVOKE: ClassVar[Body] = {"seat": 0, "accused": 1, "offence": "revoke", "after": 5}
 

@@ -1,4 +1,4 @@
-"""J11: the last act is taken back where nobody has learnt anything from it, and all others agree."""
+"""J11: the last act is taken back if it has shown no player anything, and all others agree."""
 
 from contextlib import closing
 from random import Random
@@ -59,7 +59,7 @@ HOUSE = {"ruleset": KORTOXEN, "deal_ritual": False}
 
 
 def bidding(**kwargs: Any) -> Attending:
-    """The cards are dealt, seat 1 has bid two, and seat 2 is to speak."""
+    """Return a match in which the cards are dealt, seat 1 has bid two, and seat 2 bids next."""
     table = Attending(**(HOUSE | kwargs))
     table.do(Deal(seat=0), Bid(seat=1, bid=2))
     return table
@@ -158,7 +158,7 @@ class TestWhatStands:
     @pytest.mark.rule("C15")
     @pytest.mark.parametrize("thrown", [(), ("S2",)], ids=["not told", "told"])
     def test_whether_a_seat_told_what_it_threw_is_its_own(self, thrown: tuple[str, ...]) -> None:
-        """With closed hands it need not say; what others are answered does not tell whether it did."""
+        """A closed hand need not name its discards, and the answers to other seats do not show whether it did."""
         table = Attending(ruleset="rodskagg-catsatcards", dealing="table", deal_ritual=False)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), RequestCards(seat=1), Discard(seat=1, cards=thrown))
         for asked in (back(2), OpenCase(kind="misclick", seat=2)):
@@ -198,10 +198,11 @@ class TestWhatStands:
 
 @pytest.mark.parametrize("ruleset", [KORTOXEN, "rodskagg-alga"])
 class TestARequestForNewCards:
-    """It may be taken back only until another player has answered."""
+    """A request for new cards may be taken back only until another player has answered."""
 
     def asking(self, ruleset: str) -> Attending:
-        """Nobody holds an ace or a court card, and seat 1 is the first to say whether it wants new cards."""
+        """Return a match in which no seat has an ace or a court card, and seat 1 is the first that may ask for new
+        cards."""
         ritual = {"deal_ritual": False} if ruleset == KORTOXEN else {}
         table = Attending(ruleset=ruleset, dealing="table", honour_redeal=True, **ritual)
         stock = tuple(card for card in PACK if not any(card in hand for hand in NO_ACE_NOR_COURT))
@@ -264,7 +265,7 @@ class TestNumbersAndTokens:
         assert (case.verdict, status_at(case, NOON)) == ("upheld", "final")
 
     def test_cases_stay(self) -> None:
-        """A case waits as before, and what was said in it after the act stands."""
+        """A case waits as before, and statements made in it after the act still count."""
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         knock = Knock(seat=0, accused=2, offence="exposed_card")
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), knock, Bid(seat=1, bid=2))
@@ -296,7 +297,7 @@ class TestNumbersAndTokens:
 
 
 class TestWhatFollowsFromThePlay:
-    """What the officials keep of a deal goes back with the act; what they have in hand does not."""
+    """The docket's facts about the deal go back with the act; cases and the commitment do not."""
 
     def test_the_cards_were_not_dealt(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
@@ -327,7 +328,7 @@ class TestWhatFollowsFromThePlay:
         assert (table.match.docket.shuffle.commitment.dealt, committed.commitment.dealt) == (True, False)
 
     def test_nobody_takes_back_what_was_added_to_the_shuffle(self) -> None:
-        """Others have added theirs after it; and the act before it stands."""
+        """Other seats have added after it; and the act before it counts."""
         table = Attending(ruleset=KORTOXEN, shuffle="committed")
         table.do(Cut(seat=0))
         assert table.match.legal(0)[-1] == back(0)
@@ -370,8 +371,10 @@ class TestOpening:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_at_any_time_in_any_game(ruleset: str) -> None:
-    """Acts are taken back again and again: the game stands as before, and chance had no part in them. A second match
-    does only what stands, and the texts of its deals are the same."""
+    """Random acts are taken back: the game returns to its former state, and no draw is undone.
+
+    A second match has only the acts that count, and the texts of its deals are the same.
+    """
     table, alone, chance = Attending(ruleset=ruleset), Attending(ruleset=ruleset), Random(11)
     taken = stands = 0
     for turn in range(150):
@@ -408,7 +411,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
 
 
 def like(state: Any, before: Any) -> bool:
-    """Whether the game stands as before but for the number of the last case."""
+    """Return whether two states of the game are equal, apart from the number of the last case."""
     return bool(replace_ledger(state, cases=before.table.ledger.cases) == before)
 
 
@@ -417,7 +420,7 @@ def replace_ledger(state: Any, **changes: Any) -> Any:
 
 
 def of_the_play(match: Match) -> tuple[Any, ...]:
-    """What the officials keep that follows from the play."""
+    """Return the parts of the docket that follow from the play."""
     docket = match.docket
     assert docket is not None
     return docket.reports, docket.under_way, docket.scored
@@ -428,7 +431,7 @@ def text_of(table: Attending, number: int) -> str:
 
 
 def test_the_books_forget_what_lay_in_the_pot() -> None:
-    """In Rams the stakes go into the pot with the deal; where it is taken back they do not lie there."""
+    """The stake of Rams goes into the pot with the deal; when the deal is taken back it leaves the pot."""
     table = Attending(ruleset="rams-english", dealing="table", players=3)
     table.do(Deal(seat=0, counts=(5, 5, 5), turn_up="SA"))
     pot = pot_of(table)
@@ -466,7 +469,7 @@ def test_the_protocol_forgets_what_an_act_cost() -> None:
 
 
 def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
-    """A snapshot in the midst of it, another process, and rows that are proved."""
+    """A snapshot in between, a second process, and the verification of the rows."""
     with construct(store_url) as referee, closing(Desk(referee)) as desk, closing(Desk(referee)) as other:
         match_id = opened(desk, adjudication=TAKES_BACK, enforcement="refuse", deal_ritual=False)
         for act in (Deal(seat=0), Bid(seat=1, bid=2), back(1)):

@@ -1,4 +1,4 @@
-"""A deal of which only the tally is kept, in the three Rödskägg games: entered whole, as its score sheet has it."""
+"""Whole deals of a tally in the three Rödskägg games, entered from the score sheet."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ EXAMPLES = sorted(path for key in SISTERS for path in (GOLDEN / key).glob("?-X*.
 @pytest.mark.rule("A-O31", "B-O40", "C-O36")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_worked_examples_give_their_lines(path: Path):
-    """A-X1 to C-X17 are played as they stand in the golden deals; then their score sheets are entered."""
+    """A-X1 to C-X17 are played from the golden deals; then their score sheets are entered."""
     deals = notation.parse_all(path.read_text(encoding="utf-8"))
     player = Direct(given(deals[0].header))
     for deal in deals:
@@ -147,11 +147,11 @@ def test_a_wrong_cut(pays: str, accused: int, after: tuple[int, ...]):  # B-X13
     assert points_after(tally(wrong_cut_penalty_to=pays), **told, knocks=[knock]) == after
 
 
-# What a result must tell, and what is checked
+# Required fields of a result, and its checks
 
 
 def told(ruleset: str, **changes: Any) -> dict[str, Any]:
-    """The first example with something else in it."""
+    """Return the first example with these changes."""
     return {**SHEETS[ruleset], **changes}
 
 
@@ -261,7 +261,7 @@ CHECKS = [(key, *wrong) for key in SISTERS for wrong in WRONG[key]]
 def test_what_is_wrong_is_refused_with_its_rule_and_place(
     key: str, changes: dict[str, Any], code: str, rule: str | None, at: str
 ):
-    """And the sheet put right is taken: one refusal refuses all of it."""
+    """A refusal refuses the whole sheet, and the corrected sheet is accepted."""
     match = tally(key)
     body = {name: value for name, value in told(key, **changes).items() if value is not None}
     refusal = refused(match, result(**body))
@@ -337,7 +337,7 @@ def test_a_duel_of_catsatcards_has_tricks_only_and_no_lead_is_drawn():
     assert (match.state.winner, match.state.by) == (P2, "duel")
 
 
-# Where a result has its place
+# When a result can be entered
 
 
 def test_a_result_is_entered_between_deals_only():

@@ -1,4 +1,4 @@
-"""A deal of which only the tally is kept, in the three Rödskägg games: what the table finds, and act by act."""
+"""Deals of a tally in the three Rödskägg games: knocks for errors, and deals act by act."""
 
 import pytest
 
@@ -148,7 +148,7 @@ def test_a_trick_passes_over_the_question_and_only_officials_see_it():
 
 @pytest.mark.parametrize("key", SISTERS)
 def test_what_is_listed_is_ready_to_send(key: str):
-    """Whoever may have taken the trick is awaited; no cards are asked for, and no ritual and no new hands."""
+    """The seats that may have taken the trick are awaited; no act asks for cards, a ritual or new hands."""
     match = tally(key, **({} if key == ALGA else {"deal_ritual": True}), honour_redeal=True)
     rules = match.rules
     assert rules.legal(match.state, P4) == (Deal(seat=P4),)

@@ -1,4 +1,5 @@
-"""A score sheet with counts in place of an order, in the three Rödskägg games, and where the order decides."""
+"""A score sheet with counts instead of an order, in the three Rödskägg games, and the cases in which order
+decides."""
 
 from typing import Any
 
@@ -39,7 +40,7 @@ CATS_COUNTED: dict[str, Any] = {
     "answers": [[2, "fold"], [3, "play"]],
 }
 BY_P4 = [[0, "pass"], [1, "pass"], [2, "pass"], [3, 1]]
-"""P4 is the only one without a trick, and declarer, so nobody has to answer."""
+"""The words of a deal whose declarer is P4, the only seat without a trick, so that no seat has to answer."""
 ORDER: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (KORTOXEN, {"points": (2, 2, 9, 9)}, ZEROS, "B-O12"),
     (KORTOXEN, {"points": (2, 9, 9, 9)}, {**ZEROS, "exits": [[0, 4]]}, "B67"),
@@ -138,7 +139,7 @@ def test_an_exit_breaks_off_the_deal():
     ],
 )
 def test_the_question_comes_before_an_exit_that_breaks_off_the_deal_if_it_was_put(more: dict[str, Any], asked: bool):
-    """After the fourth trick, when P1 comes to zero: answers were told, or nobody had to answer."""
+    """P1 comes to zero after the fourth trick: answers were entered, or no seat had to answer."""
     told = {"bids": ZEROS["bids"], "tricks": [0, 1, 1, 0], "exits": [[0, 4]], **more}
     match = tally(points=(2, 9, 9, 9), exact_zero=False)
     events = match.do(result(**told))
@@ -157,7 +158,7 @@ def test_an_exit_comes_before_the_question_where_the_deal_is_played_out():
 
 @pytest.mark.rule("B-O31", "B67")
 def test_an_exit_made_before_a_knock_is_not_undone_by_its_place_on_the_sheet():
-    """P2 stands at zero after the third trick and knocks out; then five are knocked up."""
+    """P2 comes to zero after the third trick and knocks out; then a knock imposes five points."""
     told = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 3, "accused": 1, "offence": "revoke", "after": 3}
     match = tally(points=(9, 2, 8, 8))

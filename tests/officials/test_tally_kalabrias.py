@@ -1,4 +1,4 @@
-"""Kalabrias of which only the tally is kept: what is told, what it comes to, and what cannot be (E-O41)."""
+"""Tallies of Kalabrias: results, their points, and impossible results (E-O41)."""
 
 from typing import Any
 
@@ -16,17 +16,17 @@ from tests.officials.tally_table import Tallied
 
 
 def table(players: int = 2, **match: Any) -> Tallied:
-    """The last seat deals, so that P1 is forehand."""
+    """Return a tally in which the last seat deals, so that P1 is forehand."""
     return Tallied("kalabrias", players, **match)
 
 
 def seq(seat: int, text: str, *, trumps: bool = False) -> SequenceTold:
-    """``"KQJ"`` in a hand, highest first."""
+    """Return a sequence in a hand: ``"KQJ"``, highest first."""
     return SequenceTold(seat=seat, cards=len(text), top=text[0], trumps=trumps)
 
 
 def told(points: tuple[int, ...], *, declarer: int = P1, **more: Any) -> Result:
-    """A deal in spades in which the tricks, as even as they can be, brought so much."""
+    """Return the result of a deal in spades with these points for tricks, and with tricks as equal as possible."""
     tricks = 8 if len(points) == 4 else 9
     takers = [seat for seat, many in enumerate(points) if many]
     taken = [0] * len(points)
@@ -72,7 +72,7 @@ class TestWorkedExamples:
     @pytest.mark.rule("E24", "E-O12")
     @pytest.mark.rule("E-X7")
     def test_level_in_plain_suits(self) -> None:
-        """Nobody scores, so none is told; with ``ten_each`` both are."""
+        """No seat scores, so no sequence is entered; with ``ten_each`` both are."""
         t = table()
         both = (seq(P1, "QJT"), seq(P2, "QJT"))
         t.wrong(told((60, 60), sequences=both), rule="E24", code="one_side_has_sequences", at="/sequences/1")
@@ -146,7 +146,7 @@ class TestWorkedExamples:
 
 
 class TestCardPoints:
-    """E33-E41, E-O3. What the tricks hold."""
+    """E33-E41, E-O3: points of the cards in tricks."""
 
     @pytest.mark.rule("E33", "E41", "E-O3")
     def test_what_they_come_to(self) -> None:

@@ -1,4 +1,4 @@
-"""English Rams of which only the tally is kept: what is told, what it comes to, and what cannot be (D-O29)."""
+"""Tallies of English Rams: results, their points, and impossible results (D-O29)."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ JOIN, LIE, PAY, WIDOW, GENERAL = "join", "lie_down", "pay", "widow", "generalram
 
 
 def table(players: int = 4, *, pot: int = 0, **match: Any) -> Tallied:
-    """With a pot, what lies in it was paid by the last seat."""
+    """Return a tally. A pot was paid by the last seat."""
     points = (*(0 for _ in range(players - 1)), -pot) if pot else None
     return Tallied("rams-english", players, pot=pot, points=points, **match)
 
 
 def words(*said: str, first: int = P1, players: int = 4) -> tuple[tuple[int, str], ...]:
-    """These words, clockwise."""
+    """Return these words, each with its seat, clockwise."""
     return tuple(((first + place) % players, word) for place, word in enumerate(said))
 
 
@@ -118,7 +118,7 @@ class TestWorkedExamples:
 
 
 class TestSecondBest:
-    """D71, D-O11. Whose a trick of a player at fault is has to be told."""
+    """D71, D-O11: the receiver of a forfeited trick has to be entered."""
 
     @pytest.mark.rule("D69", "D71")
     def test_it_gets_the_share(self) -> None:
@@ -138,7 +138,8 @@ class TestSecondBest:
 
     @pytest.mark.rule("D71", "D-O11")
     def test_not_by_a_player_at_fault(self) -> None:
-        """If that player is at fault too it is the next best; if all are, the share stays in the pot."""
+        """The next best card gets the share if that player is at fault, too; if all are, the share stays in the
+        pot."""
         t = table()
         told = {"bids": ALL_JOIN, "tricks": TRICKS, "second": (None, None, None, P4, P4)}
         two = Result(**told, faults=(fault(P3), fault(P4)))
@@ -179,7 +180,7 @@ class TestSecondBest:
 
     @pytest.mark.rule("D71", "D-O29")
     def test_told_after_the_play(self) -> None:
-        """A fault may come to light when its trick has been written down."""
+        """A fault may be discovered after its trick was entered."""
         t = table()
         t.do(Deal(seat=P4), *(Bid(seat=seat, bid=JOIN) for seat in range(4)))
         t.do(*(Trick(seat=seat) for seat in TRICKS), Report(seat=P1, accused=P3, fault="led_out_of_turn"))
@@ -197,7 +198,7 @@ class TestSecondBest:
 
 
 class TestDeclarations:
-    """D22-D45 hold as they do with cards, and the place is told."""
+    """D22-D45 hold as with cards, and the refusal names the place."""
 
     @pytest.mark.parametrize(
         ("said", "pot", "at", "rule", "code"),
@@ -354,7 +355,8 @@ class TestNothingPlayed:
 
 
 class TestActByAct:
-    """D-O29. The same acts as with cards; who took each trick in place of the cards."""
+    """D-O29: deals act by act have the acts of a deal with cards, and the winner of each trick instead of the
+    cards."""
 
     ACTS: tuple[Act, ...] = (
         Deal(seat=P4),
@@ -431,7 +433,7 @@ class TestActByAct:
 
 
 class TestWhenAndWhat:
-    """One refusal refuses all of it."""
+    """A refusal refuses the whole sheet."""
 
     @pytest.mark.rule("D-O29")
     def test_not_while_a_deal_is_under_way(self) -> None:
