@@ -47,11 +47,11 @@ class Attending:
         return Moment(self.version, NOON + timedelta(seconds=self.version), seed, actor, self.history)
 
     def stand(self, events: tuple[Event, ...], actor: Actor = "official", request: Request | None = None) -> None:
-        asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
+        raw_request = None if request is None else msgspec.Raw(msgspec.json.encode(request))
         at = NOON + timedelta(seconds=self.version)
         for event in events:
-            self.history.append(Recorded(MATCH, self.version + 1, at, actor, "", "", "", event, asked))
-            asked = None
+            self.history.append(Recorded(MATCH, self.version + 1, at, actor, "", "", "", event, raw_request))
+            raw_request = None
 
     def do(self, *requests: Any, actor: Actor | None = None, seed: str = "seed") -> tuple[Event, ...]:
         """Do these requests, each by its seat; return the last events. Check that the fold gives the decided
@@ -60,9 +60,9 @@ class Attending:
         for request in requests:
             by = self.who(request) if actor is None else actor
             match = self.match
-            events, standing = match.procedure.take(match.standing, request, self.moment(by, seed))
+            events, state = match.procedure.take(match.standing, request, self.moment(by, seed))
             self.stand(events, by, request)
-            assert self.match.standing == standing, "what take gives is what folding gives"
+            assert self.match.standing == state, "what take gives is what folding gives"
         return events
 
     def who(self, request: Any) -> Actor:

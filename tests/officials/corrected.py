@@ -32,11 +32,11 @@ def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: 
     request = Correct(why=Why(rule="B42", reason="seen by all"), scripts=scripts, strike=strike, **more)
     match, before = t.match, t.version
     moment = Moment(before, t.at, "seed", "official", tuple(t.history))
-    events, standing = match.procedure.take(match.standing, request, moment)
+    events, state = match.procedure.take(match.standing, request, moment)
     for event in events:
         t.record(event, "official", request if event is events[0] else None)
-    assert t.match.standing == standing, "what take gives is what folding gives"
-    t.state = standing.play
+    assert t.match.standing == state, "what take gives is what folding gives"
+    t.state = state.play
     return events
 
 
@@ -66,7 +66,7 @@ def five(seat: int, deal: int, points: int = 5) -> Script:
     return script(deal, [PenaltyImposed(seat=seat, points=points, rule="B42")])
 
 
-def told_by(t: given.Table, deal: int = 1) -> Script:
+def script_of_deal(t: given.Table, deal: int = 1) -> Script:
     """Return a script for a whole deal, with the play of a different table."""
     events = t.events
     first = next(place for place, one in enumerate(events) if one.TOPIC in ("deal/dealt", "pot/staked"))
@@ -79,7 +79,7 @@ def lines(t: given.Table) -> list[tuple[int, ...]]:
     return [line.points for line in lines_that_count(t.history).values()]
 
 
-def told_by_second(t: Table) -> Script:
+def script_of_second_deal(t: Table) -> Script:
     """Return a script for the second deal, with the play of this table."""
     events = t.events
     places = [place for place, one in enumerate(events) if one.TOPIC == "deal/dealt"]

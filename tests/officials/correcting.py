@@ -28,7 +28,7 @@ class Match(Playout):
     """A match under way, with its whole history."""
 
     def __init__(self, rules: Ruleset, chance: Random, opened: MatchOpened | None = None) -> None:
-        self.asked: list[tuple[Any, Moment]] = []
+        self.requests: list[tuple[Any, Moment]] = []
         super().__init__(rules, chance, Counter(), True, opened)
 
     def attended(self) -> Any:
@@ -61,7 +61,7 @@ class Match(Playout):
             events, state = self.rules.take(self.state, act, moment)
         except Refused:
             return False
-        self.asked.append((act, moment))
+        self.requests.append((act, moment))
         self.stand(events, state)
         return True
 
@@ -96,12 +96,12 @@ def ask(match: Match, request: Any, at: datetime | None = None, actor: Actor = "
     """Do a request; return its events. Check that the fold gives the decided state."""
     before = match.attended()
     moment = Moment(match.version, at or match.at, f"asked {match.version}", actor, tuple(match.history))
-    events, standing = before.procedure.take(before.standing, request, moment)
+    events, folded = before.procedure.take(before.standing, request, moment)
     for event in events:
         match.version += 1
         match.history.append(match.recorded(event))
-    assert match.attended().standing == standing
-    match.state = standing.play
+    assert match.attended().standing == folded
+    match.state = folded.play
     match.points = match.state.table.points
     match.new_deal()
     return tuple(events)
@@ -146,7 +146,7 @@ def some_script(match: Match, chance: Random, deal: int) -> Script | None:
 def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
     """Play the same deal differently to its score; return the match, or ``None`` if it was not scored."""
     other = Match(match.rules, chance, match.opened)
-    other.kept, other.asked, other.closed, other.at = [], [], match.closed, match.at
+    other.kept, other.requests, other.closed, other.at = [], [], match.closed, match.at
     other.state, other.points, other.deals = before, before.table.points, 0
     other.version, other.worth = 900_000 + chance.randrange(1000), sum(before.table.points) + before.table.pot
     other.new_deal()
@@ -155,8 +155,8 @@ def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
     if not scores or of_kind(other.history, DealVoided, MatchAbandoned):
         return None
     score = other.history[scores[0]].originator_version
-    other.asked = [
-        (act, moment) for act, moment in other.asked if moment.version < score - 1 or type(act) is not Score
+    other.requests = [
+        (act, moment) for act, moment in other.requests if moment.version < score - 1 or type(act) is not Score
     ]
     del other.history[scores[0] :]
     return other
@@ -164,21 +164,21 @@ def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
 
 def bare(line: Any) -> Any:
     """Return a line without the numbers of events."""
-    told = msgspec.to_builtins(line)
-    for entry in (*told.get("entries", ()), *told.get("pot_entries", ())):
+    plain = msgspec.to_builtins(line)
+    for entry in (*plain.get("entries", ()), *plain.get("pot_entries", ())):
         entry.pop("events")
-    for noted in told.get("detail", {}).get("noted", ()):
+    for noted in plain.get("detail", {}).get("noted", ()):
         noted.pop("events")
-    return told
+    return plain
 
 
 def unordered(line: Any) -> Any:
     """Return a bare line without the order of faults and without the details that need cards."""
-    told = as_json(bare(line))
-    told.get("detail", {}).pop("noted", None)
+    plain = as_json(bare(line))
+    plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
-        told[name] = sorted(told.get(name, ()), key=repr)
-    return told
+        plain[name] = sorted(plain.get(name, ()), key=repr)
+    return plain
 
 
 def without_ledger(state: Any) -> Any:
@@ -210,13 +210,13 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
         state = state if after is None else after
 
     if penalty is not None and not any(
-        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.asked
+        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.requests
     ):
         return None  # the deal was scored at once, before a penalty was possible
     first, chance = match.opening_moment, 0
     stand(rules.begin(state, first))
-    until = [moment.version for _, moment in match.asked[1:]] + [match.version]
-    for (act, moment), end in zip(match.asked, until, strict=True):
+    until = [moment.version for _, moment in match.requests[1:]] + [match.version]
+    for (act, moment), end in zip(match.requests, until, strict=True):
         now = 1 + sum(number <= moment.version for number in ends)
         if isinstance(state, Over):
             break
@@ -224,7 +224,7 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
             chance += 1
             if chance > 1:
                 continue
-            for theirs, when in other.asked:
+            for theirs, when in other.requests:
                 stand(*rules.take(state, theirs, replace(when, version=version)))
             if len(lines) < deal:
                 stand(*rules.take(state, Score(seat=state.table.playing[0]), replace(moment, version=version)))
@@ -237,20 +237,20 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
         except Refused:
             return None
         was = [one.event for one in match.history[moment.version : end]]
-        if told_of_play(events) != told_of_play(was):
+        if play_events(events) != play_events(was):
             return None
         stand(events, after)
     waits = not (isinstance(state, Over) or rules.between_deals(state))  # for what had not to be said then
     return None if waits else (lines, state)
 
 
-def told_of_play(events: Any) -> list[Any]:
+def play_events(events: Any) -> list[Any]:
     """Return the events as JSON, without lines and without the events that prove them."""
-    told = [(event.TOPIC, msgspec.to_builtins(event)) for event in events if not is_of_a_line(event)]
-    for _, fields in told:
+    dumped = [(event.TOPIC, msgspec.to_builtins(event)) for event in events if not is_of_a_line(event)]
+    for _, fields in dumped:
         for name in ("breaches", "rests_on"):
             fields.pop(name, None)
-    return told
+    return dumped
 
 
 def is_of_a_line(event: Event) -> bool:

@@ -46,10 +46,10 @@ class Hearing:
             actor = getattr(request, "seat", None)
         actor = "official" if actor is None else actor
         moment = Moment(len(self.history), self.at, "seed", actor, self.history)
-        events, standing = self.match.procedure.take(self.match.standing, request, moment)
+        events, state = self.match.procedure.take(self.match.standing, request, moment)
         self._record(events, actor)
         self.match = fold(None, self.history)
-        assert self.match.standing == standing, "what take gives is what folding gives"
+        assert self.match.standing == state, "what take gives is what folding gives"
         self.said = events
         return events
 
@@ -65,10 +65,10 @@ class Hearing:
         self.at += timedelta(minutes=minutes)
         return self
 
-    def deal(self, **told: Any) -> Self:
+    def deal(self, **fields: Any) -> Self:
         """Deal closed hands."""
         dealer = self.match.state.table.dealer
-        self.ask(Deal(seat=dealer, **(told or {"counts": (6,) * self.match.state.table.seats})))
+        self.ask(Deal(seat=dealer, **(fields or {"counts": (6,) * self.match.state.table.seats})))
         return self
 
     def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
@@ -87,18 +87,18 @@ class Hearing:
         self.ask(Knock(seat=seat, accused=accused, offence=offence, note=note))
         return self.case
 
-    def says(self, seat: int, agrees: bool, case: int = 1, **told: Any) -> tuple[Event, ...]:
+    def says(self, seat: int, agrees: bool, case: int = 1, **fields: Any) -> tuple[Event, ...]:
         """Make a statement in a case; return its events."""
-        return self.ask(Statement(case=case, seat=seat, agrees=agrees, **told))
+        return self.ask(Statement(case=case, seat=seat, agrees=agrees, **fields))
 
-    def rule(self, verdict: Any, case: int = 1, by: Actor = "official", **told: Any) -> tuple[Event, ...]:
+    def rule(self, verdict: Any, case: int = 1, by: Actor = "official", **fields: Any) -> tuple[Event, ...]:
         """Rule on a case as an official; return the events."""
-        return self.ask(self.ruling(verdict, case, **told), by)
+        return self.ask(self.ruling(verdict, case, **fields), by)
 
-    def ruling(self, verdict: Any, case: int = 1, **told: Any) -> Ruling:
+    def ruling(self, verdict: Any, case: int = 1, **fields: Any) -> Ruling:
         """Return the request for a ruling."""
-        told = {"standard": "balance_of_probabilities", "rule": "B11", **told}
-        return Ruling(case=case, verdict=verdict, **told)
+        fields = {"standard": "balance_of_probabilities", "rule": "B11", **fields}
+        return Ruling(case=case, verdict=verdict, **fields)
 
     @property
     def cases(self) -> tuple[Case, ...]:

@@ -77,14 +77,14 @@ def correction(hearing: Hearing) -> ProtocolCorrected:
 
 def points(hearing: Hearing) -> tuple[int, ...]:
     """Return the present points."""
-    held: tuple[int, ...] = hearing.match.state.table.points
-    return held
+    points_now: tuple[int, ...] = hearing.match.state.table.points
+    return points_now
 
 
 def folds(hearing: Hearing) -> None:
     """Check that the match is the fold of its events, continued from any event."""
     for cut in range(1, len(hearing.history)):
         head: Any = fold(None, hearing.history[:cut])
-        kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert kept == head.standing
-        assert fold(msgspec.structs.replace(head, standing=kept), hearing.history[cut:]) == hearing.match
+        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
+        assert stored == head.standing
+        assert fold(msgspec.structs.replace(head, standing=stored), hearing.history[cut:]) == hearing.match

@@ -19,9 +19,9 @@ class Tallied(given.Table):
             opening(ruleset=ruleset, players=players, first_dealer=first_dealer, dealing="tally", **match)
         )
 
-    def enter(self, **told: Any) -> DealScored:
+    def enter(self, **fields: Any) -> DealScored:
         """Enter a whole deal; return its line."""
-        self.do(Result(**told))
+        self.do(Result(**fields))
         return self.line
 
     def wrong(self, act: Request, *, rule: str | None, code: str, at: str | None = None) -> Refused:

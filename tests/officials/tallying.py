@@ -29,9 +29,9 @@ def tally(
     return Tally(opened(ruleset, points=points, **options), dealer)
 
 
-def result(**told: Any) -> Result:
+def result(**fields: Any) -> Result:
     """Return a result."""
-    return sent({"act": "result", **told})
+    return sent({"act": "result", **fields})
 
 
 def sent(body: dict[str, Any]) -> Request:
@@ -39,9 +39,9 @@ def sent(body: dict[str, Any]) -> Request:
     return request_of(msgspec.json.encode(body))
 
 
-def points_after(match: Tally, **told: Any) -> tuple[int, ...]:
+def points_after(match: Tally, **fields: Any) -> tuple[int, ...]:
     """Enter a deal; return the points after it."""
-    (line,) = [event for event in match.do(result(**told)) if isinstance(event, DealScored)]
+    (line,) = [event for event in match.do(result(**fields)) if isinstance(event, DealScored)]
     return line.points
 
 

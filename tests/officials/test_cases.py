@@ -60,8 +60,10 @@ class TestWhatIsACase:
         """The note is hidden whether the knock opens a case or is ruled at once, for the writer cannot know that."""
         dealt.knock(BERIT, CESAR, offence, "He had a heart")
         (event,) = dealt.said
-        told = {viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")}
-        assert told == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
+        found = {
+            viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")
+        }
+        assert found == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
         assert "He had a heart" in str(seen(event, "spectator", True)), "the deal is over"
 
     @pytest.mark.rule("J1")
@@ -351,8 +353,8 @@ class TestWhoSeesWhat:
         assert isinstance(stated, CaseStated)
         assert isinstance(ruled, CaseRuled)
         for viewer in (BERIT, CESAR, DAG, "spectator", "official"):
-            told = [seen(event, viewer, False) for event in (opened, stated, ruled)]
-            texts = (told[0].text, told[1].text, told[2].reason)
+            shown = [seen(event, viewer, False) for event in (opened, stated, ruled)]
+            texts = (shown[0].text, shown[1].text, shown[2].reason)
             official = viewer == "official"
             assert texts == (
                 "in trick two" if viewer == BERIT or official else "",

@@ -17,7 +17,7 @@ from referee.visibility import Recorded
 from tests import given
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4
-from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, told_by, won
+from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
 from tests.played import deal_of, opening
 from tests.sixth.high_card import RULESET as SIXTH
 
@@ -60,7 +60,7 @@ class TestAnew:
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         second = tuple(after - before for before, after in zip(t.line.before, t.line.points, strict=True))
         other = quiet().play_deal("2 pass pass pass", "1 1 3 3 | 3 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert lines(t)[0] == other.points
         assert lines(t)[1] == tuple(map(sum, zip(other.points, second, strict=True)))
         assert event.lines[0].score.tricks == other.line.tricks
@@ -114,7 +114,7 @@ class TestTheEnd:
         t.play_deal("2 pass pass pass", "2 2 3 4 | 2 3").play_deal("2 pass pass pass", "3 3 2 4 | 3 2")
         assert t.phase == "undealt"
         other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert won(event) == ("zero", "B70", P1)
         assert (event.struck, event.points) == ((2, 3), other.points)
         assert (t.phase, t.seen().winner) == ("over", P1)
@@ -224,7 +224,7 @@ class TestVoided:
         other = fem(points=(12, 12, 12, 12), deal_ritual=False, adjudication=OFFICIALS)
         other.play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1")
         assert other.won_by == (P1, "redbeard")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert won(event) == ("redbeard", "C41", P1)
         assert (event.struck, event.points) == ((2,), other.points)
 
@@ -236,7 +236,7 @@ def test_an_abandoned_match_that_was_won_before_is_won():
     assert event.won is not None
     assert (event.won.by, event.won.rule, event.won.event) == ("abandoned", "", t.version - 1)
     other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
-    assert won(corrected(t, told_by(other))) == ("zero", "B70", P1)
+    assert won(corrected(t, script_of_deal(other))) == ("zero", "B70", P1)
 
 
 def test_a_game_that_scores_nothing_anew_says_so():

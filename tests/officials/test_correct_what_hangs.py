@@ -25,8 +25,8 @@ from tests.officials.corrected import (
     five,
     quiet,
     refused,
-    told_by,
-    told_by_second,
+    script_of_deal,
+    script_of_second_deal,
     won,
 )
 
@@ -63,8 +63,8 @@ class TestWhatHangs:
         t, other = at("1 1 2 3 | 2 3"), at("1 2 2 3 | 2 3")
         t.play_deal("2 0 0 1", "1 2 2 3 | 2 3")
         assert t.line.kind == "zero_at_once"
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        assert corrected(t, told_by(other), strike=(2,)).struck == (2,)
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        assert corrected(t, script_of_deal(other), strike=(2,)).struck == (2,)
 
     @pytest.mark.rule("C55")
     def test_and_one_that_zero_should_have_ended(self):
@@ -77,7 +77,7 @@ class TestWhatHangs:
         t, other = at("1 2 2 3 | 2 3"), at("1 1 2 3 | 2 3")
         t.play_deal("2 0 0 1", "1 2 2 3 | 2 3")
         assert t.line.kind == "ordinary"
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
 
     @pytest.mark.rule("C55")
     def test_nor_does_zero_win_with_five_found_late(self):
@@ -100,8 +100,8 @@ class TestWhatHangs:
         assert t.happened(DuelCalled)[-1].seats == (P1, P2)
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         assert t.won_by == (P2, "duel")
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        event = corrected(t, told_by(other), strike=(2,))
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        event = corrected(t, script_of_deal(other), strike=(2,))
         assert (event.duel, event.carried, event.struck, event.won) == ((), {"duel": False}, (2,), None)
         assert (t.dealer, t.in_deal) == (P1, (P1, P2, P3, P4))
 
@@ -110,15 +110,15 @@ class TestWhatHangs:
         """The duel is struck then, as all deals after a win."""
         t, other = self.alga("1 1 2 2 | 3 4", "P3 P4"), self.alga("1 1 2 3 | 3 4", "P4")
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert (won(event), event.struck) == (("zero", "A52", P1), (2,))
 
     @pytest.mark.rule("A56")
     def test_deals_after_a_duel_that_should_have_been(self):
         t, other = self.alga("1 3 3 2 | 4 4", "P4"), self.alga("1 1 2 2 | 3 4", "P3 P4")
         t.play_deal("2 pass pass pass", "2 2 3 3 | 4 4", join="P4")
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        event = corrected(t, told_by(other), strike=(2,))
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        event = corrected(t, script_of_deal(other), strike=(2,))
         assert (event.duel, event.carried, event.fresh) == ((P1, P2), {"duel": True}, True)
         assert (t.dealer, t.in_deal) == (P1, (P1, P2))
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
@@ -131,7 +131,7 @@ class TestWhatHangs:
         event = corrected(t, strike=(2,))
         assert (event.struck, t.points, event.lines) == ((2,), first, ())
         assert (t.dealer, event.next_deal) == (t.line.dealer, 3), "the deal is dealt again, with a number of its own"
-        again = Script(deal=2, events=told_by_second(t).events, whole=True)
+        again = Script(deal=2, events=script_of_second_deal(t).events, whole=True)
         event = corrected(t, again)
         assert (event.struck, t.points) == ((), points)
 
@@ -146,7 +146,7 @@ class TestElimination:
 
     def test_who_is_out_after_all_is_not_dealt_in_again(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
-        event = corrected(t, told_by(self.lost()))
+        event = corrected(t, script_of_deal(self.lost()))
         assert event.eliminated == (P1,)
         assert [line.eliminated for line in event.lines] == [(P1,), (P1,)]
         changed = event.lines[1].points[P1] - event.lines[1].before[P1]
@@ -158,7 +158,7 @@ class TestElimination:
     def test_who_is_in_after_all_is_dealt_in_again(self):
         t = self.lost().play_deal("2 pass pass", "3 3 2 4 | 3 2")
         other = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert event.eliminated == ()
         assert t.in_deal == (P1, P2, P3, P4)
         assert event.lines[1].points[P1] == event.lines[1].before[P1], "he sat out the second deal"
@@ -221,14 +221,14 @@ class TestBeforeADuel:
     def test_the_lead_is_drawn(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         assert other.happened(DuelCalled)[0].seats == (P2, P3)
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert (event.duel, event.carried["duel"], event.carried["lead"]) == ((P2, P3), True, None)
         assert t.phase == "drawing"
         assert set(t.to_act) <= {P2, P3}
 
     def test_by_the_house_where_it_deals(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
-        match, request = t.match, Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        match, request = t.match, Correct(why=Why(rule="C26"), scripts=(script_of_deal(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
         house = msgspec.structs.replace(match.standing, play=msgspec.structs.replace(t.state, table=table))
         moment = Moment(t.version, t.at, "seed", "official", tuple(t.history))
@@ -242,7 +242,7 @@ class TestBeforeADuel:
     def committed(self, seed: str, docket: Docket | None = None) -> tuple[tuple[Event, ...], Docket]:
         """Correct a match with a shuffle by commitment, with this outer seed; return the events and the docket."""
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
-        request = Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        request = Correct(why=Why(rule="C26"), scripts=(script_of_deal(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
         play = msgspec.structs.replace(t.state, table=table)
         docket = docket or msgspec.structs.replace(t.match.standing.docket, shuffle=Shuffle(seconds=0))
@@ -276,8 +276,8 @@ class TestBeforeADuel:
         t, other = self.played("1 1 2 3 | 2 3"), self.played("1 1 2 3 | 2 2")
         for card in ("SA", "S2"):
             t.do(Draw(seat=t.turn, card=card))
-        was = told_by(t)
-        corrected(t, told_by(other))
+        was = script_of_deal(t)
+        corrected(t, script_of_deal(other))
         assert (t.phase, t.in_deal) == ("undealt", (P1, P2, P3, P4))
         corrected(t, was)
         assert t.phase == "drawing"
@@ -286,7 +286,7 @@ class TestBeforeADuel:
     def test_what_was_knocked_up_before_it_stands(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         t.stand((PenaltyImposed(seat=P4, points=5, rule="C60"),), "official")
-        corrected(t, told_by(other))
+        corrected(t, script_of_deal(other))
         for card in ("SA", "S2"):
             t.do(Draw(seat=t.turn, card=card))
         t.dealt("2 2 2 2 | 2 2").tricks(6).score()
@@ -315,7 +315,7 @@ class TestBeforeADeal:
     @pytest.mark.rule("B16", "B63")
     def test_but_not_that_of_who_is_out(self):
         t = self.cut()
-        event = corrected(t, told_by(attended().play_deal("rodskagg", "2")))
+        event = corrected(t, script_of_deal(attended().play_deal("rodskagg", "2")))
         assert (event.fresh, t.dealer, t.state.cut) == (True, P2, False)
         assert rescore(t.rules, t.history).state == t.state
 

@@ -43,11 +43,11 @@ def stands(match: Match, line: Callable[[Any], Any] = bare) -> Any:
         else:
             end = event
     assert struck == ()
-    told = [line(one) for one in lines_that_count(match.history).values()]
+    lines = [line(one) for one in lines_that_count(match.history).values()]
     table, names = match.state.table, ("points", "pot", "active", *match.rules.carries)
     to_come = () if end else (table.deal, table.dealer, table.playing)
     return (
-        told,
+        lines,
         end and (end.seat, end.seats, end.by, end.rule, end.settlement, end.payments),
         {name: getattr(table, name) for name in names if name not in WITH_CARDS_ONLY},
         to_come,

@@ -41,8 +41,8 @@ def checked(match: Any) -> None:
     assert again.dependent == ()
     assert {place: lines[place] for place in again.lines} == again.lines
     assert without_ledger(again.state) == without_ledger(match.state)
-    told = [one.event for one in of_kind(match.history, ProtocolCorrected)]
-    assert again.struck == (told[-1].struck if told else ())
+    corrections = [one.event for one in of_kind(match.history, ProtocolCorrected)]
+    assert again.struck == (corrections[-1].struck if corrections else ())
     if match.rules.has_pot:
         assert sum(match.state.table.points) + match.state.table.pot == match.worth
         for line in again.lines.values():
@@ -89,9 +89,9 @@ def test_played_on_and_corrected_again(ruleset: str) -> None:
                 raise
         cut = chance.randrange(1, len(match.history))
         head: Any = fold(None, match.history[:cut])
-        kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert kept == head.standing
-        assert fold(msgspec.structs.replace(head, standing=kept), match.history[cut:]) == fold(None, match.history)
+        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
+        assert stored == head.standing
+        assert fold(msgspec.structs.replace(head, standing=stored), match.history[cut:]) == fold(None, match.history)
     never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # a session has no winner
     assert {what for what, many in met.items() if not many} == never
 
@@ -119,8 +119,8 @@ def test_one_by_one_is_all_at_once(ruleset: str) -> None:
                 raise
             continue
         assert one_by_one == counting(match, whole), number
-        told = ("points", "eliminated", "dealer", "next_deal", "pot", "duel", "carried", "won", "struck")
-        assert [getattr(last, name) for name in told] == [getattr(whole, name) for name in told], number
+        names = ("points", "eliminated", "dealer", "next_deal", "pot", "duel", "carried", "won", "struck")
+        assert [getattr(last, name) for name in names] == [getattr(whole, name) for name in names], number
         done += 1
     assert done > MATCHES // 2
 

@@ -120,8 +120,8 @@ class TestWhatItSays:
         lines = list(one.lines)
         _, dealt, _ = list(dealings(lines))[-1]
         lines.pop(dealt - 1)
-        told = checked(one.match, map(json.dumps, lines))
-        assert told[1] == STANDS
+        result = checked(one.match, map(json.dumps, lines))
+        assert result[1] == STANDS
 
 
 def test_it_knows_the_fields_of_every_event_that_it_reads() -> None:

@@ -35,9 +35,9 @@ def misclick(seat: int | None = 1) -> OpenCase:
     return OpenCase(kind="misclick", seat=seat, note="My finger slipped")
 
 
-def ruling(verdict: Any, **told: Any) -> Ruling:
-    told = {"standard": "balance_of_probabilities", "rule": "J11", **told}
-    return Ruling(case=1, verdict=verdict, **told)
+def ruling(verdict: Any, **fields: Any) -> Ruling:
+    fields = {"standard": "balance_of_probabilities", "rule": "J11", **fields}
+    return Ruling(case=1, verdict=verdict, **fields)
 
 
 def case_of(table: Attending) -> Case:

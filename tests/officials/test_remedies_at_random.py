@@ -71,17 +71,17 @@ def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
     done = enforced = 0
     for opened, events, sheets in (of_others if ruleset in OTHERS else of_the_sisters)(ruleset):
         history, rules = recorded([opened, *events]), RULESETS[ruleset]
-        anew, number = rescore(rules, history), len(history)
-        lines = [line for line in anew.lines.values() if isinstance(line, DealScored)]
+        rescored, number = rescore(rules, history), len(history)
+        lines = [line for line in rescored.lines.values() if isinstance(line, DealScored)]
         for line, sheet in zip(lines, sheets, strict=False):
-            script = remedies.script_of_result(rules, anew, line.deal, sheet, Moment(number, NOON, ""))
+            script = remedies.script_of_result(rules, rescored, line.deal, sheet, Moment(number, NOON, ""))
             again = rescore(rules, history, [script])
             assert again.dependent == (), (line.deal, sheet)
             assert [unordered(one) for one in again.lines.values()] == [
-                unordered(one) for one in anew.lines.values()
+                unordered(one) for one in rescored.lines.values()
             ], (opened, line.deal, sheet)
-            assert remedies.says_the_same(rules, again, anew), (opened, line.deal, sheet)
-            table, was = again.state.table, anew.state.table
+            assert remedies.says_the_same(rules, again, rescored), (opened, line.deal, sheet)
+            table, was = again.state.table, rescored.state.table
             assert (table.points, table.pot, table.active, table.dealer) == (
                 was.points,
                 was.pot,

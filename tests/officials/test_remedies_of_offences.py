@@ -110,8 +110,8 @@ class TestAnOffence:
         scored.ask(Appeal(case=1, seat=CESAR))
         scored.rule("upheld", by="official:2", offence="exposed_card", rule="B11")
         assert self.change(scored) == (0, 5, 0, 0)
-        told = correction(scored).scripts[0].events
-        assert [one.event["rule"] for one in told] == ["B11"]
+        scripted = correction(scored).scripts[0].events
+        assert [one.event["rule"] for one in scripted] == ["B11"]
 
     @pytest.mark.rule("J6", "J9")
     def test_the_fine_for_the_knock_is_lifted_with_it(self) -> None:
@@ -239,8 +239,8 @@ class TestRams:
         hearing.rule("upheld", rule="D68")
         hearing.play().ask(Appeal(case=1, seat=accused))
         hearing.rule("dismissed", by="official:2", rule="D68")
-        (told,) = correction(hearing).scripts[0].events
-        assert told.topic == FaultLifted.TOPIC
+        (scripted,) = correction(hearing).scripts[0].events
+        assert scripted.topic == FaultLifted.TOPIC
         line = correction(hearing).lines[0].score
         assert line is not None
         assert "D70" not in {one.rule for one in line.entries}

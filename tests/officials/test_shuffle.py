@@ -161,9 +161,13 @@ class TestTheCommitment:
         assert isinstance(voided, DealVoided)
         assert isinstance(again, ShuffleCommitted)
         assert again.seed != first.seed
-        told = shuffling(played.match)
-        assert told is not None
-        assert (told.commitment, told.entropy, told.awaited) == (again.commitment, (None, None), (0, 1))
+        shuffle_now = shuffling(played.match)
+        assert shuffle_now is not None
+        assert (shuffle_now.commitment, shuffle_now.entropy, shuffle_now.awaited) == (
+            again.commitment,
+            (None, None),
+            (0, 1),
+        )
 
     def test_is_not_made_for_a_deal_that_never_comes(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
@@ -205,9 +209,9 @@ class TestWhatASeatAdds:
         for viewer in (0, 1, "spectator", "official"):
             assert seen(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
             assert seen(committed, viewer, public=False) == replace(committed, seed="")
-        told = shuffling(played.match)
-        assert told is not None
-        assert told.entropy == (None, DIGITS)
+        shuffle_now = shuffling(played.match)
+        assert shuffle_now is not None
+        assert shuffle_now.entropy == (None, DIGITS)
 
     @pytest.mark.rule("J13")
     def test_once(self) -> None:
@@ -321,9 +325,9 @@ class TestOtherChance:
                     continue
                 assert [type(event) for event in made[-2:]] == [LeadDrawn, ShuffleCommitted]
                 assert tuple(drawn) == order_by(played, len(played.history) - 1)[: len(drawn)]
-                told, duel = shuffling(played.match), played.match.state.table.playing
-                assert told is not None
-                assert told.awaited == duel
+                shuffle_now, duel = shuffling(played.match), played.match.state.table.playing
+                assert shuffle_now is not None
+                assert shuffle_now.awaited == duel
                 for beside in {*range(4)} - {*duel}:
                     assert played.refused(digits(beside))[1] in ("not_in_duel", "eliminated")
                 found += 1
@@ -335,9 +339,9 @@ class TestOtherChance:
         played = Played("stock", ruleset=ALGA, players=8, points=(2,) * 8, enforcement="refuse")
         while played.kinds().count("deal/scored") < 4 and played.some(chance):
             pass
-        anew = [one for one in played.history if isinstance(one.event, NewHands) and one.event.seed is not None]
-        assert anew, "a stock has run out"
-        for one in anew:
+        seeded = [one for one in played.history if isinstance(one.event, NewHands) and one.event.seed is not None]
+        assert seeded, "a stock has run out"
+        for one in seeded:
             event: Any = one.event
             came = [card for seat in event.seats for card in event.hands[seat][:3]]
             came += [card for seat in event.seats for card in event.hands[seat][3:]]

@@ -78,8 +78,8 @@ class TestAllAgree:
         assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
         table.do(back(0), back(1))
         assert table.match.state.to_speak[0] == 3, "it stands while somebody has not agreed"
-        asked, done = table.do(back(3))
-        assert asked == TakeBackAsked(seat=3, first=number, last=number)
+        agreement, done = table.do(back(3))
+        assert agreement == TakeBackAsked(seat=3, first=number, last=number)
         assert done == ActTakenBack(case=1, first=number, last=number, seat=2)
         assert like(table.match.state, before)
         table.do(Bid(seat=2, bid="pass"))
@@ -111,11 +111,11 @@ class TestAllAgree:
         table = bidding()
         play = table.match.state
         state = replace(play, table=replace(play.table, active=(0, 1, 2)))
-        standing = replace(table.match.standing, play=state)
-        assert takeback.awaited(standing) == (0, 1, 2)
+        state = replace(table.match.standing, play=state)
+        assert takeback.awaited(state) == (0, 1, 2)
         with pytest.raises(Refused, match="eliminated"):
-            takeback.take_back(table.match.rules, standing, back(3), table.moment(3))
-        assert takeback.offers(standing, 3) == ()
+            takeback.take_back(table.match.rules, state, back(3), table.moment(3))
+        assert takeback.offers(state, 3) == ()
 
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
@@ -161,8 +161,8 @@ class TestWhatStands:
         """A closed hand need not name its discards, and the answers to other seats do not show whether it did."""
         table = Attending(ruleset="rodskagg-catsatcards", dealing="table", deal_ritual=False)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), RequestCards(seat=1), Discard(seat=1, cards=thrown))
-        for asked in (back(2), OpenCase(kind="misclick", seat=2)):
-            table.refused(asked, "not_your_act")
+        for request in (back(2), OpenCase(kind="misclick", seat=2)):
+            table.refused(request, "not_your_act")
         assert (back(1) in table.match.legal(1)) == (not thrown)
 
     def test_hands_that_are_up(self) -> None:
@@ -286,14 +286,14 @@ class TestNumbersAndTokens:
 
     def test_an_event_of_the_officials_that_changes_the_game_lets_the_act_stand(self) -> None:
         table = bidding()
-        standing = table.match.standing
-        play = standing.play
+        state = table.match.standing
+        play = state.play
         numbered = replace(play, table=replace(play.table, ledger=replace(play.table.ledger, cases=1)))
-        assert takeback.with_last_act_checked(standing, replace(standing, play=numbered)).docket.last is not None, (
+        assert takeback.with_last_act_checked(state, replace(state, play=numbered)).docket.last is not None, (
             "only a number"
         )
         poorer = replace(play, table=replace(play.table, points=(0, 0, 0, 0)))
-        assert takeback.with_last_act_checked(standing, replace(standing, play=poorer)).docket.last is None
+        assert takeback.with_last_act_checked(state, replace(state, play=poorer)).docket.last is None
 
 
 class TestWhatFollowsFromThePlay:
@@ -399,9 +399,9 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     assert [event.case for event in undone] == list(range(1, taken + 1))
     deals = sum(isinstance(event, DealScored) for event in table.events)
     assert deals, "some were scored"
-    anew, rules = rescore(table.match.rules, table.history), table.match.rules
-    assert anew.lines == lines_that_count(table.history), "scored anew it is what it was"
-    assert like(anew.state, table.match.state)
+    rescored, rules = rescore(table.match.rules, table.history), table.match.rules
+    assert rescored.lines == lines_that_count(table.history), "scored anew it is what it was"
+    assert like(rescored.state, table.match.state)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
     corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))
     assert [bare(line) for line in corrected.lines.values()] == [bare(line) for line in other.lines.values()]

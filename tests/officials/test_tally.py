@@ -72,13 +72,13 @@ def test_who_bids_two_and_takes_two():  # C-X1
 
 @pytest.mark.rule("B54")
 def test_a_forgotten_question_is_ruled_from_the_tricks():  # B-X5
-    told = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
+    sheet = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
     before = (9, 6, 7, 12)
-    assert points_after(tally(points=before), **told) == (5, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet) == (5, 5, 7, 11)
     knock: dict[str, Any] = {"seat": 2, "accused": 0, "offence": "fold_question", "after": 5}
-    assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet, knocks=[knock]) == (10, 5, 7, 11)
     del knock["after"]
-    assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet, knocks=[knock]) == (10, 5, 7, 11)
 
 
 @pytest.mark.rule("C37", "C61", "C-O36", "B-O2")
@@ -117,21 +117,21 @@ def test_equal_errors_of_a_player_are_several_if_the_sheet_does_not_say_when(key
 
 @pytest.mark.rule("B67", "B68")
 def test_a_forgotten_exit_knock_is_ruled_from_the_tricks():  # B-X6
-    told = {
+    sheet = {
         "bids": [[0, 2], [1, "pass"], [2, "pass"], [3, "pass"]],
         "tricks": [1, 0, 1, 0, 3, 2],
         "answers": [[2, "play"], [3, "play"]],
         "knocks": [{"seat": 3, "accused": 1, "offence": "exit_knock", "after": 4}],
     }
-    assert points_after(tally(points=(9, 2, 8, 8)), **told) == (7, 5, 7, 7)
+    assert points_after(tally(points=(9, 2, 8, 8)), **sheet) == (7, 5, 7, 7)
 
 
 @pytest.mark.rule("B25", "B26")
 def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     knocks = [{"seat": 1, "accused": 0, "offence": "misdeal"}, {"seat": 3, "accused": 0, "offence": "early_pick_up"}]
-    told = {"bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]], "knocks": knocks}
+    sheet = {"bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]], "knocks": knocks}
     match = tally(dealer=P1)
-    events = match.do(result(**told))
+    events = match.do(result(**sheet))
     assert [event.rule for event in events if isinstance(event, KnockUpheld)] == ["B25", "B26"]
     assert match.state.table.points == (22, 12, 12, 12)
     assert match.state.table.dealer == P2
@@ -142,15 +142,15 @@ def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     ("pays", "accused", "after"), [("cutter", P3, (12, 12, 17, 12)), ("dealer", P4, (12, 12, 12, 17))]
 )
 def test_a_wrong_cut(pays: str, accused: int, after: tuple[int, ...]):  # B-X13
-    told = {"bids": [[seat, "pass"] for seat in (0, 1, 2, 3)]}
+    sheet = {"bids": [[seat, "pass"] for seat in (0, 1, 2, 3)]}
     knock = {"seat": 1, "accused": accused, "offence": "wrong_cut"}
-    assert points_after(tally(wrong_cut_penalty_to=pays), **told, knocks=[knock]) == after
+    assert points_after(tally(wrong_cut_penalty_to=pays), **sheet, knocks=[knock]) == after
 
 
 # Required fields of a result, and its checks
 
 
-def told(ruleset: str, **changes: Any) -> dict[str, Any]:
+def example_with(ruleset: str, **changes: Any) -> dict[str, Any]:
     """Return the first example with these changes."""
     return {**SHEETS[ruleset], **changes}
 
@@ -263,7 +263,7 @@ def test_what_is_wrong_is_refused_with_its_rule_and_place(
 ):
     """A refusal refuses the whole sheet, and the corrected sheet is accepted."""
     match = tally(key)
-    body = {name: value for name, value in told(key, **changes).items() if value is not None}
+    body = {name: value for name, value in example_with(key, **changes).items() if value is not None}
     refusal = refused(match, result(**body))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == (code, rule, at)
     assert points_after(match, **SHEETS[key])

@@ -130,19 +130,19 @@ class TestSecondBest:
     @pytest.mark.rule("D71", "D-O11")
     def test_it_must_be_told(self) -> None:
         t = table()
-        told = {"bids": ALL_JOIN, "tricks": TRICKS, "faults": (fault(P3),)}
-        refusal = t.wrong(Result(**told), rule="D71", code="second_needed", at="/second/3")
+        sheet = {"bids": ALL_JOIN, "tricks": TRICKS, "faults": (fault(P3),)}
+        refusal = t.wrong(Result(**sheet), rule="D71", code="second_needed", at="/second/3")
         assert refusal.facts["trick"] == 4
         assert refusal.facts["allowed"] == (P1, P2, P4)
-        t.wrong(Result(**told, second=(None, None, None, P4)), rule="D71", code="second_needed", at="/second/4")
+        t.wrong(Result(**sheet, second=(None, None, None, P4)), rule="D71", code="second_needed", at="/second/4")
 
     @pytest.mark.rule("D71", "D-O11")
     def test_not_by_a_player_at_fault(self) -> None:
         """The next best card gets the share if that player is at fault, too; if all are, the share stays in the
         pot."""
         t = table()
-        told = {"bids": ALL_JOIN, "tricks": TRICKS, "second": (None, None, None, P4, P4)}
-        two = Result(**told, faults=(fault(P3), fault(P4)))
+        sheet = {"bids": ALL_JOIN, "tricks": TRICKS, "second": (None, None, None, P4, P4)}
+        two = Result(**sheet, faults=(fault(P3), fault(P4)))
         t.wrong(two, rule="D71", code="second_needed", at="/second/3")
         for second in ((), (P2, P1, P2, P4, P2)):
             t = table()
@@ -245,14 +245,14 @@ class TestTricks:
     @pytest.mark.rule("D40")
     def test_none_to_who_lay_down(self) -> None:
         t = table(pot=5)
-        told = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
-        t.wrong(told, rule="D40", code="not_in_play", at="/tricks/1")
+        sheet = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
+        t.wrong(sheet, rule="D40", code="not_in_play", at="/tricks/1")
 
     @pytest.mark.rule("D2", "D-O9")
     def test_none_to_a_dealer_who_sits_out(self) -> None:
         t = table(6)
-        told = Result(bids=words(JOIN, JOIN, JOIN, JOIN, JOIN, players=6), tricks=(P1, P6, P1, P1, P1))
-        t.wrong(told, rule="D-O9", code="not_in_play", at="/tricks/1")
+        sheet = Result(bids=words(JOIN, JOIN, JOIN, JOIN, JOIN, players=6), tricks=(P1, P6, P1, P1, P1))
+        t.wrong(sheet, rule="D-O9", code="not_in_play", at="/tricks/1")
 
     @pytest.mark.rule("D3")
     def test_five(self) -> None:
@@ -297,8 +297,8 @@ class TestFaults:
     @pytest.mark.rule("D68")
     def test_by_who_plays(self) -> None:
         t = table(pot=5)
-        told = Result(bids=words(JOIN, LIE, JOIN, JOIN), tricks=(P1,) * 5, faults=(fault(P3), fault(P2)))
-        t.wrong(told, rule="D68", code="accused_not_in_play", at="/faults/1")
+        sheet = Result(bids=words(JOIN, LIE, JOIN, JOIN), tricks=(P1,) * 5, faults=(fault(P3), fault(P2)))
+        t.wrong(sheet, rule="D68", code="accused_not_in_play", at="/faults/1")
 
     @pytest.mark.rule("D68", "D-O26")
     @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ class TestFaults:
         ],
     )
     def test_of_the_play_and_of_this_game(self, kind: str, rule: str, code: str) -> None:
-        told = Result(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P4), fault(P4, kind)))
-        table().wrong(told, rule=rule, code=code, at="/faults/1")
+        sheet = Result(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P4), fault(P4, kind)))
+        table().wrong(sheet, rule=rule, code=code, at="/faults/1")
 
     @pytest.mark.rule("D68", "D-O29")
     @pytest.mark.parametrize("kind", ["revoke", "not_heading", "exposed_card", "wrong_count", "led_out_of_turn"])
@@ -350,8 +350,8 @@ class TestNothingPlayed:
 
     @pytest.mark.rule("D32")
     def test_nothing_else_of_a_deal_bought_off(self) -> None:
-        told = Result(bids=words(LIE, LIE, PAY), tricks=TRICKS)
-        table(pot=5).wrong(told, rule="D32", code="nothing_was_played", at="/tricks")
+        sheet = Result(bids=words(LIE, LIE, PAY), tricks=TRICKS)
+        table(pot=5).wrong(sheet, rule="D32", code="nothing_was_played", at="/tricks")
 
 
 class TestActByAct:
@@ -444,8 +444,8 @@ class TestWhenAndWhat:
     @pytest.mark.rule("D-O29")
     @pytest.mark.parametrize("name", ["taken", "answers", "exits", "knocks", "card_points", "bella"])
     def test_what_this_game_does_not_know(self, name: str) -> None:
-        told: Any = {"bella": 0, "taken": (1,), "card_points": (1,), "knocks": ()}.get(name, ())
-        wrong = Result(bids=ALL_JOIN, tricks=TRICKS, **{name: told})
+        sheet: Any = {"bella": 0, "taken": (1,), "card_points": (1,), "knocks": ()}.get(name, ())
+        wrong = Result(bids=ALL_JOIN, tricks=TRICKS, **{name: sheet})
         table().wrong(wrong, rule=None, code="not_in_the_result", at=f"/{name}")
 
     def test_the_state_goes_through_json(self) -> None:
