@@ -421,39 +421,33 @@ def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, nu
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
-def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """Return the docket after an event of the game: with the cases, reports and fines that it shows."""
-    docket = state.docket
-    noting = NOTED.get(type(event))
-    if noting is not None:
-        docket = noting(state, docket, event, number)
-    if type(event) in LAYS_OPEN:
-        docket = replace(docket, under_way=False, reports=())
-    return docket
-
-
-def _note_dealt(state: AttendedState, docket: Docket, event: Dealt, number: int) -> Docket:
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     return docket if docket.under_way else replace(docket, under_way=True)
 
 
-def _note_scored(state: AttendedState, docket: Docket, event: DealScored, number: int) -> Docket:
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal: its hands are open, and its reports no longer matter."""
+    return replace(docket, under_way=False, reports=())
+
+
+def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
     """Return the docket after a score: the line now holds what the cases of the deal cost."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
-def _note_report(state: AttendedState, docket: Docket, event: Reported, number: int) -> Docket:
+def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
     """Return the docket with a report. Its breach is in the report or, if it has none, in the next event."""
     report = (number if event.breaches else number + 1, event.seat, docket.led)
     return replace(docket, reports=(*docket.reports, report))
 
 
-def _note_ruling(state: AttendedState, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
+def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
     """Return the docket with a decided case for a knock on which the referee ruled at once.
 
     The case has only what every seat may see, for a later ruling on the case is published.
     """
-    deal = phases.deal_of(state.play)
+    deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
     of = event.of if isinstance(event, KnockDismissed) else None
@@ -483,7 +477,7 @@ def _note_ruling(state: AttendedState, docket: Docket, event: KnockUpheld | Knoc
     return docket.with_case(case)
 
 
-def _note_penalty(state: AttendedState, docket: Docket, event: PenaltyImposed, number: int) -> Docket:
+def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
     """Return the docket with the fine for a knock that the referee dismissed at once."""
     if event.case is None or event.points < 0:
         return docket
@@ -493,7 +487,7 @@ def _note_penalty(state: AttendedState, docket: Docket, event: PenaltyImposed, n
     return docket.with_case(replace(case, fine=event.points))
 
 
-NOTED: Mapping[type[Event], Callable[[AttendedState, Docket, Any, int], Docket]] = {
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
     Dealt: _note_dealt,
     DealScored: _note_scored,
     Reported: _note_report,
@@ -501,3 +495,7 @@ NOTED: Mapping[type[Event], Callable[[AttendedState, Docket, Any, int], Docket]]
     KnockDismissed: _note_ruling,
     PenaltyImposed: _note_penalty,
 }
+"""Notes of deals, reports, rulings and fines."""
+NOTES_AT_END: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = dict.fromkeys(LAYS_OPEN, _note_end)
+RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
+"""Events whose note needs the state just after them: a later event of the same act may end the deal."""

@@ -5,6 +5,7 @@ the accused from the beginning of the deal to the knock.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -151,38 +152,39 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
 # The beginning of deals and tricks
 
 
-def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """Return the docket after an event of the game, with the events at which its deal and its trick began."""
-    docket = state.docket
-    if type(event) in LAYS_OPEN:
-        return replace(docket, begun=number, led=number, awaits_lead=False)
-    noting = NOTED.get(type(event))
-    return docket if noting is None else noting(docket, number)
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal, with which the next deal and its first trick begin."""
+    return replace(docket, begun=number, led=number, awaits_lead=False)
 
 
-def _note_dealt(docket: Docket, number: int) -> Docket:
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     """Return the docket after a deal of cards. A second deal of cards begins a new trick; the first trick of a deal
     includes everything before it."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
-def _note_card(docket: Docket, number: int) -> Docket:
+def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Docket:
+    """Return the docket after a card, which begins a trick if it is the lead."""
     return replace(docket, led=number, awaits_lead=False) if docket.awaits_lead else docket
 
 
-def _note_trick(docket: Docket, number: int) -> Docket:
+def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
     """Return the docket after a trick. In a tally no cards are entered, and the trick began with this event."""
-    return docket if docket.awaits_lead is None else replace(_note_card(docket, number), awaits_lead=True)
+    if docket.awaits_lead is None:
+        return docket
+    return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)
 
 
-def _note_result(docket: Docket, number: int) -> Docket:
+def _note_result(docket: Docket, play: Any, event: ResultEntered, number: int) -> Docket:
     """Return the docket of a deal that is entered whole: no event shows when an error happened."""
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
-NOTED: Mapping[type[Event], Callable[[Docket, int], Docket]] = {
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+    **dict.fromkeys(LAYS_OPEN, _note_end),
     Dealt: _note_dealt,
     CardPlayed: _note_card,
     TrickTaken: _note_trick,
     ResultEntered: _note_result,
 }
+"""Notes of the events at which a deal and its tricks begin."""

@@ -6,6 +6,7 @@ seats add them before they see the seed. All other lots of the house depend on t
 """
 
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
@@ -87,7 +88,7 @@ def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, num
     assert commitment is not None, "a seat adds to a commitment"
     entropy = list(commitment.entropy)
     entropy[event.seat] = event.hex
-    return _with_commitment(state, replace(commitment, entropy=tuple(entropy)))
+    return replace(state, docket=_with_commitment(state.docket, replace(commitment, entropy=tuple(entropy))))
 
 
 # Commitments of the house
@@ -107,7 +108,7 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
     """Return the match with a new commitment, to which no seat has added."""
     nothing = ("",) * state.play.table.seats
     commitment = Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
-    return _with_commitment(state, commitment)
+    return replace(state, docket=_with_commitment(state.docket, commitment))
 
 
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
@@ -125,23 +126,27 @@ def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment
     return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
 
 
-def note(state: AttendedState, event: Event, number: int) -> Docket:
-    """Return the docket after an event of the game.
-
-    Cards that are dealt end the time for adding. When the hands are laid open the seed is shown, and its commitment
-    is removed.
-    """
-    commitment = _commitment(state)
-    if commitment is None:
-        return state.docket
-    if type(event) in LAYS_OPEN:
-        return _with_commitment(state, None).docket
-    if isinstance(event, Dealt):
-        return _with_commitment(state, replace(commitment, dealt=True)).docket
-    return state.docket
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
+    """Return the docket after a deal of cards, which ends the time for adding."""
+    shuffle = docket.shuffle
+    if shuffle is None or shuffle.commitment is None:
+        return docket
+    return _with_commitment(docket, replace(shuffle.commitment, dealt=True))
 
 
-def _with_commitment(state: AttendedState, commitment: Commitment | None) -> AttendedState:
-    docket = state.docket
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal: the seed is shown, and its commitment is removed."""
+    shuffle = docket.shuffle
+    return docket if shuffle is None or shuffle.commitment is None else _with_commitment(docket, None)
+
+
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+    Dealt: _note_dealt,
+    **dict.fromkeys(LAYS_OPEN, _note_end),
+}
+"""Notes of the events after which a commitment has served."""
+
+
+def _with_commitment(docket: Docket, commitment: Commitment | None) -> Docket:
     assert docket.shuffle is not None, "in this match the house commits to the shuffle"
-    return replace(state, docket=replace(docket, shuffle=replace(docket.shuffle, commitment=commitment)))
+    return replace(docket, shuffle=replace(docket.shuffle, commitment=commitment))

@@ -55,15 +55,14 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
     return replace(state, docket=replace(docket, last=replace(docket.last, done=True)))
 
 
-def note(state: AttendedState, event: Event, number: int) -> Docket:
+def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     """Return the docket after an event of the game, which belongs to the last act or ends the time to take it
     back."""
-    docket = state.docket
     if (last := docket.last) is None:
         return docket
     if last.done:
         return docket if type(event) in seating.FACTS else replace(docket, last=None)
-    last = replace(last, last=number, seen=last.seen or _reveals(event, state.play.table.seats))
+    last = replace(last, last=number, seen=last.seen or _reveals(event, play.table.seats))
     return replace(docket, last=last)
 
 
