@@ -53,7 +53,7 @@ class TestCards:
 
     @pytest.mark.rule("E51")
     @pytest.mark.parametrize("seed", range(5))
-    def test_whoever_took_the_turn_up_plays_it_at_last(self, seed: int):
+    def test_the_seat_that_took_the_turn_up_plays_it_at_last(self, seed: int):
         c, chance = Closed("|||").says("none none none none"), Random(seed)
         while c.t.turn != P1 or len(c.t.winners) < 7:
             c.t.plays(chance.choice([card for card in c.t.cards(c.t.turn) if card != "S9"]))
@@ -234,7 +234,7 @@ class TestShowing:
         c.t.refused(Declare(seat=P1, cards=("HQ", "HJ", "HT")), rule="E-O34", code="nothing_to_show")
         assert P4 not in c.t.playing.sequences.refrained
 
-    def test_nobody_declared(self):
+    def test_no_seat_declared(self):
         c = Closed("D7 D8 D9 | ").says("none none")
         c.t.refused(Declare(seat=P1, cards=("D7", "D8", "D9")), rule="E-O34", code="nothing_to_show")
         c.t.refused(Declare(seat=P1, sequence="small"), rule="E19", kind=WrongPhase, code="declarations_over")

@@ -56,7 +56,7 @@ class TestPlayers:
         assert dealers == [P3, P1, P2, P3]
 
     @pytest.mark.parametrize("dealing", ["house", "table"])
-    def test_a_dealer_that_nobody_named_is_drawn(self, dealing: str):
+    def test_a_first_dealer_who_is_not_named_is_drawn(self, dealing: str):
         t = Table(replace(opened(players=3, dealing=dealing), first_dealer=None))
         drawn = t.happened(CardDrawn)
         lowest = min(RANKS.index(event.card[1]) for event in drawn[-3:])
@@ -83,7 +83,7 @@ class TestOpening:
         assert (caught.value.code, caught.value.rule) == ("points_not_negative", "E42")
 
     @pytest.mark.rule("E46", "E-O20")
-    def test_nobody_has_won_before_it_begins(self):
+    def test_no_seat_has_won_before_it_begins(self):
         table(points=(500, 500))
         table(players=4, points=(500, 500, 500, 500))
         for points in ((500, 499), (10, 620)):
@@ -341,7 +341,7 @@ class TestNoOffences:
                 t.calls("take")
         assert RULESET.offences == ()
 
-    def test_a_knock_by_or_for_nobody(self):
+    def test_a_knock_by_or_on_a_seat_that_does_not_exist(self):
         t = table()
         t.refused(Knock(seat=P1, accused=P1), rule="E-O30", code="knocks_on_oneself")
         t.refused(Knock(seat=P1, accused=P4), rule=None, kind=NotInPlay, code="no_such_seat")

@@ -209,7 +209,7 @@ class TestComparing:
         assert sequence_points(t.says("small")) == [0, 20]
 
     @pytest.mark.rule("E25", "E-O33")
-    def test_whoever_refrains_gets_nothing(self):
+    def test_a_seat_that_refrains_scores_nothing(self):
         assert sequence_points(declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")) == [20, 0]
         assert sequence_points(declaring("HQ HJ HT | DJ DT D9 D8").says("none none")) == [0, 0]
 

@@ -248,7 +248,7 @@ def test_an_exchange_or_the_lead_ends_the_time_for_it():
 
 
 @pytest.mark.rule("D-O4")
-def test_with_late_generalrams_whoever_joined_may_until_the_lead():
+def test_with_late_generalrams_all_who_joined_may_announce_until_the_lead():
     t = double(late_generalrams=True)
     t.say("join lie_down")
     assert t.words(P1) == {"generalrams"}

@@ -30,7 +30,7 @@ def test_a_card_dealt_twice_is_named():
 
 
 @pytest.mark.rule("D68", "D-O26")
-def test_nobodys_fault_cannot_be_reported():
+def test_a_fault_of_a_seat_that_does_not_exist_cannot_be_reported():
     t = closed()
     t.refused(Report(seat=P1, accused=3, fault="exposed_card"), rule=None, code="no_such_seat", kind=NotInPlay)
 

@@ -246,7 +246,7 @@ def test_a_lead_out_of_turn_is_refused_in_both_enforcements():
         t.refused(Play(seat=P2, card=t.hand(P2)[0]), code="not_on_lead", rule="D48", kind=OutOfTurn)
 
 
-def test_acts_of_other_games_and_of_nobody_are_refused():
+def test_acts_of_other_games_and_of_unknown_seats_are_refused():
     t = three()
     t.refused(Cut(seat=P1), code="not_in_this_game", rule=None, kind=WrongPhase)
     t.refused(Play(seat=7, card="SA"), code="no_such_seat", rule=None, kind=NotInPlay)

@@ -67,7 +67,7 @@ class TestWhatIsACase:
         assert "He had a heart" in str(seen(event, "spectator", True)), "the deal is over"
 
     @pytest.mark.rule("J1")
-    def test_between_two_deals_it_is_told_at_once(self, dealt: Hearing) -> None:
+    def test_between_two_deals_the_note_is_shown_at_once(self, dealt: Hearing) -> None:
         dealt.play().knock(CESAR, BERIT, "fold_question", "Nobody asked")
         assert "Nobody asked" in str(seen(dealt.said[0], "spectator", False))
 
@@ -219,7 +219,7 @@ class TestAgreement:
         assert dealt.up == (0, 5, 0, 0)
 
     @pytest.mark.parametrize(("seat", "agrees"), [(BERIT, True), (DAG, True), (CESAR, False)])
-    def test_nobody_else_agrees_for_him(self, dealt: Hearing, seat: int, agrees: bool) -> None:
+    def test_no_other_seat_agrees_for_the_payer(self, dealt: Hearing, seat: int, agrees: bool) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         assert len(dealt.says(seat, agrees)) == 1
         assert dealt.status() == "pending"
@@ -314,7 +314,7 @@ class TestRams:
         assert isinstance(rams.said[0], Reported)
 
     @pytest.mark.rule("D-O24")
-    def test_there_is_no_knocking_but_for_what_nobody_can_see(self, rams: Hearing) -> None:
+    def test_a_knock_is_only_for_faults_that_events_cannot_show(self, rams: Hearing) -> None:
         one, other = rams.match.state.order[:2]
         rams.refused(Knock(seat=one, accused=other), "no_knocking", "D-O24")
         assert rams.knock(one, other, "revoke").status == "pending"

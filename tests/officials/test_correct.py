@@ -22,7 +22,7 @@ from tests.played import deal_of, opening
 from tests.sixth.high_card import RULESET as SIXTH
 
 
-class TestAnew:
+class TestScoredAgain:
     """J9: the deal is scored again with the new facts, and so is every later line."""
 
     def test_five_found_late_stand_on_the_line_of_their_deal(self):
@@ -40,7 +40,7 @@ class TestAnew:
         assert (event.case, event.deal, event.why.rule) == (None, 1, "B42")
 
     @pytest.mark.rule("B72")
-    def test_it_is_not_five_more_where_somebody_bounced(self):
+    def test_it_is_not_five_more_after_a_bounce(self):
         """P1 has 1, takes three tricks and bounces to 2; with five more on the deal before P1 comes to 3."""
         t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.play_deal("2 pass pass pass", "2 3 1 1 | 1 3")
@@ -55,7 +55,7 @@ class TestAnew:
         corrected(t, five(P3, 1, -5))
         assert t.points == before
 
-    def test_a_deal_may_be_told_anew(self):
+    def test_a_deal_may_get_a_new_result(self):
         """The sheet had the tricks of a different deal."""
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         second = tuple(after - before for before, after in zip(t.line.before, t.line.points, strict=True))
@@ -119,7 +119,7 @@ class TestTheEnd:
         assert (event.struck, event.points) == ((2, 3), other.points)
         assert (t.phase, t.seen().winner) == ("over", P1)
 
-    def test_what_was_struck_counts_again_when_nobody_has_won_by_it(self):
+    def test_a_struck_deal_counts_again_when_the_win_before_it_is_lifted(self):
         t = self.won()
         corrected(t, five(P1, 1))
         t.play_deal("2 pass pass pass", "3 3 2 4 | 3 2")
@@ -183,13 +183,13 @@ class TestWhenItMayBe:
             assert isinstance(refusal, AgainstTheRules)
         assert refused(t).facts == {"deals": ()}
 
-    def test_not_where_nobody_attends(self):
+    def test_not_in_a_match_without_officials(self):
         t = quiet(adjudication=None).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         assert refused(t, five(P3, 1)).code == "not_attended"
 
 
 @pytest.mark.parametrize("points", [(12, 12, 12, 12), (40, 3, 12, 12)])
-def test_a_line_is_told_by_what_is_otherwise(points: tuple[int, ...]):
+def test_a_correction_has_only_what_changes_in_a_line(points: tuple[int, ...]):
     t = (
         quiet(points=points)
         .play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
@@ -239,7 +239,7 @@ def test_an_abandoned_match_that_was_won_before_is_won():
     assert won(corrected(t, script_of_deal(other))) == ("zero", "B70", P1)
 
 
-def test_a_game_that_scores_nothing_anew_says_so():
+def test_a_game_that_cannot_score_again_says_so():
     with pytest.raises(WrongPhase) as refused:
         asked_of(SIXTH)
     assert refused.value.code == "not_in_this_game"

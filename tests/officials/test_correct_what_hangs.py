@@ -31,7 +31,7 @@ from tests.officials.corrected import (
 )
 
 
-class TestWhatHangs:
+class TestDependentDeals:
     """J9: a line that depended on the number no longer counts, but an official must strike it."""
 
     @pytest.mark.rule("B78")
@@ -124,7 +124,7 @@ class TestWhatHangs:
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         assert t.won_by == (P2, "duel")
 
-    def test_what_was_struck_counts_again_when_it_is_told_anew(self):
+    def test_a_struck_deal_counts_again_with_a_new_result(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         points = t.points
         first = t.happened(DealScored)[0].points
@@ -272,7 +272,7 @@ class TestBeforeADuel:
         """Otherwise an official could preview until the lead suits them."""
         assert not [one for one in self.committed("")[0] if isinstance(one, CardDrawn | LeadDrawn)]
 
-    def test_anew_where_it_was_called_off_and_is_called_again(self):
+    def test_again_after_it_was_called_off_and_is_called_again(self):
         t, other = self.played("1 1 2 3 | 2 3"), self.played("1 1 2 3 | 2 2")
         for card in ("SA", "S2"):
             t.do(Draw(seat=t.turn, card=card))

@@ -101,7 +101,7 @@ class TestAKnockForWhatACaseIsAbout:
         dealt.ask(Appeal(case=1, seat=DAG))
         assert dealt.status() == "appealed"
 
-    def test_whoever_joins_first_withdraws_nothing_of_another_seat(self, dealt: Hearing) -> None:
+    def test_the_opener_may_withdraw_a_case_that_only_the_opener_joined(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.ask(Withdrawal(case=1, seat=BERIT))
@@ -170,7 +170,7 @@ class TestAKnockForWhatACaseIsAbout:
 
 class TestWhatIsDecided:
     @pytest.mark.rule("B-O5")
-    def test_a_dismissed_allegation_is_not_told_as_a_fact(self, dealt: Hearing) -> None:
+    def test_a_dismissed_allegation_is_not_shown_as_a_fact(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.rule("dismissed")

@@ -64,7 +64,7 @@ def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
     assert len(table.match.docket.cases) == 1, "that case, and no other"
 
 
-def test_an_official_rules_where_somebody_does_not_agree(table: Attending) -> None:
+def test_an_official_rules_if_a_seat_does_not_agree(table: Attending) -> None:
     table.do(misclick())
     agree(table, 0, 2)
     agree(table, 3, agrees=False)

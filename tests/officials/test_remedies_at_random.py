@@ -67,7 +67,7 @@ def recorded(events: list[Event]) -> list[Recorded]:
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
+def test_the_right_sheet_of_a_deal_gives_the_same_line(ruleset: str) -> None:
     done = enforced = 0
     for opened, events, sheets in (of_others if ruleset in OTHERS else of_the_sisters)(ruleset):
         history, rules = recorded([opened, *events]), RULESETS[ruleset]

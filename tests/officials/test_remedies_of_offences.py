@@ -155,7 +155,7 @@ class TestAnOffence:
         assert len(correction(hearing).scripts) == 1, "it is paid for"
 
     @pytest.mark.rule("J9")
-    def test_nor_is_it_lifted_from_a_result_that_another_case_told(self) -> None:
+    def test_nor_is_it_lifted_from_the_result_of_another_case(self) -> None:
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")
@@ -178,7 +178,7 @@ class TestAnOffence:
         assert (event.scripts, event.struck) == ((), (2,))
 
     @pytest.mark.rule("B78", "J9")
-    def test_a_later_deal_that_hangs_on_it_is_struck_only_by_name(self) -> None:
+    def test_a_dependent_later_deal_is_struck_only_by_name(self) -> None:
         hearing = entered("rodskagg-kortoxen", X1, points=(12, 12, 9, 12), exact_zero=False)
         hearing.ask(result(OUT_BY_FIVE), "official")
         assert topics(hearing)[-1] == "match/won"

@@ -152,7 +152,7 @@ class TestTheCommitment:
             before = max(acts, default=1)
             assert event.seed == hashed(f"outside {before}")
 
-    def test_comes_anew_after_a_void(self) -> None:
+    def test_comes_again_after_a_void(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
         played.do(digits(1))
         played.do(Deal(seat=0))
@@ -181,7 +181,7 @@ class TestTheCommitment:
         dealt: Any = played.history[1].event
         assert dealt.seed == "outside 1"
 
-    def test_nobody_sees_the_seed_until_the_deal_is_over(self) -> None:
+    def test_no_viewer_sees_the_seed_until_the_deal_is_over(self) -> None:
         made = ShuffleCommitted(commitment=COMMITMENT, seed=SEED)
         for viewer in (0, 1, "spectator", "official"):
             assert seen(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")
@@ -275,7 +275,7 @@ class TestTheDeal:
         played.do(digits(0))
         played.do(Deal(seat=0))
 
-    def test_waits_for_nobody_where_nothing_was_asked_for(self) -> None:
+    def test_waits_for_no_seat_without_a_time_limit(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2, entropy_seconds=0)
         played.do(Deal(seat=0))
 
@@ -334,7 +334,7 @@ class TestOtherChance:
             assert set(checked(MATCH, played.lines()).values()) == {FAIR}
         assert found > 2, "hardly a lead was drawn"
 
-    def test_a_stock_that_was_shuffled_anew(self) -> None:
+    def test_a_stock_that_was_shuffled_again(self) -> None:
         chance = Random(5)
         played = Played("stock", ruleset=ALGA, players=8, points=(2,) * 8, enforcement="refuse")
         while played.kinds().count("deal/scored") < 4 and played.some(chance):

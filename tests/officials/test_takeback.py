@@ -84,11 +84,11 @@ class TestAllAgree:
         assert like(table.match.state, before)
         table.do(Bid(seat=2, bid="pass"))
 
-    def test_nobody_asks_for_another_s_act(self) -> None:
+    def test_a_seat_asks_only_for_its_own_act(self) -> None:
         table = bidding()
         assert table.refused(back(2), "not_your_act").facts == {"seat": 1}
 
-    def test_nobody_agrees_twice(self) -> None:
+    def test_a_seat_agrees_once(self) -> None:
         table = bidding()
         table.do(back(1), back(3))
         assert table.refused(back(1), "take_back_asked").facts == {"pending": (0, 2)}
@@ -157,7 +157,7 @@ class TestWhatStands:
 
     @pytest.mark.rule("C15")
     @pytest.mark.parametrize("thrown", [(), ("S2",)], ids=["not told", "told"])
-    def test_whether_a_seat_told_what_it_threw_is_its_own(self, thrown: tuple[str, ...]) -> None:
+    def test_other_seats_do_not_learn_whether_discards_were_entered(self, thrown: tuple[str, ...]) -> None:
         """A closed hand need not name its discards, and the answers to other seats do not show whether it did."""
         table = Attending(ruleset="rodskagg-catsatcards", dealing="table", deal_ritual=False)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), RequestCards(seat=1), Discard(seat=1, cards=thrown))
@@ -327,7 +327,7 @@ class TestWhatFollowsFromThePlay:
         table.do(Cut(seat=0), Deal(seat=0))
         assert (table.match.docket.shuffle.commitment.dealt, committed.commitment.dealt) == (True, False)
 
-    def test_nobody_takes_back_what_was_added_to_the_shuffle(self) -> None:
+    def test_digits_added_to_the_shuffle_are_not_taken_back(self) -> None:
         """Other seats have added after it; and the act before it counts."""
         table = Attending(ruleset=KORTOXEN, shuffle="committed")
         table.do(Cut(seat=0))
@@ -360,7 +360,7 @@ class TestOpening:
             assert back(1) not in table.match.legal(1)
             assert table.match.asked is None, "an act costs nothing there"
 
-    def test_in_a_tally_nobody_need_agree(self) -> None:
+    def test_in_a_tally_no_seat_has_to_agree(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         takeback.check_opening(table.opened)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), Bid(seat=2, bid=3))

@@ -293,12 +293,12 @@ def test_a_lost_rodskagg_ends_at_the_first_loss_in_kortoxen_only():
 @pytest.mark.rule("A-O12", "B-O25")
 @pytest.mark.parametrize("key", [ALGA, KORTOXEN])
 @pytest.mark.parametrize("more", [[], [0], [0, 0]])
-def test_when_all_have_folded_the_last_tricks_may_be_left_out_or_told(key: str, more: list[int]):
+def test_when_all_have_folded_the_last_tricks_may_be_left_out_or_entered(key: str, more: list[int]):
     assert points_after(tally(key), **{**ALL_FOLD, "tricks": [0, 0, 0, 0, *more]}) == (6, 12, 12, 12)
 
 
 @pytest.mark.rule("A-O12", "B-O25")
-def test_where_they_go_to_nobody_they_are_not_told():
+def test_tricks_that_no_seat_gets_are_not_entered():
     match = tally(uncontested_tricks="void")
     refusal = refused(match, result(**{**ALL_FOLD, "tricks": [0, 0, 0, 0, 0]}))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "B69", "/tricks/4")
@@ -306,7 +306,7 @@ def test_where_they_go_to_nobody_they_are_not_told():
 
 
 @pytest.mark.rule("A55", "A58")
-def test_a_duel_is_told_by_the_duellists_alone():  # A-X9
+def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
     match = tally(ALGA, points=(3, 9, 11, 2), dealer=P2)
     bids = [[2, "pass"], [3, "pass"], [0, 3], [1, "pass"]]
     events = match.do(result(bids=bids, tricks=[0, 3, 1, 0, 3, 0], answers=[[2, "fold"]]))
@@ -357,7 +357,7 @@ def test_the_same_sheet_twice_is_not_the_next_deal():
 
 
 @pytest.mark.parametrize("dealing", ["house", "table"])
-def test_where_cards_are_told_there_is_no_tally(dealing: Any):
+def test_a_match_with_cards_has_no_tally(dealing: Any):
     table = Table(opened(dealing=dealing, deal_ritual=False))
     table.refused(result(**X1), rule=None, code="not_tallied", kind=WrongPhase)
     table.dealt().bid("1 pass pass pass")

@@ -68,7 +68,7 @@ def test_a_knock_that_the_table_found_wrong_may_cost_a_fine():
 
 @pytest.mark.rule("B-O27", "B-O31")
 @pytest.mark.parametrize("fine", [0, 5])
-def test_who_knocked_for_his_exit_in_vain_is_told_as_a_knock_for_himself(fine: int):
+def test_an_exit_knock_in_vain_is_entered_as_a_knock_on_oneself(fine: int):
     knock = {"seat": 0, "accused": 0, "offence": "exit_knock", "after": 4, "upheld": False}
     match = tally(false_knock_penalty=fine)
     events = match.do(result(**X1, knocks=[knock]))
@@ -181,7 +181,7 @@ def test_there_is_no_ritual_and_no_new_hand(key: str, act: Request):
 
 
 @pytest.mark.parametrize("key", SISTERS)
-def test_cards_are_never_told(key: str):
+def test_cards_are_never_entered(key: str):
     match = tally(key)
     hands = tuple(("SA",) * 6 for _ in range(4))
     assert refused(match, Deal(seat=P4, hands=hands)).code == "cards_not_told"

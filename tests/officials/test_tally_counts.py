@@ -107,7 +107,7 @@ def test_who_comes_to_zero_with_his_last_trick_needs_the_order_too():
 
 
 @pytest.mark.rule("B71", "B-O12")
-def test_told_in_their_order_they_say_who_was_first():
+def test_tricks_in_order_show_who_was_first():
     sheet = {name: value for name, value in ZEROS.items() if name != "taken"}
     match = tally(points=(2, 2, 9, 9))
     match.do(result(**sheet, tricks=[0, 1, 1, 0, 2, 3]))
@@ -176,7 +176,7 @@ def test_an_exit_may_become_due_by_a_knock():
 
 
 @pytest.mark.rule("C55", "C-O33")
-def test_who_comes_to_zero_by_tricks_that_nobody_contests_has_won_at_once():
+def test_zero_by_uncontested_tricks_wins_at_once():
     sheet = {"bids": [[0, 5], [1, 0], [2, 0], [3, 0]], "answers": ALL_FOLD["answers"]}
     match = tally(CATS, points=(6, 12, 12, 12), exact_tricks_for_all=True)
     refusal = refused(match, result(**sheet, tricks=[0, 0, 0, 0, 0, 1]))

@@ -205,7 +205,7 @@ class TestContract:
     @pytest.mark.parametrize(
         ("name", "rule"), [("declarer", "E5"), ("trumps", "E5"), ("card_points", "E33"), ("taken", "E32")]
     )
-    def test_what_must_be_told(self, name: str, rule: str) -> None:
+    def test_required_fields(self, name: str, rule: str) -> None:
         wrong = result_of((60, 50), **{name: None})
         table().wrong(wrong, rule=rule, code="missing_in_the_result", at=f"/{name}")
 
@@ -229,7 +229,7 @@ class TestContract:
         assert (line.kind, line.tricks, line.detail) == (kind, (0, 0), {"carry": 0})
 
     @pytest.mark.rule("E-O5", "E-O40")
-    def test_somebody_must_choose(self) -> None:
+    def test_the_dealer_must_choose(self) -> None:
         t = table(all_pass="dealer_must_choose")
         t.wrong(Result(kind="passed_out"), rule="E-O40", code="dealer_must_choose", at="/kind")
         t.enter(kind="redeal")

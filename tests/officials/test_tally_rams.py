@@ -128,7 +128,7 @@ class TestSecondBest:
         assert [(one.seat, one.rule) for one in t.line.entries if one.rule == "D71"] == [(P4, "D71"), (P2, "D71")]
 
     @pytest.mark.rule("D71", "D-O11")
-    def test_it_must_be_told(self) -> None:
+    def test_it_must_be_entered(self) -> None:
         t = table()
         sheet = {"bids": ALL_JOIN, "tricks": TRICKS, "faults": (fault(P3),)}
         refusal = t.wrong(Result(**sheet), rule="D71", code="second_needed", at="/second/3")
@@ -153,7 +153,7 @@ class TestSecondBest:
 
     @pytest.mark.rule("D71")
     @pytest.mark.parametrize("share", ["next_pot", "split_equally"])
-    def test_it_need_not_be_told_where_it_does_not_matter(self, share: str) -> None:
+    def test_it_need_not_be_entered_if_it_does_not_matter(self, share: str) -> None:
         t = table(forfeited_share=share)
         t.enter(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P3),))
         assert t.change()[P3] == -5
@@ -179,7 +179,7 @@ class TestSecondBest:
         t.wrong(Trick(seat=P2), rule="D40", code="not_in_play")
 
     @pytest.mark.rule("D71", "D-O29")
-    def test_told_after_the_play(self) -> None:
+    def test_entered_after_the_play(self) -> None:
         """A fault may be discovered after its trick was entered."""
         t = table()
         t.do(Deal(seat=P4), *(Bid(seat=seat, bid=JOIN) for seat in range(4)))
@@ -226,7 +226,7 @@ class TestDeclarations:
         t.enter(bids=ALL_JOIN, tricks=TRICKS)
 
     @pytest.mark.rule("D24")
-    def test_they_must_be_told(self) -> None:
+    def test_they_must_be_entered(self) -> None:
         table().wrong(Result(tricks=TRICKS), rule="D24", code="missing_in_the_result", at="/bids")
 
     @pytest.mark.rule("D46")
@@ -323,7 +323,7 @@ class TestFaults:
 
     @pytest.mark.rule("D68", "D-O26")
     @pytest.mark.parametrize("kind", ["revoke", "not_heading"])
-    def test_with_cards_told_they_are_not_reported(self, kind: Any) -> None:
+    def test_with_known_cards_they_are_not_reported(self, kind: Any) -> None:
         t = with_cards.Table(enforcement="penalise")
         t.deal()
         t.say("join join join join")
@@ -382,7 +382,7 @@ class TestActByAct:
         assert without_numbers(whole.line) == without_numbers(by_act.line)
 
     @pytest.mark.rule("D-O29")
-    def test_no_card_is_ever_told(self) -> None:
+    def test_no_card_is_ever_entered(self) -> None:
         t = table()
         counts = (5, 5, 5, 5)
         assert t.do(Deal(seat=P4, counts=counts))[-1] == Dealt(deal=1, dealer=P4, counts=counts, face_up=True)
