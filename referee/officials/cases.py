@@ -402,7 +402,6 @@ def _with_case_changed(state: AttendedState, number: int, **changes: Any) -> Att
 
 
 def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number: int) -> AttendedState:
-    """Return the match with a statement added to its case."""
     case = state.docket.case(event.case)
     said, joined = (*case.said, (event.seat, event.agrees)), case.joined
     if event.knocked and event.seat not in joined:

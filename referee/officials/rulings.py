@@ -230,7 +230,6 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
 
 
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
-    """Return the match with a ruling on its case."""
     case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
     if upheld and event.rests_on and not case.events:  # the case is now about these events, too

@@ -62,7 +62,6 @@ def _table(opened: events.MatchOpened) -> Table:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the state of a new match."""
     return Undealt(table=_table(opened), drawn=opened.first_dealer is not None)
 
 

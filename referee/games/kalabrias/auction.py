@@ -110,7 +110,6 @@ def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> 
 
 
 def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: int) -> LaterCards:
-    """Return the state when declarer and trumps are known."""
     made = TrumpContract(
         event=number, declarer=event.seat, trumps=event.trumps, suit=SUIT[event.trumps], calls=state.calls
     )
@@ -131,7 +130,6 @@ def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Proposed:
-    """Return the state after an answer to a proposed new deal."""
     return replace(state, to_reply=state.to_reply[1:], refuser=None if event.agree else event.seat)
 
 

@@ -117,7 +117,6 @@ def allowed_tops(state: Declaring) -> str:
 
 
 def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, number: int) -> Declaring | Playing:
-    """Return the state after a statement."""
     if event.seat == state.may_add and event.trumps is False:
         return replace(state, may_add=None)
     assert isinstance(state, Declaring), "only an addition comes later"
@@ -318,7 +317,6 @@ def on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
 
 
 def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing:
-    """Return the state after a sequence was shown."""
     shown = (*state.sequences.shown, (event.seat, cards_of(event.cards), number))
     return replace(state, sequences=replace(state.sequences, shown=shown))
 
@@ -369,5 +367,4 @@ def _in_time(state: Playing, pair: int) -> bool:
 
 
 def bella_declared(state: Declaring | Playing, event: BellaDeclared, number: int) -> Declaring | Playing:
-    """Return the state after a declaration of bella."""
     return replace(state, bella=(*state.bella, (event.seat, number)))

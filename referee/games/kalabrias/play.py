@@ -95,7 +95,6 @@ def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """Return the state after a card."""
     seat, bit = event.seat, BIT[event.card]
     trick = (*state.trick, (seat, event.card))
     gone = state.gone | bit
@@ -134,7 +133,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

@@ -270,7 +270,6 @@ class Detail(TypedDict):
 
 
 def _undecided(table: Table) -> Detail:
-    """Return the detail of a deal that was not played."""
     return {"carry": table.carry}
 
 

@@ -74,7 +74,6 @@ def count(state: Undealt, act: Count, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal_counted(state: Undealt, event: DealCounted, number: int) -> Played:
-    """Return the state in which a counted deal waits for its score."""
     table = state.table
     outcome = Outcome(kind=event.kind, tricks=event.tricks)
     if event.declarer is not None and event.trumps is not None:

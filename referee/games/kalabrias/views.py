@@ -128,7 +128,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the seats that are awaited."""
     match state:
         case Playing():
             return (state.turn,)
@@ -162,7 +161,6 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """Return the match as this viewer may see it."""
     table = state.table
     deal: Playing | Outcome | None = None
     if isinstance(state, Playing):
@@ -277,7 +275,6 @@ def carried(state: State) -> dict[str, Any]:
 
 
 def _claimed(claim: Claim | None) -> Claimed | None:
-    """Return a claim for the view."""
     if claim is None:
         return None
     return {

@@ -42,7 +42,6 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the state of a new match."""
     stake = HAND * (opened.stakes.unit if opened.stakes else 1)  # D10, D15, D-O17
     table = table_of(Table, opened, options=options_of(Options, opened), stake=stake)
     return Drawing(table=table) if opened.first_dealer is None else Undealt(table=table)

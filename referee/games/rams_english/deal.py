@@ -58,7 +58,6 @@ def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
-    """Return the state after a card was turned up."""
     return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
 
 

@@ -183,7 +183,6 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
 
 
 def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int) -> Playing:
-    """Return the state in which the play begins."""
     return Playing(
         table=state.table,
         dealing=state.dealing,

@@ -287,7 +287,6 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
-    """Return the number of tricks, by seat."""
     tricks = [0] * table.seats
     for taken in deal.won:
         tricks[taken.seat] += 1

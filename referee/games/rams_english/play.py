@@ -179,7 +179,6 @@ def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """Return the state after a card."""
     seat, bit = event.seat, BIT[event.card]
     if state.dealing.known:
         cards = list(state.hands)

@@ -100,7 +100,6 @@ def _second_needed(state: Played, place: int) -> AgainstTheRules:
 
 
 def second_named(state: Played, event: SecondTold, number: int) -> Played:
-    """Return the state with the second-best card of a trick."""
     won = [
         replace(one, second=event.seat) if place == event.trick else one
         for place, one in enumerate(state.outcome.won, 1)

@@ -86,7 +86,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the seats that are awaited."""
     match state:
         case Playing():
             return state.order if state.table.tally else (state.turn,)
@@ -168,7 +167,6 @@ def _more(state: State, official: bool) -> More:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """Return the match as this viewer may see it."""
     table, official = state.table, viewer == "official"
     own: dict[str, Any] = {"dealer": None} if isinstance(state, Drawing) else {}
     if isinstance(state, Declaring | Playing | Played):
