@@ -12,9 +12,9 @@ from msgspec import Meta, field
 
 from referee import wire_types
 from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Payment, in_points
-from referee.officials.events.corrections import Ended, Line, ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import Ended, Line, ProtocolCorrected, lines_that_count
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
-from referee.officials.events.takeback import ActTakenBack, that_stands
+from referee.officials.events.takeback import ActTakenBack, without_taken_back
 from referee.value import Points, RuleId, Seat, Value
 from referee.visibility import Event, Recorded
 
@@ -132,7 +132,7 @@ def settlement(
     Lines count as corrected, and acts taken back do not count. ``balances``: the game has a pot, and its points are
     money. ``members``: by seat, in a club's match. An abandoned match owes only its balances.
     """
-    sheet = _Sheet(that_stands(history))
+    sheet = _Sheet(without_taken_back(history))
     lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
     amounts = [sum([line.amount for line in own]) for own in lines]
     pot = -sum(amounts)
@@ -216,7 +216,7 @@ class _Sheet:
                     self.agreed.update(seats)
                 case StakesDeclined():
                     self.declined = True
-        self.lines: list[Line] = [line for line in as_they_count(history).values() if line.deal not in struck]
+        self.lines: list[Line] = [line for line in lines_that_count(history).values() if line.deal not in struck]
         self.halves = any(isinstance(line, DealScored) and line.halves for line in self.lines)
         self.payments = payments_at(self.end, self.stakes.unit)
 

@@ -16,7 +16,7 @@ from referee.actors import Actor, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
 from referee.events import Adjudication, Dealt, MatchOpened
 from referee.officials import shuffle, takeback
-from referee.officials.attended import asked, attended
+from referee.officials.attended import attended, before_request
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.officials.state import Case
 from referee.requests import Appeal, OpenCase, Request, Ruling, Statement, Withdrawal
@@ -79,7 +79,7 @@ class AttendedPair(Pair):
         return self.official if seat is None else seat
 
     def _asked(self, standing: Any, act: Request) -> Any:
-        return asked(standing, act, self._actor(act), self.left.version + 1)
+        return before_request(standing, act, self._actor(act), self.left.version + 1)
 
     # What is otherwise in the other world
 
@@ -104,7 +104,7 @@ class AttendedPair(Pair):
         dealt = super()._dealt_otherwise(event)
         if self.right.docket.shuffle is None:
             return dealt
-        met = shuffle.chance(self.rules, self.right, None, self._moment(self.right, Void()))
+        met = shuffle.with_seed(self.rules, self.right, None, self._moment(self.right, Void()))
         return replace(dealt, seed=met.seed)
 
     def _twin(self, act: Request) -> Request:

@@ -37,7 +37,7 @@ from referee.events import (
 )
 from referee.notation.histories import Step, steps_of
 from referee.officials.events.corrections import CorrectedBy, LineHistory, line_history, of_line
-from referee.officials.events.takeback import that_stands
+from referee.officials.events.takeback import without_taken_back
 from referee.officials.events.tally import ResultEntered
 from referee.sentences import Language
 from referee.store.clock import utc_now
@@ -235,7 +235,7 @@ def record_of(
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
-    own = [one for one in that_stands(events) if isinstance(one.event, match.rules.events)]
+    own = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
     return {
         "deal": score.deal,
         "dealer": score.dealer,

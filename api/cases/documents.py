@@ -348,7 +348,7 @@ def _standing(match: Match, state: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    if case.accused is None or not remedies.in_its_deal(match.standing, case):
+    if case.accused is None or not remedies.is_in_its_deal(match.standing, case):
         return
     for offence in match.rules.offences:
         with suppress(Refused):  # which is not possible now, or costs nothing

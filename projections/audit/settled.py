@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from projections.audit.findings import Findings
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
-from referee.officials.events.takeback import ActTakenBack, that_stands
+from referee.officials.events.takeback import ActTakenBack, without_taken_back
 from referee.settlement import Basis, Settlement, amounts_owed, settlement
 from referee.visibility import Recorded
 
@@ -82,9 +82,9 @@ def _counted(found: Settlement) -> tuple[int, ...]:
 def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:
     """Each line of the protocol: what stood before it and its entries give what stands after it, and the last one is
     what the match ended with."""
-    stands = that_stands(past)
+    stands = without_taken_back(past)
     struck = next((one.event.struck for one in reversed(stands) if isinstance(one.event, ProtocolCorrected)), ())
-    opened, lines = past[0].event, as_they_count(stands)
+    opened, lines = past[0].event, lines_that_count(stands)
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
     parts = 2 if any(isinstance(line, DealScored) and line.halves for line in lines.values()) else 1
     last = tuple(points * parts for points in opened.points)

@@ -26,7 +26,7 @@ from referee.games import RULESETS
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
 from referee.officials.events.cases import CaseOpened, CaseStated
 from referee.officials.events.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
-from referee.officials.events.takeback import that_stands
+from referee.officials.events.takeback import without_taken_back
 from referee.requests import Proceeding, request_of
 from referee.visibility import Event, Recorded
 
@@ -160,7 +160,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
 
 def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
     """Yield each request that counts with its events; first, with ``None``, the events without a request."""
-    events, first = that_stands(events), 0
+    events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
             yield events[first].request, tuple(events[first:place])

@@ -1,12 +1,13 @@
-"""What stands above the games: officials, who hear what events cannot decide, and what they keep in order.
+"""Attended matches: a game together with the officials' docket (cases, shuffle, take-back).
 
-Games know no officials. A match that is attended (:func:`attends`) is folded here: what is theirs changes the docket,
-all else the game, and each request goes first to whom it belongs. A match without them is its game's alone, event for
-event, and never comes here.
+Games do not use this layer. If a match is attended (:func:`attends`), its requests and events come here first. The
+officials' own requests and events change the docket; all others go to the game. A match that is not attended uses its
+ruleset directly.
 """
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,156 +20,201 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import Attended, Docket, Standing
+from referee.officials.state import Attended, AttendedState, Docket
 from referee.requests import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event
 
-Decision = Callable[[Ruleset, Standing, Any, Moment], tuple[Event, ...]]
-"""The events that a request makes which is the officials' to decide, or a refusal."""
-Evolution = Callable[[Ruleset, Standing, Any, int], Standing]
-"""The match after an event of the officials', and its number."""
-Passing = Callable[[Ruleset, Standing, Any, Moment], Moment]
-"""What a request of the game meets on its way there: it may be refused, or given another moment."""
-Turning = Callable[[Ruleset, Standing, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
-"""What the officials make of the events that a request of the game would make."""
-Noting = Callable[[Standing, Event, int], Docket]
-"""The docket after an event of the game, and its number; the game has evolved already."""
-Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
-"""Events of the officials' that follow by themselves; none: nothing is due."""
+Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
+"""Returns the events of a request that the officials decide, or raises a refusal."""
+Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
+"""Returns the match after an event of the officials, given the event's number."""
+Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
+"""Runs before a request reaches the game: returns the moment for the game, or raises a refusal."""
+Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
+"""Returns the events to record instead of those that the game has decided on."""
+Note = Callable[[Docket, Any, Event, int], Docket]
+"""Returns the docket after an event of the game, given the state of the game after it and the event's number."""
+Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
+"""Returns the officials' events that are due without a request; empty if none is due."""
 
-HEAR: Mapping[type, Decision] = {
+HEARD: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
-    Statement: cases.state,
+    Statement: cases.make_statement,
     Withdrawal: cases.withdraw,
     Appeal: cases.appeal,
     Ruling: rulings.rule,
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Whose these requests are where there are officials to hear them."""
-DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
-"""Whose these requests are in any case."""
+"""Requests that are decided here if the match has officials."""
+DECIDED: Mapping[type, Decision] = {Entropy: shuffle.give}
+"""Requests that are decided here in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
-    CaseOpened: cases.opened,
-    CaseStated: cases.stated,
-    CaseWithdrawn: cases.withdrawn,
-    CaseRuled: rulings.evolve,
-    CaseAppealed: cases.appealed,
-    ProtocolCorrected: corrections.resumed,
-    EntropyGiven: shuffle.given,
-    ShuffleCommitted: shuffle.committed,
-    TakeBackAsked: takeback.asked,
-    ActTakenBack: takeback.undone,
+    CaseOpened: cases.after_opened,
+    CaseStated: cases.after_stated,
+    CaseWithdrawn: cases.after_withdrawn,
+    CaseRuled: rulings.after_ruled,
+    CaseAppealed: cases.after_appealed,
+    ProtocolCorrected: corrections.after_corrected,
+    EntropyGiven: shuffle.after_entropy,
+    ShuffleCommitted: shuffle.after_commitment,
+    TakeBackAsked: takeback.after_asked,
+    ActTakenBack: takeback.after_taken_back,
 }
-"""Whose these events are."""
-PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
-TURN: Mapping[type, Turning] = {Report: cases.report, Result: cases.entered}
-NOTE: tuple[Noting, ...] = (incidents.noted, cases.noted, shuffle.noted, takeback.noted)
-FOLLOW: tuple[Consequence, ...] = (takeback.overtaken, rulings.agreed, shuffle.commit)
+"""Events of the officials, each with the function that folds it."""
+CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
+REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
+FOR_OFFICIALS: frozenset[type] = frozenset((*HEARD, *DECIDED, *REVISIONS))
+"""Requests that officials may decide, or whose events they may revise."""
+_NOTES: tuple[Mapping[type[Event], Note], ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
+NOTES: Mapping[type[Event], tuple[Note, ...]] = {
+    kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
+}
+"""The notes of each type of event, in order. While an act can be taken back, :mod:`takeback` notes every event."""
+CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
-def asked(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:
-    """The match when something is asked for, of which event ``first`` is the first: before what comes of it."""
-    return takeback.begins(standing, request, actor, first)
+def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
+    """Return the match before the events of a request, the first of which has the number ``first``."""
+    return takeback.before_request(state, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
-    """Whether officials have more to do with a match than to void a deal or to end it."""
+    """Return whether a match has an adjudication or a shuffle by commitment, so that it is folded here."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
-def _following(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
-    """The first events that are due by themselves; what is due after them is asked for anew."""
-    for follow in FOLLOW:
-        if events := follow(rules, standing, moment):
-            return events
+def _following(rules: Ruleset, state: AttendedState, moment: Moment, events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return the events of the first consequence that is due after these events, which come after the moment.
+
+    The caller asks again for those that are due after them.
+    """
+    after = rulings.moment_after(moment, events)
+    for follow in CONSEQUENCES:
+        if news := follow(rules, state, after):
+            return news
     return ()
 
 
+def _may_follow(docket: Docket) -> bool:
+    """Return whether a consequence may be due: a case waits for a ruling, or the next deal has no commitment."""
+    shuffle = docket.shuffle
+    return (shuffle is not None and shuffle.commitment is None) or any(case.is_open for case in docket.cases)
+
+
+def _noted(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after an event of the game, given the state of the game after it."""
+    for note in NOTES.get(type(event), ()):
+        docket = note(docket, play, event, number)
+    return docket if docket.last is None else takeback.note(docket, play, event, number)
+
+
 class Procedure(Value):
-    """A game with its officials: the rules that fold an attended match."""
+    """The rules by which an attended match is decided and folded: those of a game with its officials."""
 
     state: Any
-    """The type of how it stands, for snapshots."""
-    start: Callable[[MatchOpened], Standing]
-    begin: Callable[[Standing, Moment], tuple[Event, ...]]
-    take: Callable[[Standing, Request, Moment], tuple[tuple[Event, ...], Standing]]
-    evolve: Callable[[Standing, Event, int], Standing]
+    """The type of the state, for snapshots."""
+    start: Callable[[MatchOpened], AttendedState]
+    begin: Callable[[AttendedState, Moment], tuple[Event, ...]]
+    take: Callable[[AttendedState, Request, Moment], tuple[tuple[Event, ...], AttendedState]]
+    evolve: Callable[[AttendedState, Event, int], AttendedState]
 
 
 @cache
 def attended(rules: Ruleset) -> Procedure:
-    """The procedure by which the officials attend to a game."""
+    """Return the procedure for the attended matches of a game."""
 
-    def start(opened: MatchOpened) -> Standing:
+    def start(opened: MatchOpened) -> AttendedState:
         docket = Docket(
             terms=opened.adjudication,
-            shuffle=shuffle.begun(opened),
+            shuffle=shuffle.shuffle_of(opened),
             takes_back=takeback.takes_back(opened),
             of_club=opened.club is not None,
         )
         return Attended(play=rules.start(opened), docket=docket)
 
-    def evolve(standing: Standing, event: Event, number: int) -> Standing:
+    def evolve(state: AttendedState, event: Event, number: int) -> AttendedState:
         own = EVOLVE.get(type(event))
         if own is not None:
-            return takeback.kept(standing, own(rules, standing, event, number))
-        return noted(replace(standing, play=rules.evolve(standing.play, event, number)), event, number)
+            return takeback.with_last_act_checked(state, own(rules, state, event, number))
+        play = rules.evolve(state.play, event, number)
+        return Attended(play=play, docket=_noted(state.docket, play, event, number), before=state.before)
 
-    def noted(standing: Standing, event: Event, number: int) -> Standing:
-        docket = standing.docket
-        for note in NOTE:
-            docket = note(standing, event, number)
-            if docket is not standing.docket:
-                standing = replace(standing, docket=docket)
-        return standing
-
-    def settled(standing: Standing, events: tuple[Event, ...], moment: Moment) -> tuple[tuple[Event, ...], Standing]:
-        """These events, which come after the moment, and all that follow; the match then."""
-        while news := _following(rules, standing, rulings.later(moment, events)):
-            number = moment.version + len(events)
-            for event in news:
-                number += 1
-                standing = evolve(standing, event, number)
-            events += news
-        return events, standing
-
-    def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
-        before, standing = settled(standing, (), moment)  # whoever draws lots has committed to them
-        met, number = passed(standing, None, replace(moment, version=0)), moment.version + len(before)
-        events = rules.begin(standing.play, replace(moment, version=number, seed=met.seed))
+    def folded(state: AttendedState, events: tuple[Event, ...], number: int) -> AttendedState:
+        """Return the match after these events, the first of which follows on event ``number``."""
         for event in events:
             number += 1
-            standing = evolve(standing, event, number)
-        return settled(standing, (*before, *events), moment)[0]
+            state = evolve(state, event, number)
+        return state
 
-    def passed(standing: Standing, request: Request | None, moment: Moment) -> Moment:
-        """The moment as the game meets it."""
-        for meet in PASS:
-            moment = meet(rules, standing, request, moment)
+    def settled(
+        events: tuple[Event, ...], state: AttendedState, moment: Moment
+    ) -> tuple[tuple[Event, ...], AttendedState]:
+        """Return ``events`` (the first after the moment) with all consequences, and the match after them."""
+        while _may_follow(state.docket) and (news := _following(rules, state, moment, events)):
+            state = folded(state, news, moment.version + len(events))
+            events += news
+        return events, state
+
+    def begin(state: AttendedState, moment: Moment) -> tuple[Event, ...]:
+        before, state = settled((), state, moment)  # the house commits before it draws lots
+        met, number = passed(state, None, replace(moment, version=0)), moment.version + len(before)
+        events = rules.begin(state.play, replace(moment, version=number, seed=met.seed))
+        return settled((*before, *events), folded(state, events, number), moment)[0]
+
+    def passed(state: AttendedState, request: Request | None, moment: Moment) -> Moment:
+        """Return the moment for the game, or raise the refusal of a check."""
+        for check in CHECKS:
+            moment = check(rules, state, request, moment)
         return moment
 
-    def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
-        kind, number, heard = type(request), moment.version, standing.docket.terms is not None
-        decision = DECIDE.get(kind) or (HEAR.get(kind) if heard else None)
-        standing = asked(standing, request, moment.actor, number + 1)
+    def take_for_officials(
+        state: AttendedState, request: Request, moment: Moment
+    ) -> tuple[tuple[Event, ...], AttendedState]:
+        """Take a request that the officials decide, or whose events they may revise."""
+        kind, heard = type(request), state.docket.terms is not None
+        decision = DECIDED.get(kind) or (HEARD.get(kind) if heard else None)
         if decision is not None:
-            events = decision(rules, standing, request, moment)
-            for event in events:
-                number += 1
-                standing = evolve(standing, event, number)
-            return settled(standing, events, moment)
-        # What follows for the officials keeps the seed that came from outside: what the game was given is told.
-        events = rules.take(standing.play, request, passed(standing, request, moment))[0]
-        if heard and (turn := TURN.get(kind)) is not None:
-            events = turn(rules, standing, request, events, moment)
+            events = decision(rules, state, request, moment)
+        else:
+            events, play = rules.take(state.play, request, passed(state, request, moment))
+            decided = events
+            if heard and (revise := REVISIONS.get(kind)) is not None:
+                events = revise(rules, state, request, decided, moment)
+            if events == decided:
+                return settled(events, noted(state, play, events, moment.version), moment)
+        return settled(events, folded(state, events, moment.version), moment)
+
+    def noted(state: AttendedState, play: Any, events: tuple[Event, ...], number: int) -> AttendedState:
+        """Return the match after events of the game, given the state of the game after the last of them."""
+        docket, last = state.docket, number
         for event in events:
-            number += 1
-            standing = evolve(standing, event, number)
-        return settled(standing, events, moment)
+            last += 1
+            kind = type(event)
+            if (notes := NOTES.get(kind)) is not None:
+                if kind in cases.RULINGS:
+                    return folded(state, events, number)
+                for note in notes:
+                    docket = note(docket, play, event, last)
+            if docket.last is not None:
+                docket = takeback.note(docket, play, event, last)
+        return Attended(play=play, docket=docket, before=state.before)
+
+    def take(state: AttendedState, request: Request, moment: Moment) -> tuple[tuple[Event, ...], AttendedState]:
+        docket = state.docket
+        if docket.takes_back is not None:
+            state = before_request(state, request, moment.actor, moment.version + 1)
+        if type(request) in FOR_OFFICIALS:
+            return take_for_officials(state, request, moment)
+        if not docket.cases and docket.shuffle is None:  # no check and no consequence can apply
+            events, play = rules.take(state.play, request, moment)
+            return events, noted(state, play, events, moment.version)
+        # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
+        events, play = rules.take(state.play, request, passed(state, request, moment))
+        return settled(events, noted(state, play, events, moment.version), moment)
 
     return Procedure(
         state=Attended[rules.state],  # type: ignore[name-defined]

@@ -1,4 +1,4 @@
-"""Cases: when a knock opens one, what is said in it, and who may withdraw or appeal (J1, J5-J7, J10)."""
+"""Cases: knocks that open them, statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
-from referee.officials.state import Case, Docket, Standing, status_at
+from referee.officials.state import AttendedState, Case, Docket, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
@@ -21,59 +21,61 @@ from referee.value import CaseKind
 from referee.visibility import Event, seen
 
 OPEN_MAX = 3
-"""So many cases of a seat may wait for a ruling at once."""
+"""Cases of one seat that may wait for a ruling at the same time."""
 STATEMENTS_MAX = 20
-"""So often may a seat speak in a case: each time is an event of the match."""
+"""Statements of one seat in one case; a limit, for each is an event of the match."""
 
 
 # Opening
 
 
-def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: the game rules on what its events can decide; all else is opened as a case, which costs nothing (J6), or
-    joins the case that there is."""
+def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
+    """J1: Return the game's ruling on a knock if its events can decide; otherwise open a case or join an open one.
+
+    A knock that opens a case costs nothing (J6). Raises the game's WrongPhase if no case could decide either.
+    """
     try:
-        events, decided = _ruled_by_game(rules, standing, request, moment)
+        events, decided = _ruled_by_game(rules, state, request, moment)
     except WrongPhase:
-        payer = None if rules.knocks else _payer(rules, standing, request.offence, request.accused)
+        payer = None if rules.knocks else _payer(rules, state, request.offence, request.accused)
         if payer is None:
             raise
-        return _alleged(rules, standing, request, request.offence, payer, moment)
+        return _open_or_join(rules, state, request, request.offence, payer, moment)
     ruling = events[0]
     if isinstance(ruling, KnockUpheld):
-        reporters = {event: seat for event, seat, _ in standing.docket.reports}
+        reporters = {event: seat for event, seat, _ in state.docket.reports}
         if reporters.get(ruling.rests_on[-1]) not in (None, ruling.payer):
-            return _opened(standing, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
+            return _open(state, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
     assert isinstance(ruling, KnockUpheld | KnockDismissed), "a knock is ruled on"
     if isinstance(ruling, KnockDismissed) and _looks_like_nothing(ruling):
-        payer = _payer(rules, standing, ruling.named, request.accused)
+        payer = _payer(rules, state, ruling.named, request.accused)
         if payer is not None:
-            return _alleged(rules, standing, request, ruling.named, payer, moment)
+            return _open_or_join(rules, state, request, ruling.named, payer, moment)
     if isinstance(ruling, KnockDismissed) and ruling.of is not None:
-        decided = decided or standing.docket.case(ruling.of)
+        decided = decided or state.docket.case(ruling.of)
         if decided.is_open:
-            return _joined(standing, decided, request.seat, request.note)
+            return _join(state, decided, request.seat, request.note)
         ruling = replace(ruling, of=decided.case)
         if decided.verdict != "upheld":
             ruling = replace(ruling, offence=None, rests_on=())
-    until = appeal_until(standing, moment.at)
-    return replace(ruling, appeal_until=until, note_kept=standing.docket.under_way), *events[1:]
+    until = appeal_until(state, moment.at)
+    return replace(ruling, appeal_until=until, note_kept=state.docket.under_way), *events[1:]
 
 
 def _ruled_by_game(
-    rules: Ruleset, standing: Standing, request: Knock, moment: Moment
+    rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
     """Return what the game rules on a knock, and the case that decides about the first breach that it would punish.
 
     A breach that a case decides about is punished in that case alone (B-O5).
     """
-    play, first = standing.play, None
+    play, first = state.play, None
     while True:
         events = rules.decide(play, request, moment)
         ruling = events[0]
         if not isinstance(ruling, KnockUpheld):
             return events, first
-        case = incidents.decided_in(standing.docket, incidents.of_breach(standing, ruling, moment.version))
+        case = incidents.decided_in(state.docket, incidents.of_breach(state, ruling, moment.version))
         if case is None:
             return events, None
         first = first or case
@@ -83,39 +85,45 @@ def _ruled_by_game(
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
-    """For nothing, or too late, which until the deal is over must not be told apart."""
+    """Return whether a knock was for nothing, or too late: until the deal is over, players see no difference."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
-def _payer(rules: Ruleset, standing: Standing, offence: str | None, accused: int) -> int | None:
-    """Who would pay for an offence that the events cannot show; ``None``: they can, or nobody would."""
-    if rules.unseen is None or offence is None or offence not in rules.unseen(standing.play):
+def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
+    """Return the seat that would pay for an offence that events cannot show.
+
+    ``None``: the events can show it, or the accused cannot have committed it.
+    """
+    if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
-    if accused not in standing.play.table.playing:
+    if accused not in state.play.table.playing:
         return None
     try:
-        return remedies.price(rules, standing.play, offence, accused).payer
+        return remedies.price(rules, state.play, offence, accused).payer
     except Refused:
         return None
 
 
-def _alleged(
-    rules: Ruleset, standing: Standing, request: Knock, offence: str | None, payer: int, moment: Moment
+def _open_or_join(
+    rules: Ruleset, state: AttendedState, request: Knock, offence: str | None, payer: int, moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: a knock that rests on no event opens a case, or joins the one that waits. It is dismissed if a case has
-    decided about the same trick."""
-    docket = standing.docket
-    incident = incidents.alleged(standing, offence, request.accused, payer, moment.version + 1)
+    """J1: Return the events of a knock that rests on no event: it opens a case, or joins the one that waits.
+
+    If a case has decided about the same trick, the knock is dismissed, or WrongPhase is raised if the game has no
+    knocks.
+    """
+    docket = state.docket
+    incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
-        return _joined(standing, case, request.seat, request.note)
+        return _join(state, case, request.seat, request.note)
     case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
     if case is None:
-        return _opened(standing, request, offence=offence, payer=payer)
+        return _open(state, request, offence=offence, payer=payer)
     if not rules.knocks:
         raise WrongPhase("decided_already", "J1", case=case.case)
     again = KnockDismissed(
-        case=standing.play.table.ledger.next_case,
+        case=state.play.table.ledger.next_case,
         seat=request.seat,
         accused=request.accused,
         reason="again",
@@ -123,16 +131,16 @@ def _alleged(
         named=offence,
         of=case.case,
         note=request.note,
-        appeal_until=appeal_until(standing, moment.at),
+        appeal_until=appeal_until(state, moment.at),
         note_kept=docket.under_way,
     )
     return (again,)
 
 
-def _joined(standing: Standing, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    """J1: a knock for what a case is about says the same as the knock that opened it."""
+def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
+    """J1: Return the statement by which a knock joins a case: the seat agrees with the opener."""
     _check_may_state(case, seat)
-    within = standing.docket.under_way
+    within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
 
 
@@ -141,17 +149,17 @@ def _check_may_state(case: Case, seat: int) -> None:
         raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
 
 
-def _opened(
-    standing: Standing,
+def _open(
+    state: AttendedState,
     request: Knock,
     *,
     offence: str | None,
     payer: int,
     events: tuple[int, ...] = (),
 ) -> tuple[Event, ...]:
-    deal = phases.deal_of(standing.play)
-    return opening(
-        standing,
+    deal = phases.deal_of(state.play)
+    return opening_events(
+        state,
         by=request.seat,
         kind="offence",
         deal=deal,
@@ -163,66 +171,79 @@ def _opened(
     )
 
 
-def opening(standing: Standing, *, by: Actor, kind: CaseKind, deal: int, **told: Any) -> tuple[Event, ...]:
-    """J1: a case is opened; a seat may have three open, and not open them without end."""
-    docket, now = standing.docket, phases.deal_of(standing.play)
+def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
+    """J1: Return the event that opens a case.
+
+    Raises WrongPhase if a seat has :data:`OPEN_MAX` cases waiting, or has opened too many in this deal.
+    """
+    docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
         own = [case for case in docket.cases if case.by == by and case.during == now]
         if sum(case.by == by and case.status == "pending" for case in docket.cases) >= OPEN_MAX:
             raise WrongPhase("too_many_cases", "J1", limit=OPEN_MAX)
         if len(own) >= DISMISSED_MAX:
             raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
-    number = standing.play.table.ledger.next_case
-    return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **told),)
+    number = state.play.table.ledger.next_case
+    return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **fields),)
 
 
-def report(
-    rules: Ruleset, standing: Standing, request: Report, events: tuple[Event, ...], moment: Moment
+def revise_report(
+    rules: Ruleset, state: AttendedState, request: Report, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: where a report alone costs points, without a knock, a report by another seat than the payer's opens a case.
-    A report of what a case is about joins it."""
+    """J1: Return the events of a report in a game without knocks, in which a reported fault costs points at once.
+
+    A report by the payer stays as the game decided. Any other opens a case, or joins an open case about the fault.
+    Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the payer has reported it already.
+    """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
         return events
-    breach, docket = reported.breaches[0], standing.docket
-    incident = incidents.alleged(standing, request.fault, request.accused, breach.payer, moment.version + 1)
+    breach, docket = reported.breaches[0], state.docket
+    incident = incidents.alleged(state, request.fault, request.accused, breach.payer, moment.version + 1)
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
-        return _joined(standing, case, request.seat)
+        return _join(state, case, request.seat)
     own = breach.payer == request.seat
     case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
     if case is not None and not (own and case.verdict == "dismissed"):
         raise WrongPhase("decided_already", "J1", case=case.case)
     if own:
-        table = standing.play.table  # a tally may tell of equal faults one after the other
+        table = state.play.table  # in a tally, equal faults may be reported one after the other
         on_record = incidents.is_on_record(docket, table.ledger, incidents.in_trick(docket, incident))
         if on_record and not request.another and not table.tally:
             raise AgainstTheRules("already_reported", breach.rule)
         return events
-    deal = phases.deal_of(standing.play)
-    told = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
-    return opening(standing, by=request.seat, kind="offence", deal=deal, **told)
+    deal = phases.deal_of(state.play)
+    fields = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
+    return opening_events(state, by=request.seat, kind="offence", deal=deal, **fields)
 
 
-def entered(
-    rules: Ruleset, standing: Standing, request: Result, events: tuple[Event, ...], moment: Moment
+def revise_result(
+    rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: what a score sheet says of a knock stands until a party appeals, as any ruling of the referee does."""
-    until = appeal_until(standing, moment.at)
+    """J7: Return the events of an entered result; each of its knocks may be appealed, as any ruling of the referee.
+
+    Raises WrongPhase if a case has punished an error that one of the knocks is for.
+    """
+    until = appeal_until(state, moment.at)
     for one in events:
         if isinstance(one, KnockUpheld):
             seats, now = (one.accused, one.payer), moment.version + 1
-            incident = incidents.alleged(standing, one.offence, *seats, now)
-            if (case := incidents.punished_in(standing.docket, incident)) is not None:
+            incident = incidents.alleged(state, one.offence, *seats, now)
+            if (case := incidents.punished_in(state.docket, incident)) is not None:
                 raise WrongPhase("punished_already", "J3", case=case)
     return tuple(
         [replace(one, appeal_until=until) if isinstance(one, KnockUpheld | KnockDismissed) else one for one in events]
     )
 
 
-def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
-    """J1, J9-J11: an official knocks, or somebody says that a line of the protocol is wrong, or his act not meant."""
-    table, docket, now = standing.play.table, standing.docket, phases.deal_of(standing.play)
+def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
+    """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
+
+    Only an official opens one about an offence here; a seat knocks. Raises NotInPlay for a seat that does not exist,
+    AgainstTheRules for a deal to come or an unknown offence, and WrongPhase if nothing can be decided now.
+    """
+    table, docket, now = state.play.table, state.docket, phases.deal_of(state.play)
     by: Actor = moment.actor if request.seat is None else request.seat
     for seat in (request.seat, request.accused):
         if seat is not None and seat >= table.seats:
@@ -231,59 +252,65 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
     if deal > now:
         raise AgainstTheRules("deal_to_come", "J1", last=now)
     if request.kind == "misclick":
-        meant = takeback.meant(standing, by)
-        return opening(standing, by=by, kind="misclick", deal=now, events=meant, text=request.note)
+        meant = takeback.misclick_events(state, by)
+        return opening_events(state, by=by, kind="misclick", deal=now, events=meant, text=request.note)
     if request.kind == "entry":
         if deal > docket.scored:
             raise WrongPhase("deal_not_scored", "J9", deal=deal)
-        assert request.result is not None, "who says that a line is wrong says what is right"
-        remedies.check_told(rules, deal, request.result, moment)
-        return opening(standing, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
+        assert request.result is not None, "a case about a line has the right result"
+        remedies.check_result(rules, deal, request.result, moment)
+        return opening_events(state, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
     accused, offence = request.accused, request.offence
     assert is_official(by), "a seat knocks"
-    assert accused is not None, "an offence is somebody's"
+    assert accused is not None, "an offence has an accused player"
     if rules.priced is None:
         raise WrongPhase("not_in_this_game", "J3")
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
-    payer = remedies.price(rules, remedies.as_played(rules, standing, deal, moment), offence, accused).payer
-    incident = replace(incidents.alleged(standing, offence, accused, payer, moment.version + 1), deal=deal)
+    payer = remedies.price(rules, remedies.as_played(rules, state, deal, moment), offence, accused).payer
+    incident = replace(incidents.alleged(state, offence, accused, payer, moment.version + 1), deal=deal)
     if deal <= docket.scored:
         incident = replace(incident, span=(0, incident.span[1]))
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
         raise WrongPhase("case_waits", "J1", case=case.case)
-    told = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
-    return opening(standing, by=by, kind="offence", deal=deal, **told)
+    fields = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
+    return opening_events(state, by=by, kind="offence", deal=deal, **fields)
 
 
-# What is said in it
+# Statements, withdrawals and appeals
 
 
-def state(rules: Ruleset, standing: Standing, request: Statement, moment: Moment) -> tuple[Event, ...]:
-    """J1-J2: any seat says how it was, until it is ruled on."""
-    case = standing.docket.case(request.case)
-    _check_seat(standing, request.seat)
+def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
+    """J1-J2: Return the event of a seat's statement in a case.
+
+    Raises WrongPhase if the case does not wait for a ruling, or if the payer agrees to pay twice for one error.
+    """
+    case = state.docket.case(request.case)
+    _check_seat(state, request.seat)
     if not case.is_open:
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
     _check_may_state(case, request.seat)
     check_events(request.events, moment)
     if request.agrees and request.seat == case.payer:
-        check_agreement(rules, standing, case, moment)
+        check_agreement(rules, state, case, moment)
     stated = CaseStated(
         case=case.case,
         seat=request.seat,
         agrees=request.agrees,
         events=request.events,
         text=request.text,
-        within_deal=standing.docket.under_way,
+        within_deal=state.docket.under_way,
     )
     return (stated,)
 
 
-def withdraw(rules: Ruleset, standing: Standing, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
-    """J1: who opened a case may withdraw it until it is ruled on, unless the knock of another seat joined it."""
-    case = standing.docket.case(request.case)
+def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
+    """J1: Return the event by which the opener withdraws a case.
+
+    Raises NotYours for another caller, WrongPhase after a ruling or if the knock of a different seat joined the case.
+    """
+    case = state.docket.case(request.case)
     if moment.actor != case.by:
         raise NotYours("not_the_opener", "J1")
     if case.status != "pending":
@@ -293,12 +320,16 @@ def withdraw(rules: Ruleset, standing: Standing, request: Withdrawal, moment: Mo
     return (CaseWithdrawn(case=case.case),)
 
 
-def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) -> tuple[Event, ...]:
-    """J7: a party asks for another official, once and in time; J10: who ruled has found an error of his own."""
-    case = standing.docket.case(request.case)
+def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
+    """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
+
+    Raises NotYours for a seat that is no party or has lost nothing, and for an official who did not rule last.
+    Raises WrongPhase if the case waits for a ruling, if it was appealed before, or after the time for appeals.
+    """
+    case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
     if seat is not None:
-        _check_seat(standing, seat)
+        _check_seat(state, seat)
         if case.kind == "offence" and seat not in case.parties:
             raise NotYours("not_a_party", "J7")
     elif not case.ruled_by or case.ruled_by[-1] != moment.actor:
@@ -316,37 +347,37 @@ def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) 
             raise WrongPhase("window_closed", "J7")
         if not case.went_against(seat):
             raise NotYours("not_against_you", "J7")
-        named = set(officials(len(terms_of(standing).officials)))
-        if not standing.docket.of_club and named <= set(case.ruled_by):
+        named = set(officials(len(terms_of(state).officials)))
+        if not state.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")
-    within = standing.docket.under_way
+    within = state.docket.under_way
     return (CaseAppealed(case=case.case, seat=seat, text=request.text, within_deal=within),)
 
 
-def _check_seat(standing: Standing, seat: int) -> None:
-    if seat >= standing.play.table.seats:
+def _check_seat(state: AttendedState, seat: int) -> None:
+    if seat >= state.play.table.seats:
         raise NotInPlay("no_such_seat", None, seat=seat)
 
 
-# Play meanwhile
+# Play while a case waits
 
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
-"""What is no play."""
+"""Requests that are allowed while play is held."""
 
 
-def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
-    """J5: play goes on, or is held while a case waits for a ruling."""
+def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
+    """J5: Return the moment unchanged. Raises WrongPhase for an act of play while play is held for a case."""
     if not isinstance(request, WHILE_HELD):
-        takeback.check_play(standing.docket)
+        takeback.check_play(state.docket)
     return moment
 
 
-# What the facts change
+# Folding the events of a case
 
 
-def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -> Standing:
-    """The match with one case more, whose number the game knows, too."""
-    play, docket = standing.play, standing.docket
+def after_opened(rules: Ruleset, state: AttendedState, event: CaseOpened, number: int) -> AttendedState:
+    """Return the match with a new case. The game's ledger takes its number, too."""
+    play, docket = state.play, state.docket
     span = incidents.span_of(docket, event.events, number)
     case = Case(
         case=event.case,
@@ -362,64 +393,60 @@ def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -
         result=event.result,
     )
     play = offences.taken_up(play, event.case, event.accused, event.offence, event.events)
-    return replace(standing, play=play, docket=docket.with_case(case))
+    return replace(state, play=play, docket=docket.with_case(case))
 
 
-def _changed(standing: Standing, number: int, **changes: Any) -> Standing:
-    docket = standing.docket
-    return replace(standing, docket=docket.with_case(replace(docket.case(number), **changes)))
+def _with_case_changed(state: AttendedState, number: int, **changes: Any) -> AttendedState:
+    docket = state.docket
+    return replace(state, docket=docket.with_case(replace(docket.case(number), **changes)))
 
 
-def stated(rules: Ruleset, standing: Standing, event: CaseStated, number: int) -> Standing:
-    """The case after a statement."""
-    case = standing.docket.case(event.case)
+def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number: int) -> AttendedState:
+    case = state.docket.case(event.case)
     said, joined = (*case.said, (event.seat, event.agrees)), case.joined
     if event.knocked and event.seat not in joined:
         joined = (*joined, event.seat)
-    return _changed(standing, event.case, said=said, joined=joined)
+    return _with_case_changed(state, event.case, said=said, joined=joined)
 
 
-def withdrawn(rules: Ruleset, standing: Standing, event: CaseWithdrawn, number: int) -> Standing:
-    """The case is closed, and what it rested on stands as before."""
-    play = offences.let_go(standing.play, event.case)
-    return _changed(replace(standing, play=play), event.case, status="withdrawn")
+def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
+    """Return the match with a withdrawn case. The breaches that it rested on are open again."""
+    play = offences.let_go(state.play, event.case)
+    return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
-def appealed(rules: Ruleset, standing: Standing, event: CaseAppealed, number: int) -> Standing:
-    """The case waits for a ruling again, and what was agreed before does not count in it."""
-    return _changed(standing, event.case, status="appealed", said=(), reopened=event.seat is None)
+def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
+    """Return the match with a case that waits for a ruling again; earlier statements no longer count in it."""
+    return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
-    """The docket after an event of the game."""
-    docket = standing.docket
-    note = NOTED.get(type(event))
-    if note is not None:
-        docket = note(standing, docket, event, number)
-    if type(event) in LAYS_OPEN:
-        docket = replace(docket, under_way=False, reports=())
-    return docket
-
-
-def _dealt(standing: Standing, docket: Docket, event: Dealt, number: int) -> Docket:
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     return docket if docket.under_way else replace(docket, under_way=True)
 
 
-def _scored(standing: Standing, docket: Docket, event: DealScored, number: int) -> Docket:
-    """What its cases cost stands in the line from now on."""
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal: its hands are open, and its reports no longer matter."""
+    return replace(docket, under_way=False, reports=())
+
+
+def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
+    """Return the docket after a score: the line now holds what the cases of the deal cost."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
-def _reported(standing: Standing, docket: Docket, event: Reported, number: int) -> Docket:
-    """What comes of a report stands in it, or in the event that follows on it."""
+def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
+    """Return the docket with a report. Its breach is in the report or, if it has none, in the next event."""
     report = (number if event.breaches else number + 1, event.seat, docket.led)
     return replace(docket, reports=(*docket.reports, report))
 
 
-def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
-    """A knock on which the referee ruled at once is a case, too: of what all may see, for rulings on it are told."""
-    deal = phases.deal_of(standing.play)
+def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
+    """Return the docket with a decided case for a knock on which the referee ruled at once.
+
+    The case has only what every seat may see, for a later ruling on the case is published.
+    """
+    deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
     of = event.of if isinstance(event, KnockDismissed) else None
@@ -449,8 +476,8 @@ def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismiss
     return docket.with_case(case)
 
 
-def _imposed(standing: Standing, docket: Docket, event: PenaltyImposed, number: int) -> Docket:
-    """What a knock has cost that was dismissed at once."""
+def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
+    """Return the docket with the fine for a knock that the referee dismissed at once."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
@@ -459,11 +486,15 @@ def _imposed(standing: Standing, docket: Docket, event: PenaltyImposed, number: 
     return docket.with_case(replace(case, fine=event.points))
 
 
-NOTED: Mapping[type[Event], Callable[[Standing, Docket, Any, int], Docket]] = {
-    Dealt: _dealt,
-    DealScored: _scored,
-    Reported: _reported,
-    KnockUpheld: _ruled,
-    KnockDismissed: _ruled,
-    PenaltyImposed: _imposed,
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+    Dealt: _note_dealt,
+    DealScored: _note_scored,
+    Reported: _note_report,
+    KnockUpheld: _note_ruling,
+    KnockDismissed: _note_ruling,
+    PenaltyImposed: _note_penalty,
 }
+"""Notes of deals, reports, rulings and fines."""
+NOTES_AT_END: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = dict.fromkeys(LAYS_OPEN, _note_end)
+RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
+"""Events whose note needs the state just after them: a later event of the same act may end the deal."""

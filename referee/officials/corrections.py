@@ -1,6 +1,6 @@
-"""Corrections: deals that are over, scored anew (J8-J10).
+"""Corrections: deals that are over are scored again (J8-J10).
 
-A correction is one event, made between two deals or after the last, and it says all that counts from then on.
+A correction is one event, between two deals or after the last. It has all numbers that count from then on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,10 @@ from referee.officials.events.corrections import (
     Script,
     Why,
     amended,
-    as_they_count,
+    lines_that_count,
 )
-from referee.officials.rescoring import Recast, as_json, recast
-from referee.officials.state import Standing
+from referee.officials.rescoring import Rescored, as_json, rescore
+from referee.officials.state import AttendedState
 from referee.phases import Over
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
@@ -30,14 +30,14 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, Recorded
 
 
-def correct(rules: Ruleset, standing: Standing, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """J9, J10: an official has deals scored anew."""
+def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
+    """J9, J10: Return an official's correction and its consequences. Raises as :func:`make_correction`."""
     opened = moment.history[0].event
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
-    event = corrected(
+    event = make_correction(
         rules,
         opened,
-        standing,
+        state,
         moment.history,
         request.case,
         request.why,
@@ -46,13 +46,13 @@ def correct(rules: Ruleset, standing: Standing, request: Correct, moment: Moment
         moment,
         beyond_doubt=request.beyond_doubt,
     )
-    return event, *following(rules, standing, event, moment)
+    return event, *following(rules, state, event, moment)
 
 
-def corrected(
+def make_correction(
     rules: Ruleset,
     opened: MatchOpened,
-    standing: Standing,
+    state: AttendedState,
     history: Sequence[Recorded],
     case: int | None,
     why: Why,
@@ -63,15 +63,16 @@ def corrected(
     beyond_doubt: bool = False,
     replaces: int | None = None,
 ) -> ProtocolCorrected:
-    """J8, J9: the correction, or a refusal; nothing is stored, so that it can be looked at first.
+    """J8, J9: Return a correction, which will be the event after ``moment.version``. It may be just for a preview.
 
-    It will be the event after ``moment.version``. ``history`` is all of the match that is on record. ``replaces``:
-    the number of the earlier correction that counts no more.
+    ``history`` is the whole history. ``replaces`` is the number of the earlier correction that no longer counts.
+    Raises AgainstTheRules if a deal has no line, and WrongPhase if a deal is under way, if the time for corrections
+    is over, or if a later deal depends on the corrected numbers and is not struck.
     """
     scripts, strike = tuple(scripts), tuple(sorted(set(strike)))
-    play, number = standing.play, moment.version + 1
-    check_time(rules, opened, standing, history, moment, beyond_doubt=beyond_doubt)
-    lines = as_they_count(history)
+    play, number = state.play, moment.version + 1
+    check_time(rules, opened, state, history, moment, beyond_doubt=beyond_doubt)
+    lines = lines_that_count(history)
     deals = {one.deal for one in scripts} | set(strike)
     if unknown := deals - {line.deal for line in lines.values()}:
         raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
@@ -80,88 +81,98 @@ def corrected(
             deals.add(one.event.deal)
     if not deals:
         raise AgainstTheRules("no_such_line", "J9", deals=())
-    anew = recast(rules, history, scripts, strike, number, replaces)
-    if anew.hangs:
-        raise WrongPhase("line_hangs", "J9", deals=anew.hangs)
-    table = anew.state.table
-    over = anew.end is not None
+    rescored = rescore(rules, history, scripts, strike, number, replaces)
+    if rescored.dependent:
+        raise WrongPhase("line_hangs", "J9", deals=rescored.dependent)
+    table = rescored.state.table
+    over = rescored.end is not None
     event = ProtocolCorrected(
         case=case,
         deal=min(deals),
         why=why,
         lines=tuple(
-            [_changed(place, lines[place], line) for place, line in anew.lines.items() if line != lines[place]]
+            [
+                _line_change(place, lines[place], line)
+                for place, line in rescored.lines.items()
+                if line != lines[place]
+            ]
         ),
-        struck=anew.struck,
+        struck=rescored.struck,
         points=table.points,
         eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active]),
         dealer=table.dealer,
         next_deal=table.deal,
         halves=any(isinstance(line, DealScored) and line.halves for line in lines.values()),
         pot=table.pot if rules.has_pot else None,
-        duel=anew.duel,
+        duel=rescored.duel,
         carried=as_json({name: getattr(table, name) for name in rules.carries}),
-        won=_ended(anew) if over else None,
+        won=_ending(rescored) if over else None,
         replaces=replaces,
         scripts=scripts,
         strike=strike,
     )
-    as_usual = anew.duel == anew.called and (table.active, table.dealer) == (play.table.active, play.table.dealer)
+    as_usual = rescored.duel == rescored.called and (table.active, table.dealer) == (
+        play.table.active,
+        play.table.dealer,
+    )
     return event if over or (as_usual and not isinstance(play, Over)) else replace(event, fresh=True)
 
 
 def check_time(
     rules: Ruleset,
     opened: MatchOpened,
-    standing: Standing,
+    state: AttendedState,
     history: Sequence[Recorded],
     moment: Moment,
     *,
     beyond_doubt: bool = False,
 ) -> None:
-    """J8, J9: between two deals or after the last, and in time unless it is beyond doubt."""
-    check_between_deals(rules, standing)
+    """J8, J9: Raise WrongPhase if a deal is under way, or if the time is over for a correction that leaves doubt."""
+    check_between_deals(rules, state)
     if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
 
 
-def check_between_deals(rules: Ruleset, standing: Standing) -> None:
-    """J9: Raise WrongPhase while a deal is under way, or if the game scores no deal anew."""
-    play = standing.play
+def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
+    """J9: Raise WrongPhase while a deal is under way, or if the game cannot score a deal again."""
+    play = state.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
     if not (isinstance(play, Over) or rules.between_deals(play)):
         raise WrongPhase("deal_under_way", "J9")
 
 
-def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
-    """What comes by itself after a correction, which is the event after ``moment.version``: cards for a lead, drawn
-    as the house has committed to. In a preview none are: who may look first could look until they suit him."""
+def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
+    """Return the consequences of a correction, which is the event after ``moment.version``: draws for the next deal.
+
+    The draws use the seed that the house has committed to. A preview (a moment without a seed) draws nothing, or an
+    official could preview until the draw suits them.
+    """
     if not moment.seed:
         return ()
     number = moment.version + 1
-    standing = resumed(rules, standing, event, number)
-    committed = shuffle.commit(rules, standing, moment)
+    state = after_corrected(rules, state, event, number)
+    committed = shuffle.commit(rules, state, moment)
     for made in committed:
         number += 1
-        standing = shuffle.committed(rules, standing, made, number)
-    met = shuffle.chance(rules, standing, None, replace(moment, version=number))
-    return *committed, *rules.begin(standing.play, met)
+        state = shuffle.after_commitment(rules, state, made, number)
+    met = shuffle.with_seed(rules, state, None, replace(moment, version=number))
+    return *committed, *rules.begin(state.play, met)
 
 
-def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number: int) -> Standing:
-    """The match after a correction, by its numbers."""
-    assert rules.resumed is not None, "it can go on with other numbers"
-    docket = standing.docket
+def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
+    """Return the match with the numbers of a correction, and its case with the seats that gained by it."""
+    assert rules.resumed is not None, "a game that scores again can resume"
+    docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
-        points = zip(standing.play.table.points, event.points, strict=True)
+        points = zip(state.play.table.points, event.points, strict=True)
         gained = tuple([seat for seat, (before, after) in enumerate(points) if rules.improved(before, after)])
         docket = docket.with_case(replace(docket.case(event.case), corrected=number, gained=gained))
-    return replace(standing, play=rules.resumed(standing.play, event), docket=docket)
+    return replace(state, play=rules.resumed(state.play, event), docket=docket)
 
 
 def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
-    """J8: the time at which corrections end; ``None`` while the match goes on."""
+    """J8: Return the end of the time for corrections; ``None`` while the match goes on, or without officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
@@ -172,23 +183,26 @@ def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> dateti
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
+    """J8: Return the end of the time in which a score may be corrected on the balance of probabilities."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
 ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
-"""With these a match has ended, or goes on again."""
+"""Events that end a match, or reopen it."""
 
 
 def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
-    """When a match ended that had until then ended ``before``, after one of :data:`ENDS`; ``None``: it goes on."""
+    """Return the time at which a match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
+
+    ``before`` is the time before this event. A correction of a match that has ended does not change it.
+    """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
     return at
 
 
-def _changed(number: int, was: Line, now: Line) -> LineCorrected:
-    """What is otherwise on a line."""
+def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
+    """Return the change of a line: its numbers, and the whole score if more than the numbers has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers
@@ -196,14 +210,14 @@ def _changed(number: int, was: Line, now: Line) -> LineCorrected:
     return numbers if amended(was, numbers) == now else replace(numbers, score=now)
 
 
-def _ended(anew: Recast) -> Ended:
-    """How the match has ended, as the game says it."""
-    match anew.end:
+def _ending(rescored: Rescored) -> Ended:
+    """Return the end of a match for the record, from the event with which the replay ended."""
+    match rescored.end:
         case MatchWon() as won:
             return Ended(
                 by=won.by,
                 rule=won.rule,
-                event=anew.ended_by,
+                event=rescored.ended_by,
                 seat=won.seat,
                 seats=won.seats,
                 settlement=won.settlement,
@@ -211,11 +225,11 @@ def _ended(anew: Recast) -> Ended:
             )
         case (MatchClosed() | MatchAbandoned()) as ended:
             return Ended(
-                by=anew.state.by,
+                by=rescored.state.by,
                 rule=ended.rule,
-                event=anew.ended_by,
+                event=rescored.ended_by,
                 settlement=ended.settlement,
                 pot_before=ended.pot_before,
                 shares=ended.shares,
             )
-    raise AssertionError(f"{anew.end} ends no match")
+    raise AssertionError(f"{rescored.end} ends no match")

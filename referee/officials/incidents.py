@@ -1,10 +1,11 @@
-"""Incidents: which allegations are of the same error, and in which case it was punished (B-O5, J1, J3).
+"""Incidents: find allegations of the same error, and the case that has punished it (B-O5, J1, J3).
 
-A breach or a report is an incident of its own. An allegation that rests on no event covers each error of its kind by
-the accused from the beginning of the deal up to the knock.
+Each breach and each report is one incident. An allegation that rests on no event covers every error of its kind by
+the accused from the beginning of the deal to the knock.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,29 +13,29 @@ from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
-from referee.officials.state import Case, Docket, Span, Standing
+from referee.officials.state import AttendedState, Case, Docket, Span
 from referee.value import Value
 from referee.visibility import Event
 
 
 class Incident(Value):
-    """An error of a player, as it is on record or alleged."""
+    """A player's error, on record or alleged."""
 
     deal: int
     players: frozenset[int]
-    """Who is accused, and who pays: of a wrong cut either the player who cut or the dealer may be accused (B17)."""
+    """The accused and the payer: for a wrong cut, either the player who cut or the dealer may be accused (B17)."""
     offence: str | None
     events: tuple[int, ...]
-    """The events that show it; empty: it is only alleged."""
+    """The events that show the error; empty: it is only alleged."""
     span: Span
     named: bool = False
-    """Whether an official names the events: other events may show the same error."""
+    """True if an official has named the events, so that other events may show the same error."""
 
 
-def same(one: Incident, other: Incident) -> bool:
-    """Return whether two incidents are, or may be, one error: an event shows both, or their spans overlap.
+def may_be_same(one: Incident, other: Incident) -> bool:
+    """Return whether two incidents may be one error: one event shows both, or their spans overlap.
 
-    Two errors that different events on record show are two incidents.
+    If different recorded events show two errors, they are two incidents.
     """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
@@ -54,7 +55,7 @@ def of_case(docket: Docket, case: Case) -> Incident:
 def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
     """Return the incident that a ruling finds.
 
-    Where the case rests on no event, the events that the ruling names tell when the error happened.
+    If the case rests on no event, its span begins and ends at the first event that the ruling names.
     """
     incident = replace(of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
@@ -63,38 +64,38 @@ def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
     return replace(incident, events=ruled.rests_on, span=(first, first), named=True)
 
 
-def of_breach(standing: Standing, upheld: KnockUpheld, now: int) -> Incident:
+def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
     """Return the incident for which the game upholds a knock at event ``now``."""
     return Incident(
-        deal=phases.deal_of(standing.play),
+        deal=phases.deal_of(state.play),
         players=frozenset((upheld.accused, upheld.payer)),
         offence=upheld.offence,
         events=upheld.rests_on,
-        span=span_of(standing.docket, upheld.rests_on, now),
+        span=span_of(state.docket, upheld.rests_on, now),
     )
 
 
-def alleged(standing: Standing, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return what a knock at event ``now`` alleges that rests on no event: any such error of the deal so far."""
+def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
+    """Return the incident of a knock at event ``now`` that rests on no event: any such error of the deal so far."""
     return Incident(
-        deal=phases.deal_of(standing.play),
+        deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
         offence=offence,
         events=(),
-        span=(standing.docket.begun, now),
+        span=(state.docket.begun, now),
     )
 
 
 def in_trick(docket: Docket, incident: Incident) -> Incident:
-    """Return the same alleged of the trick under way alone, or between two tricks of the last one."""
+    """Return an incident limited to the trick under way or, between two tricks, to the last trick."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
-    """Return the first and the last event between which an error happened that these events show.
+    """Return the first and the last event between which the error that these events show has happened.
 
-    What is reported happened in the trick of the report, and what no event shows at any time of the deal up to
-    ``now``.
+    A reported error happened in the trick of its report. An error that no event shows happened at any time of the
+    deal up to event ``now``.
     """
     if not events:
         return docket.begun, now
@@ -103,21 +104,21 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 
 
 def punished_in(
-    docket: Docket, incident: Incident, but: int | None = None, stands: Callable[[Case], bool] | None = None
+    docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the case whose penalty for this incident is in force; ``None``: there is none.
+    """Return the number of the case whose penalty for this incident is in force; ``None`` if no case has one.
 
-    ``but``: a case that is left out. ``stands``: whether the penalty of a case still counts in the line of its deal;
-    ``None``: each does.
+    ``except_case`` is left out. ``counts`` returns whether the penalty of a case still counts in the line of its
+    deal; without it every penalty does.
     """
     found = (
         case.case
         for case in docket.cases
-        if case.case != but
+        if case.case != except_case
         and case.verdict == "upheld"
         and case.penalty is not None
-        and same(of_case(docket, case), incident)
-        and (stands is None or stands(case))
+        and may_be_same(of_case(docket, case), incident)
+        and (counts is None or counts(case))
     )
     return next(found, None)
 
@@ -125,7 +126,7 @@ def punished_in(
 def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) -> bool:
     """Return whether a fault on record, which is paid for without a knock, is this incident (D-O24)."""
     return any(
-        same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
+        may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
         for one in ledger.standings
         if one.breach.points and one.breach.offence == incident.offence and one.breach.seat in incident.players
         for events in ((*one.breach.shown_by, one.event),)
@@ -133,55 +134,57 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 
 
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
-    """Return the case that decides about this incident, one that waits for a ruling first; ``None``: there is none.
+    """Return the case that decides about this incident; ``None`` if no case does.
 
-    A knock that the referee dismissed decides about no incident.
+    A case that waits for a ruling comes first. A knock that the referee dismissed decides about no incident.
     """
 
     def decides(case: Case) -> bool:
         by_referee = case.verdict == "dismissed" and case.ruled_by == (None,)
         return case.kind == "offence" and case.status != "withdrawn" and (case.is_open or not by_referee)
 
-    cases = [case for case in docket.cases if decides(case) and same(of_case(docket, case), incident)]
+    cases = [case for case in docket.cases if decides(case) and may_be_same(of_case(docket, case), incident)]
     waiting = [case for case in cases if case.is_open]
     punished = [case for case in cases if case.case == punished_in(docket, incident)]
     return next(iter((*waiting, *punished, *cases)), None)
 
 
-# When a trick began
+# The beginning of deals and tricks
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
-    """The docket after an event of the game: since when its deal and its trick are under way."""
-    docket = standing.docket
-    if type(event) in LAYS_OPEN:
-        return replace(docket, begun=number, led=number, awaits_lead=False)
-    note = NOTED.get(type(event))
-    return docket if note is None else note(docket, number)
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal, with which the next deal and its first trick begin."""
+    return replace(docket, begun=number, led=number, awaits_lead=False)
 
 
-def _dealt(docket: Docket, number: int) -> Docket:
-    """Cards that are dealt again begin a new trick; all before the first trick of the deal is one with it."""
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
+    """Return the docket after a deal of cards. A second deal of cards begins a new trick; the first trick of a deal
+    includes everything before it."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
-def _played(docket: Docket, number: int) -> Docket:
+def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Docket:
+    """Return the docket after a card, which begins a trick if it is the lead."""
     return replace(docket, led=number, awaits_lead=False) if docket.awaits_lead else docket
 
 
-def _taken(docket: Docket, number: int) -> Docket:
-    """The end of a trick; where no card was told it is all that is known of it."""
-    return docket if docket.awaits_lead is None else replace(_played(docket, number), awaits_lead=True)
+def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
+    """Return the docket after a trick. In a tally no cards are entered, and the trick began with this event."""
+    if docket.awaits_lead is None:
+        return docket
+    return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)
 
 
-def _entered(docket: Docket, number: int) -> Docket:
-    """Of a deal that is entered whole no event tells when an error happened."""
+def _note_result(docket: Docket, play: Any, event: ResultEntered, number: int) -> Docket:
+    """Return the docket of a deal that is entered whole: no event shows when an error happened."""
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
-NOTED: Mapping[type[Event], Callable[[Docket, int], Docket]] = {
-    Dealt: _dealt,
-    CardPlayed: _played,
-    TrickTaken: _taken,
-    ResultEntered: _entered,
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+    **dict.fromkeys(LAYS_OPEN, _note_end),
+    Dealt: _note_dealt,
+    CardPlayed: _note_card,
+    TrickTaken: _note_trick,
+    ResultEntered: _note_result,
 }
+"""Notes of the events at which a deal and its tricks begin."""

@@ -1,4 +1,4 @@
-"""Event numbers for what a correction says: one for each fact, in order, although all stand in one event.
+"""Event numbers for the facts of a correction: each fact has its own, in order, although one event holds them all.
 
 A game may compare event numbers to find out what came first (B71, B-O12). So no two facts of a rebuilt deal share a
 number. A line names the events on record instead: the ruling and the correction.
@@ -15,7 +15,7 @@ from referee.visibility import Event
 
 
 def on_record(fact: Event, correction: int) -> Event:
-    """Return a fact of a correction as it goes on record: it names no event after the one in which it stands."""
+    """Return a fact of a correction to be recorded: event numbers beyond ``correction`` become ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
         return replace(fact, rests_on=_at_most(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
@@ -30,7 +30,7 @@ def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 class Numbering:
-    """Numbers after all on record, and the event that each of them stands for."""
+    """Numbers greater than those of all recorded events, each with the recorded event that it stands for."""
 
     def __init__(self, last: int) -> None:
         self._last = last
@@ -39,7 +39,7 @@ class Numbering:
     def next(self, correction: int) -> int:
         """Return the number of the next fact of this correction.
 
-        The number before it is free: it stands for the event before the correction, which is the ruling.
+        The number before that one is used for the event before the correction, which is the ruling.
         """
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
@@ -53,7 +53,7 @@ class Numbering:
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with the events on record."""
+        """Return the line with the numbers of recorded events."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -62,11 +62,11 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger of the next deal, with the breaches of this one by the events on record."""
-        return replace(ledger, past=tuple([self._standing(one) for one in ledger.past]))
+        """Return the ledger of the next deal; the breaches of the last deal name recorded events."""
+        return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail, in which ``events`` lists event numbers at any depth."""
+        """Return a part of a line's detail. At any depth, ``events`` is a list of event numbers."""
         if isinstance(value, Mapping):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)
@@ -74,7 +74,7 @@ class Numbering:
             }
         return [self._detail(part) for part in value] if isinstance(value, list) else value
 
-    def _standing(self, one: NotedBreach) -> NotedBreach:
+    def _breach(self, one: NotedBreach) -> NotedBreach:
         breach = replace(one.breach, shown_by=self.events(one.breach.shown_by))
         (event,) = self.events((one.event,))
         return replace(one, breach=breach, event=event)

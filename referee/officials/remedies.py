@@ -1,7 +1,7 @@
-"""What a ruling changes: points in the deal under way, the deal itself, and lines that stand in the protocol.
+"""The effects of a ruling: points in the deal under way, a voided deal, and corrected lines of the protocol.
 
-A deal that stands in the protocol is scored anew (J9), with the price of the offence before its score, or with its
-result told anew. What an earlier ruling on the case had corrected counts no more then: the last ruling counts.
+A deal in the protocol is scored again (J9), with the price of the offence before its score, or with a new result. The
+correction replaces that of an earlier ruling on the case: only the last ruling counts.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from referee.officials import corrections, incidents
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import Line, Script, Why
 from referee.officials.numbering import on_record
-from referee.officials.rescoring import Recast, as_json, as_tally, recast, script
-from referee.officials.state import Case, Due, Standing
+from referee.officials.rescoring import Rescored, as_json, as_tally, rescore, script
+from referee.officials.state import AttendedState, Case, Due
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -25,7 +25,7 @@ from referee.whole_deal import entering
 
 
 class Price(NamedTuple):
-    """Who pays, how many points, and by which rule."""
+    """The seat that pays, the points, and the rule of the price."""
 
     payer: int
     points: int
@@ -33,14 +33,17 @@ class Price(NamedTuple):
 
 
 def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: what the game asks for an offence in such a state of its deal, or with -1 what lifts it. May refuse."""
+    """J3: Return the events that put the price of an offence on a deal or, with ``sign`` -1, lift the price again.
+
+    Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible in this state.
+    """
     if rules.priced is None:
         raise WrongPhase("not_in_this_game", "J3")
     return rules.priced(play, offence, accused, sign)
 
 
 def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
-    """J3: the same as a price."""
+    """J3: Return the price of an offence in this state of the deal. Raises as :func:`priced`."""
     due = priced(rules, play, offence, accused)[0]
     if isinstance(due, PenaltyImposed):
         return Price(due.seat, due.points, due.rule)
@@ -49,59 +52,65 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
     return Price(breach.payer, breach.points, breach.rule)
 
 
-def check_unpunished(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> None:
+def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
     """B-O5, J3: Raise WrongPhase if another case, or a fault on record, has punished what this ruling punishes."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
-        return  # its own penalty is in force
-    incident, written = incidents.of_ruling(standing.docket, case, ruled), case.deal <= standing.docket.scored
-    stands = _in_force(rules, case, ruled, moment) if written else None
-    punished = incidents.punished_in(standing.docket, incident, case.case, stands)
+        return  # the penalty in force is that of this case
+    incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
+    counts = _in_force(rules, case, ruled, moment) if written else None
+    punished = incidents.punished_in(state.docket, incident, case.case, counts)
     if punished is not None:
         raise WrongPhase("punished_already", "J3", case=punished)
     if rules.knocks:
         return
-    ledger = as_played(rules, standing, case.deal, moment, case.corrected).table.ledger
-    if incidents.is_on_record(standing.docket, ledger, incident):
+    ledger = as_played(rules, state, case.deal, moment, case.corrected).table.ledger
+    if incidents.is_on_record(state.docket, ledger, incident):
         raise WrongPhase("punished_already", "J3")
 
 
 def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return whether the penalty of another case counts in the line of this one's deal: a result that was told later
-    stands in place of what was knocked in the deal."""
+    """Return a function that reports whether the penalty of a different case counts in the line of this case's deal.
 
-    def stands(other: Case) -> bool:
+    A result that was entered after the penalty replaces it.
+    """
+
+    def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
             return True
-        anew, deal = recast(rules, moment.history, replaces=case.corrected), case.deal
-        replaced = deal in anew.whole or ruled.remedy.result is not None
-        return not (replaced and other.entered.event > anew.begun.get(deal, 0))
+        rescored, deal = rescore(rules, moment.history, replaces=case.corrected), case.deal
+        replaced = deal in rescored.whole or ruled.remedy.result is not None
+        return not (replaced and other.entered.event > rescored.begun.get(deal, 0))
 
-    return stands
-
-
-def in_its_deal(standing: Standing, case: Case) -> bool:
-    """Whether the deal that a case is about can still be scored with it."""
-    return case.deal > standing.docket.scored and not isinstance(standing.play, Over)
+    return counts
 
 
-def in_points(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """What puts the price of a ruling on a deal in this state, and lifts what is ``due`` in it otherwise."""
+def is_in_its_deal(state: AttendedState, case: Case) -> bool:
+    """Return whether the deal of a case is still to be scored, in a match that goes on."""
+    return case.deal > state.docket.scored and not isinstance(state.play, Over)
+
+
+def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
+    """Return the events that put the price of a ruling on a deal, and lift what an earlier ruling (``due``) put on
+    it.
+
+    A knock that is upheld now gets its fine back.
+    """
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
     found = ruled.offence if upheld else None
-    stands = due is not None and due.points is not None
-    if stands and due is not None and due.offence == found:
-        found = None  # it is paid for already
-    elif stands and due is not None and due.offence is not None and case.accused is not None:
+    has_price = due is not None and due.points is not None
+    if has_price and due is not None and due.offence == found:
+        found = None  # the price is on the deal already
+    elif has_price and due is not None and due.offence is not None and case.accused is not None:
         for event in priced(rules, play, due.offence, case.accused, -1):
             if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
                 event = replace(event, seat=due.payer, points=-due.points)
             events += (event,)
     if found is not None and case.accused is not None:
         events += priced(rules, play, found, case.accused)
-    if upheld and due is not None and due.fine and isinstance(case.by, int):  # the knock was right after all
+    if upheld and due is not None and due.fine and isinstance(case.by, int):  # the knock was right
         events += (PenaltyImposed(seat=case.by, points=-due.fine, rule=ruled.rule),)
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
@@ -109,109 +118,120 @@ def in_points(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due 
 # Deals that are over
 
 
-def as_played(rules: Ruleset, standing: Standing, deal: int, moment: Moment, replaces: int | None = None) -> Any:
-    """The state in which a deal waited, or waits, for its score; refuses one that counts for nothing. ``replaces``:
-    the correction that is not looked at."""
-    if deal > standing.docket.scored:
-        return standing.play
-    return _of(recast(rules, moment.history, replaces=replaces).played, deal)
+def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
+    """Return the state in which a deal waited, or waits, for its score.
+
+    Raises WrongPhase if the deal does not count. ``replaces`` is the number of a correction that is left out.
+    """
+    if deal > state.docket.scored:
+        return state.play
+    return _state_of(rescore(rules, moment.history, replaces=replaces).played, deal)
 
 
-def _of(states: Any, deal: int) -> Any:
+def _state_of(states: Any, deal: int) -> Any:
     if deal not in states:
         raise WrongPhase("line_struck", "J9", deal=deal)
     return states[deal]
 
 
-def told(rules: Ruleset, anew: Recast, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: the deal as this result tells it, from its cards to the end of its play; or the first refusal, with the
-    place in the result on which it rests. It is read as of a tally in any match."""
+def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
+    """J9: Return the script for a whole deal with this result, which is read as in a tally.
+
+    Raises the first refusal of the game with the place in the result that caused it, and WrongPhase if the game has
+    no results or the deal does not count.
+    """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
     enter = entering(rules.result, rules.script, rules.take)
-    events = enter(as_tally(_of(anew.before, deal)), result, moment)
+    events = enter(as_tally(_state_of(rescored.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
     number = moment.version + 1
     return script(deal, [on_record(event, number) for event in events[:score]], whole=True)
 
 
-def check_told(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise the refusal of a result that this deal cannot have had, or WrongPhase if its line says so already."""
-    now = recast(rules, moment.history)
-    script = told(rules, now, deal, result, moment)
-    if says_the_same(rules, recast(rules, moment.history, (script,)), now):
+def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
+    """J9: Raise the refusal of a result that this deal cannot have had, or WrongPhase if its line shows it
+    already."""
+    now = rescore(rules, moment.history)
+    script = script_of_result(rules, now, deal, result, moment)
+    if says_the_same(rules, rescore(rules, moment.history, (script,)), now):
         raise WrongPhase("line_says_so", "J9", deal=deal)
 
 
-def says_the_same(rules: Ruleset, one: Recast, other: Recast) -> bool:
-    """Return whether a match counts the same in both: its lines, whatever events prove them, and what came of them.
+def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
+    """Return whether two replays agree on the lines, apart from the events that prove them, and on the outcome.
 
-    Two lines can be equal, and yet another player wins by them, because the order of their tricks decides.
+    Equal lines can have different outcomes: the order of tricks may decide who wins the match.
     """
 
-    def outcome(anew: Recast) -> Any:
-        table = anew.state.table
+    def outcome(rescored: Rescored) -> Any:
+        table = rescored.state.table
         counts = (table.points, table.active, table.dealer, table.deal, table.pot)
-        lines = {number: _without_proof(line) for number, line in anew.lines.items()}
-        return lines, anew.struck, anew.hangs, anew.end, anew.duel, counts
+        lines = {number: _without_proof(line) for number, line in rescored.lines.items()}
+        return lines, rescored.struck, rescored.dependent, rescored.end, rescored.duel, counts
 
     return bool(outcome(one) == outcome(other))
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as JSON without the numbers of events, and without what only cards show."""
-    said = as_json(line)
-    said.get("detail", {}).pop("noted", None)
+    """Return a line as JSON without the numbers of events, and without the details that need the cards."""
+    plain = as_json(line)
+    plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
-        for entry in said.get(name, ()):
+        for entry in plain.get(name, ()):
             entry.pop("events")
-        said[name] = sorted(said.get(name, ()), key=repr)
-    return said
+        plain[name] = sorted(plain.get(name, ()), key=repr)
+    return plain
 
 
-def check_correctable(rules: Ruleset, standing: Standing, ruled: CaseRuled, moment: Moment) -> MatchOpened:
-    """J8, J9: Return how the match was opened. Raise WrongPhase for what comes too early or too late."""
-    corrections.check_between_deals(rules, standing)  # which needs no history, and is asked after each act
+def check_correctable(rules: Ruleset, state: AttendedState, ruled: CaseRuled, moment: Moment) -> MatchOpened:
+    """J8, J9: Return the opening of the match. Raise WrongPhase if a correction comes too early or too late."""
+    corrections.check_between_deals(rules, state)  # first, for it needs no history and is checked after each act
     opened = moment.history[0].event
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
     beyond_doubt = ruled.standard == "beyond_reasonable_doubt"
-    corrections.check_time(rules, opened, standing, moment.history, moment, beyond_doubt=beyond_doubt)
+    corrections.check_time(rules, opened, state, moment.history, moment, beyond_doubt=beyond_doubt)
     return opened
 
 
-def _as_before(case: Case, ruled: CaseRuled) -> bool:
-    """Whether a ruling says the same as the last."""
+def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
+    """Return whether a ruling repeats the verdict, the remedy and the offence of the last one."""
     if (case.verdict, case.remedy) != (ruled.verdict, ruled.remedy):
         return False
     return ruled.verdict == "dismissed" or case.offence == ruled.offence
 
 
-def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> tuple[Event, ...]:
-    """J8, J9: what a ruling changes in lines that stand in the protocol, and what comes of that by itself; nothing
-    where they are right as they are. ``moment``: that after the ruling."""
-    if _as_before(case, ruled):
+def correction_events(
+    rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
+) -> tuple[Event, ...]:
+    """J8, J9: Return the correction that a ruling makes in the protocol, and its consequences; empty if all is right.
+
+    ``moment`` is the moment after the ruling. Raises WrongPhase if the line shows the result already, if the deal
+    does not count, or if a correction is not possible now.
+    """
+    if _repeats_last_ruling(case, ruled):
         return ()
     history, deal, remedy = moment.history, case.deal, ruled.remedy
     scripts: tuple[Script, ...] = ()
-    anew = recast(rules, history, replaces=case.corrected)
+    rescored = rescore(rules, history, replaces=case.corrected)
     due = case.entered
     if remedy.result is not None:
-        scripts = (told(rules, anew, deal, remedy.result, moment),)
-        anew = recast(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
-        if case.kind == "entry" and says_the_same(rules, anew, recast(rules, history)):
+        scripts = (script_of_result(rules, rescored, deal, remedy.result, moment),)
+        rescored = rescore(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
+        if case.kind == "entry" and says_the_same(rules, rescored, rescore(rules, history)):
             raise WrongPhase("line_says_so", "J9", deal=deal)
-    if due is not None and deal in anew.whole and due.event > anew.begun[deal]:
-        due = None  # a result stands in place of all that was, its knocks too
-    if ruled.verdict == "upheld" or deal in anew.played:
-        points = in_points(rules, _of(anew.played, deal), case, ruled, due)
+    if due is not None and deal in rescored.whole and due.event > rescored.begun[deal]:
+        due = None  # the later result replaced the deal with its knocks
+    if ruled.verdict == "upheld" or deal in rescored.played:
+        points = point_events(rules, _state_of(rescored.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()
     if not (scripts or remedy.strike or case.corrected):
         return ()
-    opened = check_correctable(rules, standing, ruled, moment)
-    event = corrections.corrected(
+    opened = check_correctable(rules, state, ruled, moment)
+    event = corrections.make_correction(
         rules,
         opened,
-        standing,
+        state,
         history,
         case.case,
         Why(rule=ruled.rule, reason=ruled.reason),
@@ -221,4 +241,4 @@ def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, 
         beyond_doubt=ruled.standard == "beyond_reasonable_doubt",
         replaces=case.corrected,
     )
-    return event, *corrections.following(rules, standing, event, moment)
+    return event, *corrections.following(rules, state, event, moment)

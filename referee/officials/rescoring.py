@@ -1,7 +1,7 @@
-"""A match folded anew, with other numbers for some of its deals (J9).
+"""A replay of a match with other facts for some of its deals, which are scored again (J9).
 
-What was bid, played and answered stands, and so does who was dealt in. What a line comes to is asked of the game
-once more at each score; so what hangs on a corrected number is right by itself: bounces, ends, elimination, the pot.
+Bids, cards, answers, dealers and who was dealt in stay as recorded. At each score the replay asks the game for a new
+line. So all that depends on a corrected number is right as well: bounces, the end, elimination, the pot.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ from referee.events import (
 )
 from referee.offences import Ledger
 from referee.officials.events.corrections import Line, ProtocolCorrected, Script, Scripted
-from referee.officials.events.takeback import that_stands
+from referee.officials.events.takeback import without_taken_back
 from referee.officials.events.tally import ResultEntered
 from referee.officials.numbering import Numbering
 from referee.ruleset import Moment, Ruleset
@@ -41,11 +41,11 @@ from referee.value import Value
 from referee.visibility import Event, Recorded
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
-"""What can happen before a deal, whatever deal it will be."""
+"""Events that may come before a deal, even if other seats play that deal now."""
 
 
-class Recast(Value):
-    """A match as it stands when deals have been scored anew."""
+class Rescored(Value):
+    """A match at the end of a replay."""
 
     state: Any
     """The phase of the game."""
@@ -53,74 +53,76 @@ class Recast(Value):
     """The lines that count, by the number of the event that wrote them."""
     struck: tuple[int, ...]
     """Deals that were scored and count for nothing."""
-    hangs: tuple[int, ...]
-    """Deals that ended as they did, or were played at all, because of a number that is another now. They are left
-    out here."""
+    dependent: tuple[int, ...]
+    """Deals that were played, or ended at their last trick, only because of a number that has since changed. The
+    replay leaves them out."""
     end: Event | None
-    """What has ended the match."""
+    """The event that ended the match; ``None``: the match goes on."""
     ended_by: int
-    """The number of the event that did, or that wrote the line which did; 0: it goes on."""
+    """The number of the recorded event that ended the match, or whose line did; 0: the match goes on."""
     duel: tuple[int, ...]
-    """Who plays the next deal, where it is a duel."""
+    """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """Who was to play it in a duel until now."""
+    """The seats that play the next deal in a duel by the record without these corrections."""
     before: Mapping[int, Any]
-    """The state in which a deal was begun, by deal, of those that count."""
+    """The state in which a deal began, by number of the deals that count."""
     played: Mapping[int, Any]
-    """The state in which a deal waited for its score, by deal, of those that count."""
+    """The state in which a deal waited for its score, by number of the deals that count."""
     whole: frozenset[int]
-    """Deals that count as a script tells them, and not as they were played."""
+    """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]
-    """The number of the event with which a deal was begun as it was played: its cards were dealt, or it was entered
-    whole."""
+    """The number of the recorded event that dealt the cards of a deal, or entered the deal as a whole, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
-    """What a deal is scored with, as it goes on record: before its score, or as the ``whole`` of it."""
-    told = [Scripted(topic=fact.TOPIC, event=as_json(fact)) for fact in facts]
-    return Script(deal=deal, events=tuple(told), whole=whole)
+    """Return the script that a correction records for a deal.
+
+    Its facts are added just before the score or, with ``whole``, replace the whole deal.
+    """
+    scripted = [Scripted(topic=fact.TOPIC, event=as_json(fact)) for fact in facts]
+    return Script(deal=deal, events=tuple(scripted), whole=whole)
 
 
 def as_json(value: Any) -> Any:
-    """As it comes back from a row."""
+    """Return a value as it is read from a stored row: lists, dictionaries and plain values."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 @cache
-def _known(rules: Ruleset) -> Mapping[str, type[Event]]:
-    """The facts that a game folds, by topic."""
-    kinds: tuple[type[Event], ...] = (*event_kinds_in(events), ResultEntered, *rules.events)
-    return {kind.TOPIC: kind for kind in kinds}
+def _events_by_topic(rules: Ruleset) -> Mapping[str, type[Event]]:
+    """Return the types of event that the game folds, by topic."""
+    types: tuple[type[Event], ...] = (*event_kinds_in(events), ResultEntered, *rules.events)
+    return {kind.TOPIC: kind for kind in types}
 
 
 def as_tally(state: Any) -> Any:
-    """The state before a deal of which a result is told: it is read as of a tally, whatever cards there were."""
+    """Return the state before a deal, set to tally, so that an entered result can be read in any match."""
     return replace(state, table=replace(state.table, house=False, tally=True, penalise=True))
 
 
-class _Orders:
-    """What all corrections of a match say about its deals, the later ones after the earlier."""
+class _Corrections:
+    """The scripts and strikes of all corrections that count. A later correction overrides an earlier one."""
 
     def __init__(self, rules: Ruleset) -> None:
-        self.kinds = _known(rules)
+        self.event_types = _events_by_topic(rules)
         self.whole: dict[int, tuple[int, tuple[Event, ...]]] = {}
-        """By deal: the number of the event that says so, and what stands for the deal."""
+        """The number of the correction and the facts that replace a deal, by deal."""
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
-        """By deal: the same, and what comes before its score."""
+        """The number of each correction and the facts that it adds before the score, by deal."""
         self.strike: set[int] = set()
 
-    def take_all(self, history: Iterable[Recorded], replaced: int | None) -> None:
-        """What is on record, but for what counts no more: ``replaced``, or another that a later one replaces."""
-        told = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
-        out = {replaced, *(event.replaces for event in told.values())}
-        for number, event in told.items():
-            if number not in out:
-                self.take(number, event.scripts, event.strike)
+    def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
+        """Add every correction on record except ``replaced`` and those that a later correction replaces."""
+        recorded = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
+        left_out = {replaced, *(event.replaces for event in recorded.values())}
+        for number, event in recorded.items():
+            if number not in left_out:
+                self.add(number, event.scripts, event.strike)
 
-    def take(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
-        """What event ``number`` says. A deal that was struck counts again when it is told anew later."""
+    def add(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
+        """Add the scripts and strikes of event ``number``. A script for a whole deal restores a struck deal."""
         for one in scripts:
-            facts = tuple([msgspec.convert(told.event, self.kinds[told.topic]) for told in one.events])
+            facts = tuple([msgspec.convert(fact.event, self.event_types[fact.topic]) for fact in one.events])
             if one.whole:
                 self.whole[one.deal] = number, facts
                 self.strike.discard(one.deal)
@@ -129,41 +131,50 @@ class _Orders:
         self.strike.update(strike)
 
 
-def recast(
+def rescore(
     rules: Ruleset,
     history: Sequence[Recorded],
     scripts: Iterable[Script] = (),
     strike: Iterable[int] = (),
     number: int | None = None,
     replaces: int | None = None,
-) -> Recast:
-    """The match with these scripts and without the deals of ``strike``, beside what it was corrected by before, and
-    without what was taken back (J11).
+) -> Rescored:
+    """Return the match with these scripts and without the deals of ``strike``.
 
-    ``history`` is the whole of it. ``number``: of the event that will hold the scripts, which shows what they tell;
-    left out: the next. ``replaces``: the earlier correction that counts no more.
+    Earlier corrections count as well; acts that were taken back do not (J11). ``history`` is the whole history.
+    ``number`` is the number of the event that will record the scripts; by default the next. ``replaces`` is the
+    number of an earlier correction that no longer counts.
     """
-    orders, number = _Orders(rules), history[-1].originator_version + 1 if number is None else number
-    orders.take_all(history, replaces)
-    orders.take(number, scripts, strike)
-    return _Walk(rules, that_stands(history), orders, Numbering(number)).gone()
+    if number is None:
+        number = history[-1].originator_version + 1
+    corrections = _Corrections(rules)
+    corrections.add_recorded(history, replaces)
+    corrections.add(number, scripts, strike)
+    return _Replay(rules, without_taken_back(history), corrections, Numbering(number)).run()
 
 
-class _Walk:
-    """On the way through a history."""
+class _Replay:
+    """A walk through a history with the corrected facts.
 
-    def __init__(self, rules: Ruleset, history: Sequence[Recorded], orders: _Orders, numbering: Numbering) -> None:
+    It keeps two things: the match as it counts (``state``, ``lines``, ``end``, ``duel``), and what the record says at
+    the same event (``recorded_points``, ``recorded_out``, ``called``, ``deal``). If the two differ, a deal depends on
+    a number that has changed.
+    """
+
+    def __init__(
+        self, rules: Ruleset, history: Sequence[Recorded], corrections: _Corrections, numbering: Numbering
+    ) -> None:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
-        self.rules, self.history, self.orders, self.numbering = rules, history, orders, numbering
-        self.place = 1
-        """So much of the history is behind."""
+        self.rules, self.history, self.corrections, self.numbering = rules, history, corrections, numbering
+        self.position = 1
+        """The number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
-        """After the last line that counts, or the last void: nothing has been dealt since."""
+        """The state after the last line that counts, or after the last void: no card of the next deal is dealt."""
         self.lines: dict[int, Line] = {}
         self.struck: set[int] = set()
-        self.hangs: set[int] = set()
+        self.dependent: set[int] = set()
         self.end: Event | None = None
         self.ended_by = 0
         self.duel: tuple[int, ...] = ()
@@ -171,61 +182,69 @@ class _Walk:
         self.played: dict[int, Any] = {}
         self.whole: set[int] = set()
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
-        """What a result is read without."""
+        """The match's own values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """After so many corrections: by deal, who dealt."""
+        """The seat that dealt, by the number of corrections so far and the deal."""
         self.begun: dict[int, int] = {}
-        """By deal: the event in which the cards were dealt that were played, or the deal was entered."""
-        self.times = 0
-        """How many corrections there have been."""
-        times, deal, whole = 0, 1, False
-        for recorded in history:
-            event = recorded.event
-            if type(event) not in _BEGINS:
-                continue
-            if isinstance(event, Dealt):
-                self.dealers.setdefault((times, event.deal), event.dealer)
-            elif isinstance(event, DealScored):
-                self.dealers.setdefault((times, event.deal), event.dealer)
-                deal, whole = event.deal + 1, False
-            elif isinstance(event, ProtocolCorrected):
-                times += 1
-            if isinstance(event, Dealt | ResultEntered) and not whole:
-                self.begun[deal] = recorded.originator_version
-            whole = whole or isinstance(event, ResultEntered)
-        # As it stands on record
-        self.points: tuple[int, ...] = self.state.table.points
-        self.out: tuple[int, ...] = ()
+        """The number of the event that dealt the cards that were played, or that entered the deal, by deal."""
+        self.corrections_read = 0
+        self._read_dealers_and_begins()
+        self.recorded_points: tuple[int, ...] = self.state.table.points
+        self.recorded_out: tuple[int, ...] = ()
         self.called: tuple[int, ...] = ()
         self.deal = 1
         self.usual = self.state.table.dealer, self.state.table.playing
-        """Who would deal next, and to whom, if nothing stood on record."""
-        self.passing = 1 in orders.strike
-        """The deal under way does not count, or its script has been told."""
-        self.told = self.hung = False
-        """Its script has been told; it hangs on a number."""
+        """The next dealer and the seats that are dealt in, unless the record says otherwise."""
+        self.is_skipping = 1 in corrections.strike
+        """True while recorded events are passed over: the deal does not count, or its script has been folded."""
+        self.is_scripted = False
+        """True if the script of the deal under way has been folded."""
+        self.is_dependent = False
+        """True if the deal under way depends on a number that has changed."""
 
-    def gone(self) -> Recast:
-        """The match at the end of the way."""
-        evolve, known = self.rules.evolve, frozenset(_known(self.rules).values())
-        special = {kind: SPECIAL.get(kind, _Walk.of_the_line) for kind in known | SPECIAL.keys() if _is_special(kind)}
-        for recorded in self.history[1:]:
-            self.place += 1
+    def _read_dealers_and_begins(self) -> None:
+        """Fill ``dealers`` and ``begun`` from the history."""
+        corrections, deal, whole = 0, 1, False
+        for recorded in self.history:
             event = recorded.event
-            step = special.get(kind := type(event))
+            if type(event) not in _DEALS_OR_CORRECTIONS:
+                continue
+            if isinstance(event, Dealt):
+                self.dealers.setdefault((corrections, event.deal), event.dealer)
+            elif isinstance(event, DealScored):
+                self.dealers.setdefault((corrections, event.deal), event.dealer)
+                deal, whole = event.deal + 1, False
+            elif isinstance(event, ProtocolCorrected):
+                corrections += 1
+            if isinstance(event, Dealt | ResultEntered) and not whole:
+                self.begun[deal] = recorded.originator_version
+            whole = whole or isinstance(event, ResultEntered)
+
+    def run(self) -> Rescored:
+        """Replay all events, and return the match at the end."""
+        evolve, known = self.rules.evolve, frozenset(_events_by_topic(self.rules).values())
+        steps = {
+            kind: STEPS.get(kind, _Replay.consequence)
+            for kind in known | STEPS.keys()
+            if kind.OF_THE_LINE or kind in STEPS
+        }
+        for recorded in self.history[1:]:
+            self.position += 1
+            event = recorded.event
+            step = steps.get(kind := type(event))
             if step is not None:
                 step(self, recorded.originator_version, event, recorded)
-            elif self.passing or self.end is not None or kind not in known:
+            elif self.is_skipping or self.end is not None or kind not in known:
                 continue
             elif self.duel == self.called or kind in AT_ANY_TIME:
                 self.state = evolve(self.state, event, recorded.originator_version)
         if self.end is None and self.rules.between_deals(self.state):
-            self.seated(*self.usual)
-        return Recast(
+            self.seat_next_deal(*self.usual)
+        return Rescored(
             state=self.state,
             lines=self.lines,
             struck=tuple(sorted(self.struck)),
-            hangs=tuple(sorted(self.hangs)),
+            dependent=tuple(sorted(self.dependent)),
             end=self.end,
             ended_by=self.ended_by,
             duel=self.duel,
@@ -238,169 +257,175 @@ class _Walk:
 
     # Deals
 
-    def drawn(self, number: int, event: FirstDealerDrawn, recorded: Recorded) -> None:
-        """Who deals first stays so, whatever counts."""
+    def first_dealer_drawn(self, number: int, event: FirstDealerDrawn, recorded: Recorded) -> None:
+        """Fold the draw of the first dealer. No correction changes it."""
         self.state = self.base = self.rules.evolve(self.state, event, number)
         self.usual = event.seat, self.usual[1]
 
-    def dealing(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
-        """A deal begins; where another deal would have come, it hangs on the number."""
-        if self.passing or self.end is not None:
+    def deal_begun(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
+        """Begin a deal: fold its script if a script replaces the whole deal, else fold the event.
+
+        If other seats would have played the deal by the numbers as they are now, drop it.
+        """
+        if self.is_skipping or self.end is not None:
             return
         if self.duel != self.called:
-            self.hang()
+            self.drop_deal()
             return
         deal = self.deal
         begins = number == self.begun[deal]
         if begins:
             self.before[deal] = self.state
-        if begins and deal in self.orders.whole:
-            told = self.orders.whole[deal]
-            if isinstance(told[1][0], ResultEntered):
+        if begins and deal in self.corrections.whole:
+            correction, facts = self.corrections.whole[deal]
+            if isinstance(facts[0], ResultEntered):
                 self.state = as_tally(self.state)
-            self.evolved(told)
+            self.fold_script(correction, facts)
             self.whole.add(deal)
-            self.passing = self.told = True
+            self.is_skipping = self.is_scripted = True
         else:
             self.state = self.rules.evolve(self.state, event, number)
 
-    def trick(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """A trick; where it ends the play by other numbers than it did, the deal hangs on them."""
-        if self.passing or self.end is not None:
+    def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
+        """Fold a trick. Drop the deal if the trick ends the play only by the old or only by the new numbers."""
+        if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
         table = self.state.table
-        if table.points != self.points:
+        if table.points != self.recorded_points:
             moment = Moment(number - 1, recorded.at, "")
             follows = self.rules.follows(self.state, moment)
-            then = self.history[self.place].event if self.place < len(self.history) else None
+            then = self.history[self.position].event if self.position < len(self.history) else None
             if any(isinstance(one, PlayEnded) for one in follows[:1]) != isinstance(then, PlayEnded):
-                self.hang()
+                self.drop_deal()
 
-    def line(self, number: int, event: DealScored, recorded: Recorded) -> None:
-        """The score: asked of the game once more."""
+    def deal_scored(self, number: int, event: DealScored, recorded: Recorded) -> None:
+        """Score a deal that counts, with the facts that corrections add; mark any other as struck or dependent."""
         deal = event.deal
         if self.end is not None:
             self.struck.add(deal)
-        elif not self.passing or self.told:
-            for added in self.orders.added.get(deal, ()):
-                self.evolved(added)
+        elif not self.is_skipping or self.is_scripted:
+            for correction, facts in self.corrections.added.get(deal, ()):
+                self.fold_script(correction, facts)
             self.played[deal] = self.state
             self.score(number, deal)
-        elif not self.hung:
+        elif not self.is_dependent:
             self.struck.add(deal)
-        if self.hung:
-            self.hangs.add(deal)
-        self.passing = self.told = self.hung = False
-        self.points, self.out, self.called = event.points, event.eliminated, ()
+        if self.is_dependent:
+            self.dependent.add(deal)
+        self.is_skipping = self.is_scripted = self.is_dependent = False
+        self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, ()
         self.base, self.deal = self.state, deal + 1
         self.next_deal()
 
     def score(self, number: int, deal: int) -> None:
-        """What the line comes to, and what comes of it."""
-        assert self.rules.scored is not None, "the game can score a deal anew"
-        made = self.rules.scored(self.state, "")
-        if not made:
-            self.hang()
+        """Fold the line that the game makes of the deal, and its consequences. Drop the deal if there is no line."""
+        assert self.rules.scored is not None, "the game can score a deal again"
+        scored = self.rules.scored(self.state, "")
+        if not scored:
+            self.drop_deal()
             return
         self.state = replace(self.state, table=replace(self.state.table, **self.terms))
-        line, *after = made
+        line, *consequences = scored
         assert isinstance(line, DealScored), "a score begins with its line"
         self.lines[number] = line = self.numbering.line(line)
         self.duel = ()
-        for event in (line, *after):
+        for event in (line, *consequences):
             self.state = self.rules.evolve(self.state, event, number)
             if isinstance(event, MatchWon):
                 self.end, self.ended_by = event, number
             elif event is not line:
-                self.duel = seats_of(event)
+                self.duel = seats_called(event)
         table = self.state.table
         self.state = replace(self.state, table=replace(table, ledger=self.numbering.ledger(table.ledger)))
 
-    def hang(self) -> None:
-        """As if the deal had not been dealt."""
-        self.state, self.passing, self.hung, self.told = self.base, True, True, False
+    def drop_deal(self) -> None:
+        """Return to the state before the deal, and mark the deal as dependent."""
+        self.state, self.is_skipping, self.is_dependent, self.is_scripted = self.base, True, True, False
         self.before.pop(self.deal, None)
         self.played.pop(self.deal, None)
 
-    def evolved(self, told: tuple[int, tuple[Event, ...]]) -> None:
-        """Fold the facts of a script, each with a number of its own."""
-        correction, facts = told
+    def fold_script(self, correction: int, facts: tuple[Event, ...]) -> None:
+        """Fold the facts that this correction records, each with a number of its own."""
         for fact in facts:
             if isinstance(fact, KnockUpheld):
                 fact = replace(fact, rests_on=_breach(self.state.table.ledger, fact))
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
-        """Before a deal: on record, who was dealt in stays so, and who dealt; else it comes as usual."""
-        self.passing = self.end is None and self.deal in self.orders.strike
+        """Set the dealer and the seats of the next deal: as recorded if it was dealt, else in the usual order.
+
+        In a duel they follow from the line that called it.
+        """
+        self.is_skipping = self.end is None and self.deal in self.corrections.strike
         if self.end is not None:
             return
         table = self.state.table
         self.usual = dealer, playing = table.dealer, self.duel or table.active
-        if self.passing:
+        if self.is_skipping:
             return
-        if not self.duel:  # whoever calls one says who deals
-            known = self.dealers.get((self.times, self.deal))
+        if not self.duel:
+            known = self.dealers.get((self.corrections_read, self.deal))
             if known is not None:
-                dealer, playing = known, tuple([seat for seat in range(table.seats) if seat not in self.out])
-        self.seated(dealer, playing)
+                dealer = known
+                playing = tuple([seat for seat in range(table.seats) if seat not in self.recorded_out])
+        self.seat_next_deal(dealer, playing)
 
-    def seated(self, dealer: int, playing: tuple[int, ...]) -> None:
-        """The next deal is dealt by this seat, to these."""
+    def seat_next_deal(self, dealer: int, playing: tuple[int, ...]) -> None:
+        """Set the number of the next deal, its dealer and the seats that are dealt in."""
         table = self.state.table
         if (self.deal, dealer, playing) != (table.deal, table.dealer, table.playing):
             table = replace(table, deal=self.deal, dealer=dealer, playing=playing)
             self.state = self.base = replace(self.state, table=table)
 
-    # What else is told anew
+    # Events that the replay makes again
 
-    def of_the_line(self, number: int, event: Event, recorded: Recorded) -> None:
-        """What came of the line on record: here there is what comes of the line as it is now."""
-        if seats := seats_of(event):
+    def consequence(self, number: int, event: Event, recorded: Recorded) -> None:
+        """Skip a recorded consequence of a line, for the replay makes its own. Keep the seats called to a duel."""
+        if seats := seats_called(event):
             self.called = seats
 
-    def voided(self, number: int, event: DealVoided, recorded: Recorded) -> None:
-        """A deal that is dealt again; its penalties may have been entered."""
-        if self.passing or self.end is not None:
+    def deal_voided(self, number: int, event: DealVoided, recorded: Recorded) -> None:
+        """Void the deal again. If its penalties were entered, the game makes a new line for them."""
+        if self.is_skipping or self.end is not None:
             if event.points:
-                (self.hangs if self.hung else self.struck).add(event.deal)
-            self.passing = self.passing and not self.hung and not self.told
-            self.hung = self.told = False
+                (self.dependent if self.is_dependent else self.struck).add(event.deal)
+            self.is_skipping = self.is_skipping and not self.is_dependent and not self.is_scripted
+            self.is_dependent = self.is_scripted = False
             return
         if event.points:
-            self.points = event.points
-            event = self.lines[number] = self.decided(Void(reason=event.reason), number, recorded)
+            self.recorded_points = event.points
+            event = self.lines[number] = self.decide(Void(reason=event.reason), number, recorded)
         self.state = self.base = self.rules.evolve(self.state, event, number)
 
-    def ended(self, number: int, event: MatchClosed | MatchAbandoned, recorded: Recorded) -> None:
-        """An official has ended the match, and where there is a pot it is shared."""
+    def match_ended(self, number: int, event: MatchClosed | MatchAbandoned, recorded: Recorded) -> None:
+        """End the match as the official did, unless it has ended before. A pot is shared by the new numbers."""
         if self.end is not None:
             return
         act = Close() if isinstance(event, MatchClosed) else Abandon(reason=event.reason)
-        self.end, self.ended_by = self.decided(act, number, recorded), number
+        self.end, self.ended_by = self.decide(act, number, recorded), number
         self.state = self.rules.evolve(self.state, self.end, number)
 
-    def decided(self, act: Void | Close | Abandon, number: int, recorded: Recorded) -> Any:
-        """What an official's act makes of these numbers."""
-        (made,) = self.rules.decide(self.state, act, Moment(number - 1, recorded.at, ""))
-        return made
+    def decide(self, act: Void | Close | Abandon, number: int, recorded: Recorded) -> Any:
+        """Return the event that the game makes of an official's act in the present state."""
+        (event,) = self.rules.decide(self.state, act, Moment(number - 1, recorded.at, ""))
+        return event
 
-    def corrected(self, number: int, event: ProtocolCorrected, recorded: Recorded) -> None:
-        """From here on the record goes by its numbers."""
-        self.points, self.out, self.called = event.points, event.eliminated, event.duel
+    def protocol_corrected(self, number: int, event: ProtocolCorrected, recorded: Recorded) -> None:
+        """Take the recorded numbers from a correction: the events after it were played by them."""
+        self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, event.duel
         if self.end is not None:
             return
         if event.fresh:
             ledger = self.state.table.ledger
             self.state = replace(self.base, table=replace(self.base.table, ledger=ledger))
-        self.times += 1
-        self.seated(*self.usual)
+        self.corrections_read += 1
+        self.seat_next_deal(*self.usual)
         self.next_deal()
 
 
 def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
-    """Return the number of the open breach that a knock of a script is for, as the fold has numbered it."""
+    """Return the number of the open breach that a knock of a script is for; empty if the ledger has none."""
     return next(
         (
             (one.event,)
@@ -411,28 +436,24 @@ def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
     )
 
 
-_BEGINS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected))
-"""What is looked at first, to know how deals were begun."""
+_DEALS_OR_CORRECTIONS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected))
 
 
-def seats_of(event: Event) -> tuple[int, ...]:
-    """Who plays the deal that comes of a line, where a game's own fact says that only some do."""
+def seats_called(event: Event) -> tuple[int, ...]:
+    """Return the seats that play the next deal, if a game's own consequence of a line names them; else none."""
     own = not isinstance(event, MatchWon | PlayerEliminated)
     return getattr(event, "seats", ()) if own else ()
 
 
-def _is_special(kind: type[Event]) -> bool:
-    return kind.OF_THE_LINE or kind in SPECIAL
-
-
-SPECIAL: Mapping[type[Event], Callable[[_Walk, int, Any, Recorded], None]] = {
-    FirstDealerDrawn: _Walk.drawn,
-    Dealt: _Walk.dealing,
-    ResultEntered: _Walk.dealing,
-    TrickTaken: _Walk.trick,
-    DealScored: _Walk.line,
-    DealVoided: _Walk.voided,
-    MatchClosed: _Walk.ended,
-    MatchAbandoned: _Walk.ended,
-    ProtocolCorrected: _Walk.corrected,
+STEPS: Mapping[type[Event], Callable[[_Replay, int, Any, Recorded], None]] = {
+    FirstDealerDrawn: _Replay.first_dealer_drawn,
+    Dealt: _Replay.deal_begun,
+    ResultEntered: _Replay.deal_begun,
+    TrickTaken: _Replay.trick_taken,
+    DealScored: _Replay.deal_scored,
+    DealVoided: _Replay.deal_voided,
+    MatchClosed: _Replay.match_ended,
+    MatchAbandoned: _Replay.match_ended,
+    ProtocolCorrected: _Replay.protocol_corrected,
 }
+"""The events that a replay handles by a step of its own. Every other event of the game is folded as recorded."""

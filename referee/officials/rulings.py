@@ -1,4 +1,4 @@
-"""Rulings: by an official, or by the referee where it is agreed; and what follows from them (J2-J4, J7-J10)."""
+"""Rulings by an official, or by the referee if the parties agree, and their consequences (J2-J4, J7-J10)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,45 +10,49 @@ from referee.events import Adjudication
 from referee.history import History
 from referee.officials import remedies, takeback
 from referee.officials.events.cases import CaseRuled, Precedent, Remedy
-from referee.officials.state import Case, Standing, status_at
+from referee.officials.state import AttendedState, Case, status_at
 from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
 from referee.requests import Ruling
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, Recorded
 
 
-def terms_of(standing: Standing) -> Adjudication:
-    """Who the officials are, and their time limits."""
-    terms = standing.docket.terms
-    assert terms is not None, "a match with a docket is attended"
+def terms_of(state: AttendedState) -> Adjudication:
+    """Return the adjudication of a match: its officials and time limits."""
+    terms = state.docket.terms
+    assert terms is not None, "a case is in a match with officials"
     return terms
 
 
-def appeal_until(standing: Standing, at: datetime) -> datetime | None:
-    """J7: before when a ruling of this time may be appealed; ``None``: not at all."""
-    minutes = terms_of(standing).appeal_minutes
+def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
+    """J7: Return the end of the time for appeals from a ruling at this time; ``None`` if there is no appeal."""
+    minutes = terms_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
 
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
-    """Refuses the numbers of events that have not happened."""
-    if strange := [number for number in events if number > moment.version]:
-        raise AgainstTheRules("event_to_come", "J1", event=strange[0], last=moment.version)
+    """Raise AgainstTheRules if a number is greater than that of the last event."""
+    if to_come := [number for number in events if number > moment.version]:
+        raise AgainstTheRules("event_to_come", "J1", event=to_come[0], last=moment.version)
 
 
 # By an official
 
 
-def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) -> tuple[Event, ...]:
-    """J3-J4, J7-J10: an official rules on a case."""
-    case = standing.docket.case(request.case)
+def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
+    """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
+
+    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict, and as :func:`check_may_rule` and
+    :func:`with_consequences`.
+    """
+    case = state.docket.case(request.case)
     check_may_rule(case, moment)
     upheld, remedy = request.verdict == "upheld", request.remedy
     if upheld and request.standard == "undetermined":
         raise AgainstTheRules("undetermined_dismisses", "J4")
-    if request.standard == "agreed_facts" and not _both_say_so(case, upheld=upheld):
+    if request.standard == "agreed_facts" and not _facts_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # which may leave another deal hanging on a number
+    undone = case.corrected is not None  # undoing a correction may make other deals dependent: they can be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -70,16 +74,19 @@ def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) ->
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
         remedy=Remedy(
             void=remedy.void,
-            result=case.result if upheld and remedy.result is None else remedy.result,  # who opened it is right
+            result=case.result if upheld and remedy.result is None else remedy.result,  # the opener is right
             strike=remedy.strike,
         ),
-        within_deal=standing.docket.under_way,
+        within_deal=state.docket.under_way,
     )
-    return with_consequences(rules, standing, case, ruled, moment)
+    return with_consequences(rules, state, case, ruled, moment)
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7: nobody rules twice on a case, unless he has found an error of his own (J10)."""
+    """J7, J10: Raise NotYours if the official has ruled on the case before, unless they have found their own error.
+
+    Raises WrongPhase if the case does not wait for a ruling.
+    """
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -93,8 +100,8 @@ def check_may_rule(case: Case, moment: Moment) -> None:
         raise WrongPhase("not_appealed", "J7")
 
 
-def _both_say_so(case: Case, *, upheld: bool) -> bool:
-    """J2: the one side has said what the other says."""
+def _facts_agreed(case: Case, *, upheld: bool) -> bool:
+    """J2: Return whether the side that loses by this verdict has agreed to it."""
     if not upheld:
         return isinstance(case.by, int) and case.agrees(case.by) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.by))
@@ -103,33 +110,36 @@ def _both_say_so(case: Case, *, upheld: bool) -> bool:
 # By the referee
 
 
-def agreed(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
-    """J2: where who pays agrees, or of a line and a misclick all others, the referee rules as soon as it can be."""
-    for case in standing.docket.cases:
-        if not (case.is_open and _is_agreed(standing, case)):
+def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
+    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now; empty if none can.
+
+    The payer has to agree; in a case about a line or a misclick, all other seats.
+    """
+    for case in state.docket.cases:
+        if not (case.is_open and _is_agreed(state, case)):
             continue
         try:
-            return _by_agreement(rules, standing, case, moment)
+            return _by_agreement(rules, state, case, moment)
         except Refused:
-            continue  # an official can
+            continue  # it waits for an official, or for a better time
     return ()
 
 
-def _is_agreed(standing: Standing, case: Case) -> bool:
+def _is_agreed(state: AttendedState, case: Case) -> bool:
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.by and case.status == "pending")
-    table = standing.play.table
-    asked = table.active if case.kind == "misclick" else range(table.seats)
-    others = [seat for seat in asked if seat != case.by]
+    table = state.play.table
+    concerned = table.active if case.kind == "misclick" else range(table.seats)
+    others = [seat for seat in concerned if seat != case.by]
     return all(case.agrees(seat) for seat in others)
 
 
-def check_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if what is agreed in this case is punished already."""
-    remedies.check_unpunished(rules, standing, case, _agreed_in(standing, case), moment)
+def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
+    """B-O5, J2: Raise WrongPhase if the error of an agreed case is punished already."""
+    remedies.check_unpunished(rules, state, case, _agreed_in(state, case), moment)
 
 
-def _agreed_in(standing: Standing, case: Case) -> CaseRuled:
+def _agreed_in(state: AttendedState, case: Case) -> CaseRuled:
     return CaseRuled(
         case=case.case,
         instance=case.instance + 1,
@@ -138,71 +148,74 @@ def _agreed_in(standing: Standing, case: Case) -> CaseRuled:
         rule="J2",
         offence=case.offence,
         rests_on=case.events,
-        within_deal=standing.docket.under_way,
+        within_deal=state.docket.under_way,
         remedy=Remedy(result=case.result),
     )
 
 
-def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
-    ruled = _agreed_in(standing, case)
-    written = case.kind != "misclick" and case.deal <= standing.docket.scored
+def _by_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> tuple[Event, ...]:
+    ruled = _agreed_in(state, case)
+    written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        remedies.check_correctable(rules, standing, ruled, moment)  # which is soon known
-    if case.offence is not None and case.accused is not None and (written or remedies.in_its_deal(standing, case)):
-        play = remedies.as_played(rules, standing, case.deal, moment, case.corrected)
+        remedies.check_correctable(rules, state, ruled, moment)  # first, as a quick check
+    if case.offence is not None and case.accused is not None and (written or remedies.is_in_its_deal(state, case)):
+        play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
-    return with_consequences(rules, standing, case, ruled, moment)
+    return with_consequences(rules, state, case, ruled, moment)
 
 
-# What follows
+# Consequences
 
 
 def with_consequences(
-    rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment
+    rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """A ruling with its price, and the events that put it into effect."""
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # from which there is no appeal: play goes on at once
-        return ruled, *takeback.ruled(standing, case)
-    remedies.check_unpunished(rules, standing, case, ruled, moment)
-    remedy, written = ruled.remedy, case.deal <= standing.docket.scored
-    ruled = replace(ruled, appeal_until=appeal_until(standing, moment.at) if case.instance == 0 else None)
-    if remedy.void and not remedies.in_its_deal(standing, case):
+    """Return a ruling with its price and time for appeals, and the events that put it into effect.
+
+    Raises WrongPhase if the error is punished already, or if the remedy does not fit the state of the deal.
+    """
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
+        return ruled, *takeback.taking_back(state, case)
+    remedies.check_unpunished(rules, state, case, ruled, moment)
+    remedy, written = ruled.remedy, case.deal <= state.docket.scored
+    ruled = replace(ruled, appeal_until=appeal_until(state, moment.at) if case.instance == 0 else None)
+    if remedy.void and not remedies.is_in_its_deal(state, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)
     if (remedy.result is not None or remedy.strike) and not written:
         raise WrongPhase("deal_not_scored", "J9", deal=case.deal)
-    after = later(moment, (ruled,))
+    after = moment_after(moment, (ruled,))
     if written:
-        events = remedies.corrected(rules, standing, case, ruled, after)
-        return _with_price(rules, standing, case, ruled, moment), *events
-    if not remedies.in_its_deal(standing, case):
+        events = remedies.correction_events(rules, state, case, ruled, after)
+        return _with_price(rules, state, case, ruled, moment), *events
+    if not remedies.is_in_its_deal(state, case):
         return (ruled,)
-    ruled = _with_price(rules, standing, case, ruled, moment)
-    events = remedies.in_points(rules, standing.play, case, ruled, case.due)
-    play = _evolved(rules, standing.play, events, after.version)
+    ruled = _with_price(rules, state, case, ruled, moment)
+    events = remedies.point_events(rules, state.play, case, ruled, case.due)
+    play = _play_after(rules, state.play, events, after.version)
     if remedy.void:
-        voided, now = rules.decide(play, Void(), later(after, events)), after.version + len(events)
-        events, play = (*events, *voided), _evolved(rules, play, voided, now)
-    return ruled, *events, *(rules.begin(play, later(after, events)) if events else ())
+        voided, now = rules.decide(play, Void(), moment_after(after, events)), after.version + len(events)
+        events, play = (*events, *voided), _play_after(rules, play, voided, now)
+    return ruled, *events, *(rules.begin(play, moment_after(after, events)) if events else ())
 
 
-def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> CaseRuled:
+def _with_price(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> CaseRuled:
     if ruled.verdict != "upheld" or ruled.offence is None or case.accused is None:
         return ruled
-    play = remedies.as_played(rules, standing, case.deal, moment, case.corrected)
+    play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
     payer, points, _ = remedies.price(rules, play, ruled.offence, case.accused)
     return replace(ruled, payer=payer, penalty=points)
 
 
-def _evolved(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
-    """The game after these events, which come after event ``number``."""
+def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
+    """Return the game after these events, the first of which follows on event ``number``."""
     for event in events:
         number += 1
         play = rules.evolve(play, event, number)
     return play
 
 
-def later(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the same moment after these events, which have happened then."""
+def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
+    """Return the moment after these events: their version, and a history that includes them."""
     if not events:
         return moment
     more = [
@@ -213,14 +226,13 @@ def later(moment: Moment, events: tuple[Event, ...]) -> Moment:
     return replace(moment, version=moment.version + len(events), history=history)
 
 
-# What a ruling changes in the docket
+# Folding a ruling
 
 
-def evolve(rules: Ruleset, standing: Standing, event: CaseRuled, number: int) -> Standing:
-    """The case after a ruling."""
-    case = standing.docket.case(event.case)
+def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
+    case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
-    if upheld and event.rests_on and not case.events:  # and then it is about what these show, too
+    if upheld and event.rests_on and not case.events:  # the case is now about these events, too
         span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,
@@ -238,4 +250,4 @@ def evolve(rules: Ruleset, standing: Standing, event: CaseRuled, number: int) ->
         remedy=event.remedy,
         ruling=number,
     )
-    return replace(standing, docket=standing.docket.with_case(case))
+    return replace(state, docket=state.docket.with_case(case))

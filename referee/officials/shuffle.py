@@ -1,11 +1,12 @@
-"""The shuffle that can be checked: the house commits to a seed before each deal, and each seat adds something to it.
+"""The verifiable shuffle: the house commits to a seed before each deal, and each seat adds digits to it.
 
-Neither the house nor a seat can then choose the cards: the house has committed to its part before it knows theirs,
-and they give theirs before they know its. Whatever else the house draws by lot hangs on the same seed.
-``openapi/guides/shuffle.md`` says how it is computed, and ``openapi/shuffle.py`` computes it for anybody.
+So neither the house nor a seat can choose the cards: the house commits before it sees the seats' digits, and the
+seats add them before they see the seed. All other lots of the house depend on the same seed.
+``openapi/guides/shuffle.md`` describes the computation, and ``openapi/shuffle.py`` is a program that repeats it.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.state import Commitment, Docket, Shuffle, Standing
+from referee.officials.state import AttendedState, Commitment, Docket, Shuffle
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -25,50 +26,55 @@ from referee.visibility import Event
 _SEED = re.compile("[0-9a-f]{64}")
 
 
-def begun(opened: MatchOpened) -> Shuffle | None:
-    """What is kept of the shuffle of a match just opened."""
+def shuffle_of(opened: MatchOpened) -> Shuffle | None:
+    """Return the shuffle of a new match; ``None`` if the house does not commit to it."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
 def seed_of(seed: str) -> str:
-    """The seed to commit to, in 64 hexadecimal digits; of one that has been committed to itself, so that a match can
-    be decided again from what it told."""
+    """Return the seed to commit to, as 64 hexadecimal digits.
+
+    A seed of that form is returned unchanged, so that a match can be decided again from the seeds on record.
+    """
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
 def key_of(moment: Moment, commitment: Commitment) -> str:
-    """What the order of the cards comes from, in 64 hexadecimal digits."""
-    said = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
-    return _hash("\n".join(said))
+    """Return the key that determines the order of the cards, as 64 hexadecimal digits."""
+    parts = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
+    return _hash("\n".join(parts))
 
 
 def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def awaited(standing: Standing) -> tuple[int, ...]:
-    """The seats that may still add to the shuffle of the deal that comes: those that take part in it."""
-    commitment = _commitment(standing)
-    if commitment is None or commitment.dealt or isinstance(standing.play, Over):
+def awaited(state: AttendedState) -> tuple[int, ...]:
+    """Return the seats of the next deal that have not added to its shuffle; empty if no seat may add any more."""
+    commitment = _commitment(state)
+    if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
-    return tuple(seat for seat in standing.play.table.playing if not commitment.entropy[seat])
+    return tuple(seat for seat in state.play.table.playing if not commitment.entropy[seat])
 
 
-def _commitment(standing: Standing) -> Commitment | None:
-    shuffle = standing.docket.shuffle
+def _commitment(state: AttendedState) -> Commitment | None:
+    shuffle = state.docket.shuffle
     return None if shuffle is None else shuffle.commitment
 
 
-# What a seat adds
+# Entropy of the seats
 
 
-def give(rules: Ruleset, standing: Standing, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """J13: a seat adds to the shuffle, once before each deal; all see it at once."""
-    commitment = _commitment(standing)
+def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
+    """J13: Return the event by which a seat adds to the shuffle. All seats see it at once.
+
+    Raises WrongPhase if the cards are dealt, or if the seat has added to this deal already.
+    """
+    commitment = _commitment(state)
     if commitment is None:
-        return rules.take(standing.play, act, moment)[0]  # which refuses it, as in a match without officials
+        return rules.take(state.play, act, moment)[0]  # the game refuses the act, as in a match without officials
     with suppress(WrongPhase):
-        rules.take(standing.play, act, moment)  # no game has this act; who may do nothing at all is refused first
+        rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     if commitment.dealt:
         raise WrongPhase("entropy_too_late", None)
     if commitment.entropy[act.seat]:
@@ -76,59 +82,71 @@ def give(rules: Ruleset, standing: Standing, act: Entropy, moment: Moment) -> tu
     return (EntropyGiven(seat=act.seat, hex=act.hex),)
 
 
-def given(rules: Ruleset, standing: Standing, event: EntropyGiven, number: int) -> Standing:
-    """The match after that."""
-    commitment = _commitment(standing)
-    assert commitment is not None, "it is added to a commitment"
+def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, number: int) -> AttendedState:
+    """Return the match with a seat's digits added to the commitment."""
+    commitment = _commitment(state)
+    assert commitment is not None, "a seat adds to a commitment"
     entropy = list(commitment.entropy)
     entropy[event.seat] = event.hex
-    return _with(standing, replace(commitment, entropy=tuple(entropy)))
+    return replace(state, docket=_with_commitment(state.docket, replace(commitment, entropy=tuple(entropy))))
 
 
-# What the house does
+# Commitments of the house
 
 
-def commit(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Before each deal, and anew after one that was voided: its seed lies open."""
-    shuffle = standing.docket.shuffle
-    if shuffle is None or shuffle.commitment is not None or isinstance(standing.play, Over):
+def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
+    """Return a new commitment if the next deal has none; after a voided deal too, for its seed has been shown."""
+    shuffle = state.docket.shuffle
+    if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
     seed = seed_of(moment.seed)
     until = moment.at + timedelta(seconds=shuffle.seconds) if shuffle.seconds else None
     return (ShuffleCommitted(commitment=_hash(seed), seed=seed, until=until),)
 
 
-def committed(rules: Ruleset, standing: Standing, event: ShuffleCommitted, number: int) -> Standing:
-    """The match after that."""
-    nothing = ("",) * standing.play.table.seats
-    return _with(standing, Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing))
+def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitted, number: int) -> AttendedState:
+    """Return the match with a new commitment, to which no seat has added."""
+    nothing = ("",) * state.play.table.seats
+    commitment = Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
+    return replace(state, docket=_with_commitment(state.docket, commitment))
 
 
-def chance(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
-    """With the seed by which the house draws lots. A deal waits for all who take part in it, or until the time for
-    that has passed."""
-    commitment = _commitment(standing)
+def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
+    """Return the moment with the seed by which the house draws lots.
+
+    Raises WrongPhase for a deal before all its seats have added to the shuffle, or before the time for that is over.
+    """
+    commitment = _commitment(state)
     if commitment is None:
         return moment
-    if isinstance(request, Deal) and request.seat == standing.play.table.dealer:  # of others the game says more
+    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # the game refuses other seats
         until = commitment.until
-        if until is not None and moment.at < until and (missing := awaited(standing)):
+        if until is not None and moment.at < until and (missing := awaited(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
     return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
 
 
-def noted(standing: Standing, event: Event, number: int) -> Docket:
-    """The docket after an event of the game: when the cards are out nothing is added any more, and a seed that lies
-    open is of no more use."""
-    commitment = _commitment(standing)
-    if commitment is None:
-        return standing.docket
-    if type(event) in LAYS_OPEN:
-        return _with(standing, None).docket
-    return _with(standing, replace(commitment, dealt=True)).docket if isinstance(event, Dealt) else standing.docket
+def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
+    """Return the docket after a deal of cards, which ends the time for adding."""
+    shuffle = docket.shuffle
+    if shuffle is None or shuffle.commitment is None:
+        return docket
+    return _with_commitment(docket, replace(shuffle.commitment, dealt=True))
 
 
-def _with(standing: Standing, commitment: Commitment | None) -> Standing:
-    docket = standing.docket
+def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after the end of a deal: the seed is shown, and its commitment is removed."""
+    shuffle = docket.shuffle
+    return docket if shuffle is None or shuffle.commitment is None else _with_commitment(docket, None)
+
+
+NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+    Dealt: _note_dealt,
+    **dict.fromkeys(LAYS_OPEN, _note_end),
+}
+"""Notes of the events after which a commitment has served."""
+
+
+def _with_commitment(docket: Docket, commitment: Commitment | None) -> Docket:
     assert docket.shuffle is not None, "in this match the house commits to the shuffle"
-    return replace(standing, docket=replace(docket, shuffle=replace(docket.shuffle, commitment=commitment)))
+    return replace(docket, shuffle=replace(docket.shuffle, commitment=commitment))

@@ -1,4 +1,4 @@
-"""How a match stands that officials attend to: the game as it is played, and what lies before them beside it."""
+"""The state of an attended match: that of the game, and the docket of its officials."""
 
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
@@ -21,89 +21,89 @@ Span = tuple[int, int]
 
 
 class Due(Value):
-    """What the line of a deal holds because of a case, as it was written."""
+    """The price and the fine that a case puts on the line of its deal."""
 
     offence: str | None
     payer: int | None
     points: int | None
     """The price of the offence; ``None``: it had none."""
     fine: int
-    """What the knock cost that was dismissed at once."""
+    """Points that a knock cost that was dismissed at once."""
     event: int
-    """The number of the event that ruled so."""
+    """The number of the event with the ruling."""
 
 
 class Case(Value):
-    """A case as it lies before the officials. What was written in it stands in its events."""
+    """A case before the officials. The texts of a case are only in its events."""
 
     case: int
     by: Actor
-    """Who opened it."""
+    """The opener."""
     kind: CaseKind
     deal: int
-    """Which it is about."""
+    """The deal that the case is about."""
     during: int
-    """Which was under way or to come when it was opened."""
+    """The deal that was under way, or came next, when the case was opened."""
     offence: str | None = None
     accused: int | None = None
     payer: int | None = None
-    """Who would pay, or pays."""
+    """The seat that pays if the case is upheld."""
     events: tuple[int, ...] = ()
-    """What it rests on."""
+    """The events that the case rests on."""
     span: Span = (0, 0)
-    """When what it is about happened."""
+    """The events between which the incident happened."""
     of: int | None = None
-    """The number of the case that decides about the same incident, where the referee dismissed the knock for that."""
+    """The number of the case that decides about the same incident, if the referee dismissed the knock for that."""
     joined: tuple[int, ...] = ()
-    """The seats whose knocks joined it."""
+    """The seats whose knocks joined the case."""
     result: Result | None = None
-    """What the deal should have come to."""
+    """The result that the deal should have, according to the opener."""
     said: tuple[tuple[int, bool], ...] = ()
-    """Seat, and whether it agreed, each time."""
+    """The statements: each a seat, and whether it agrees with the opener."""
     status: CaseStatus = "pending"
-    """Without regard to the time (:func:`status_at`)."""
+    """The status without regard to time limits (:func:`status_at`)."""
     instance: int = 0
-    """The last in which it was ruled on."""
+    """1 after the first ruling, 2 after the ruling on an appeal; 0: not ruled on."""
     verdict: Verdict | None = None
     ruled_by: tuple[Actor | None, ...] = ()
     """The officials who ruled; ``None`` for the referee."""
     reopened: bool = False
-    """An official has found an error of his own (J10)."""
+    """True after the official who ruled has found their own error (J10)."""
     appeal_until: datetime | None = None
     penalty: int | None = None
-    """What the offence was priced at in its deal; ``None``: it has no price now."""
+    """Points of the offence in its deal; ``None``: no penalty is in force."""
     fine: int = 0
-    """What the knock cost that was dismissed at once."""
+    """Points that a knock cost that was dismissed at once."""
     remedy: Remedy = Remedy()
-    """What else was ruled last."""
+    """The remedy of the last ruling."""
     ruling: int = 0
-    """The number of the event in which it was ruled on last."""
+    """The number of the event of the last ruling."""
     entered: Due | None = None
-    """What it cost when its deal was written into the protocol; ``None``: nothing."""
+    """The price and fine in the line of the deal, when it was scored; ``None``: the case cost nothing."""
     corrected: int | None = None
-    """The number of the last correction that was made in it."""
+    """The number of the last correction for this case."""
     gained: tuple[int, ...] = ()
     """The seats that are better off by that correction."""
 
     @property
     def due(self) -> Due | None:
-        """What it costs in the deal under way."""
+        """The price and fine for the deal under way; ``None``: the case costs nothing."""
         if self.penalty is None and not self.fine:
             return None
         return Due(offence=self.offence, payer=self.payer, points=self.penalty, fine=self.fine, event=self.ruling)
 
     def agrees(self, seat: int | None) -> bool | None:
-        """What a seat said last; ``None``: nothing."""
+        """Return whether a seat agreed in its last statement; ``None`` if it has made none."""
         return next((agreed for who, agreed in reversed(self.said) if who == seat), None)
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for a ruling."""
+        """True if the case waits for a ruling."""
         return self.status in ("pending", "appealed")
 
     @property
     def parties(self) -> tuple[int, ...]:
-        """The seats that it concerns, where it is about an offence: who knocked, who is accused, who pays."""
+        """The seats concerned by a case about an offence, in order: those that knocked, the accused and the payer."""
         concerned = {seat for seat in (self.by, *self.joined, self.accused, self.payer) if isinstance(seat, int)}
         return tuple(sorted(concerned))
 
@@ -112,10 +112,10 @@ class Case(Value):
 
         A knock is upheld against the accused and the payer, and dismissed against the player who knocked. A claim
         about a line or a misclick is dismissed against the seats that made or supported it. It is upheld against
-        every seat that did not gain, but for the one that asked for exactly this.
+        every seat that did not gain, except the opener if the ruling gives exactly what the opener asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
-        more = self.remedy != Remedy(result=self.result)  # than was asked for
+        more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
         if not upheld:
             return seat in (self.by, *self.joined) or (self.kind != "offence" and said is True)
         if self.kind == "offence":
@@ -124,107 +124,109 @@ class Case(Value):
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:
-    """How a case stands at a time: what is ruled becomes final when the time for an appeal is over (J7)."""
+    """Return the status of a case at a time: a ruling becomes final when the time for appeals is over (J7)."""
     if case.status == "ruled" and (case.appeal_until is None or at >= case.appeal_until):
         return "final"
     return case.status
 
 
 def holding(docket: "Docket") -> tuple[int, ...]:
-    """J5: the cases for which play is held."""
+    """J5: Return the numbers of the cases for which play is held."""
     if docket.terms is None or docket.terms.pending != "hold":
         return ()
     return tuple(case.case for case in docket.cases if case.is_open)
 
 
 class Commitment(Value):
-    """The seed that the house has committed to for a deal, its hash, and by seat what was added to it."""
+    """The seed that the house has committed to for a deal, and its hash."""
 
     seed: str
     hash: str
     until: datetime | None
-    """Until then the deal waits for what is added."""
+    """The time until which the deal waits for the seats to add digits; ``None``: it does not wait."""
     entropy: tuple[str, ...]
+    """The digits that each seat has added, by seat; empty if the seat has added none."""
     dealt: bool = False
-    """The cards are out: nothing more is added."""
+    """True once the cards are dealt: no seat may add any more."""
 
 
 class Shuffle(Value):
-    """How a match is shuffled in which the house commits to it; ``commitment`` from before a deal to its end."""
+    """The shuffle of a match in which the house commits to each seed."""
 
     seconds: int
-    """So long a deal waits."""
+    """Seconds a deal waits for the seats to add digits."""
     commitment: Commitment | None = None
+    """The commitment for a deal, from before the deal to its end."""
 
 
 TakesBack = Literal["agreed", "alone"]
-"""Whether all others have to agree, or nobody need."""
+"""The way in which acts are taken back: all other seats have to agree, or the player does it alone."""
 
 
 class LastAct(Value):
-    """The last act of the match: what it made, and who wants it to be taken back (J11)."""
+    """The last act of the match, its events, and the seats that want to take it back (J11)."""
 
     actor: Actor
     first: int
-    """Its first event."""
+    """The number of the act's first event."""
     last: int = 0
-    """Its last one so far; 0: it has made none in the game."""
+    """The number of the act's last event so far; 0: the act has made no event of the game."""
     seen: bool = False
-    """Somebody has learnt something from it, or chance had a part in it, or it ended the deal."""
+    """True if the act has shown a player something, drew by chance or ended the deal."""
     done: bool = False
-    """Something else was asked for after it: events that come now are not its own."""
+    """True after a later request: further events do not belong to the act."""
     asked: tuple[int, ...] = ()
-    """Seats that want it to be taken back, first who did it."""
+    """The seats that want to take the act back, the actor first."""
 
 
 class Docket(Value):
-    """What officials keep of a match beside the game."""
+    """The officials' part of a match: cases, the commitment of the shuffle and the last act."""
 
     terms: Adjudication | None = None
-    """Who they are, and their time limits."""
+    """The officials and their time limits; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
-    """In the order of their numbers."""
+    """All cases, in the order of their numbers."""
     reports: tuple[tuple[int, int, int], ...] = ()
-    """Of the deal under way: the event of what was reported, the seat that reported it, and the event with which its
-    trick began."""
+    """The reports in the deal under way: each the event with the breach, the seat that reported it, and the event
+    with which its trick began."""
     begun: int = 0
     """The event after which the deal under way began."""
     led: int = 0
     """The event with which the trick under way began, or between two tricks the last one; up to the end of the first
     trick, when the deal began."""
     awaits_lead: bool | None = False
-    """Whether the next card begins a trick; ``None``: the deal is entered whole."""
+    """True if the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
-    """Cards have been dealt, and lie not open yet."""
+    """True from the deal of the cards until the hands are laid open."""
     scored: int = 0
-    """The last deal that has been written into the protocol."""
+    """The number of the last deal in the protocol; 0: the protocol is empty."""
     shuffle: Shuffle | None = None
-    """Where the house commits to it."""
+    """The shuffle by commitment; ``None``: the house does not commit."""
     takes_back: TakesBack | None = None
-    """How an act is taken back; ``None``: it is not."""
+    """The way in which acts are taken back; ``None``: they are not."""
     of_club: bool = False
-    """Beside those named whoever has a key of the club for it is an official."""
+    """True if members of the club with a key for officials are officials as well."""
     last: LastAct | None = None
-    """The last act, where it may be taken back; ``None``: there is none, or more than that has happened since."""
+    """The last act, if acts can be taken back and the match has not changed since; else ``None``."""
 
     def case(self, number: int) -> Case:
-        """The case of this number, which there is."""
+        """Return the case with this number, which must exist."""
         return self.cases[number - 1]
 
     def with_case(self, case: Case) -> "Docket":
-        """With this case in its place, or as the last."""
+        """Return the docket with a new case, or with a changed case instead of the old one."""
         assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
         return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
 
 
 class Attended(Value, Generic[P], tag="attended"):
-    """The game's own state, which knows of no officials, and their docket."""
+    """The state of an attended match."""
 
     play: P
+    """The state of the game, which is the same as without officials."""
     docket: Docket
     before: "Attended[P] | None" = None
-    """The match before the last act, where that may be taken back."""
+    """The match before the last act, if acts can be taken back."""
 
 
-Standing = Attended[Any]
-"""A match that officials attend to is the game's, event for event, until something comes before them."""
+AttendedState = Attended[Any]

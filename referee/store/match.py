@@ -18,8 +18,8 @@ from referee.events import DealScored, MatchOpened, event_kinds_in
 from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
-from referee.officials.attended import asked, attended, attends
-from referee.officials.state import Attended, Docket, Standing, holding, status_at
+from referee.officials.attended import attended, attends, before_request
+from referee.officials.state import Attended, AttendedState, Docket, holding, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
@@ -165,7 +165,7 @@ class Match(Aggregate):
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 
 
-def _asked(standing: Standing, recorded: Recorded) -> Standing:
+def _asked(standing: AttendedState, recorded: Recorded) -> AttendedState:
     """How a match stands before the first event that came of a request."""
     assert recorded.request is not None, "it was asked for"
-    return asked(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)
+    return before_request(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)

@@ -3,6 +3,7 @@
 import sys
 
 from tests.benchmarks import (
+    attended,
     audits,
     books,
     clubs,
@@ -21,6 +22,7 @@ from tests.benchmarks import (
 if __name__ == "__main__":
     parts = (
         playouts,
+        attended,
         replay,
         plans,
         books,

@@ -10,7 +10,7 @@ from eventsourcing.persistence import StoredEvent
 from referee.acts import Deal, Void
 from referee.events import Adjudication, DealScored, PlayEnded
 from referee.games import RULESETS
-from referee.officials.corrections import corrected
+from referee.officials.corrections import make_correction
 from referee.officials.events.corrections import Why
 from referee.officials.rescoring import script
 from referee.ruleset import Moment
@@ -130,7 +130,7 @@ def correcting(key: str) -> tuple[int, float, float]:
         return 1 if fold(None, history).version == len(history) else 0
 
     def correction() -> int:
-        event = corrected(
+        event = make_correction(
             rules, match.opened, match.standing, history, None, why, scripts, (), moment, beyond_doubt=True
         )
         return 1 if event.lines else 0

@@ -1,4 +1,4 @@
-"""A table of Kalabrias to put acts to: hands made from the few cards that a test cares about, and words in turn."""
+"""A table of Kalabrias for tests: hands are filled up from a few given cards, and words are spoken in turn."""
 
 from collections.abc import Mapping
 from random import Random
@@ -16,7 +16,7 @@ from tests.played import opening
 
 
 def opened(*, players: int = 2, dealer: int | None = None, **match: Any) -> MatchOpened:
-    """The opening of a match; the last seat deals, so that P1 is forehand."""
+    """Return the opening of a match in which the last seat deals, so that P1 is forehand."""
     match = {"dealing": "table", "enforcement": "refuse", **match}
     return opening(
         ruleset="kalabrias", players=players, first_dealer=players - 1 if dealer is None else dealer, **match
@@ -24,14 +24,14 @@ def opened(*, players: int = 2, dealer: int | None = None, **match: Any) -> Matc
 
 
 def sequences(hand: tuple[str, ...]) -> list[Any]:
-    """The runs in a hand, for comparison."""
+    """Return the runs in a hand, with their suits."""
     return [(suit, run) for suit in SUITS for run in runs(cards_of(hand), suit)]
 
 
 def hands(text: str, turn_up: str, *, declarer: int = P1, seed: int = 1) -> Hands:
-    """Full hands that begin with these cards, ``"HA HK | SJ"``, filled up so that no sequence is added.
+    """Return full hands that begin with these cards, ``"HA HK | SJ"``, filled up so that no sequence is added.
 
-    With four the turned-up card is the declarer's eighth, and not among the seven that are dealt.
+    With four players the turned-up card is the declarer's eighth, and not among the seven that are dealt.
     """
     begun = deal(text)
     wanted = [9 if len(begun) < 4 else 8 - (seat == declarer) for seat in range(len(begun))]
@@ -58,18 +58,18 @@ class Table(given.Table):
     later_hands: Hands = ()
 
     def dealt(self, full: Hands, turn_up: str) -> Self:
-        """Six of each hand dealt; the rest comes when trumps are made."""
+        """Deal six cards of each hand; the rest is dealt when trumps are made."""
         self.do(Deal(seat=self.dealer, hands=tuple(hand[:6] for hand in full), turn_up=turn_up))
         self.later_hands = tuple(hand[6:] for hand in full)
         return self
 
     def closed(self, turn_up: str = "S9") -> Self:
-        """Six to each, and only how many."""
+        """Deal six closed cards to each seat."""
         self.do(Deal(seat=self.dealer, counts=(6,) * len(self.seats), turn_up=turn_up))
         return self
 
     def calls(self, words: str) -> Self:
-        """Calls and answers from whoever is to speak: ``"pass redeal yes no S take"``; then the later cards."""
+        """Make calls and answers by the seats in turn: ``"pass redeal yes no S take"``; then deal the later cards."""
         word: Any
         for word in words.split():
             if word in ("yes", "no"):
@@ -81,12 +81,12 @@ class Table(given.Table):
         return self
 
     def later_counts(self) -> tuple[int, ...]:
-        """How many later cards each seat gets; with four the declarer gets one."""
+        """Return the number of later cards by seat; with four players the declarer gets one."""
         declarer = self.seen().declarer
         return tuple(3 if len(self.seats) < 4 else 2 - (seat == declarer) for seat in self.seats)
 
     def later(self) -> Self:
-        """The later cards, as they were dealt for."""
+        """Deal the later cards: open hands or only counts, as the first deal was."""
         dealer, counts = self.dealer, self.later_counts()
         if not self.later_hands:
             self.do(Deal(seat=dealer, counts=counts))
@@ -96,13 +96,14 @@ class Table(given.Table):
         return self
 
     def says(self, words: str) -> Self:
-        """Of sequences, from whoever is to speak: ``"small equal K better"``, ``"trumps"``, ``"plain"``."""
+        """Make statements about sequences by the seats in turn: ``"small equal K better"``, ``"trumps"``,
+        ``"plain"``."""
         for word in words.split():
             self.do(said(self.turn, word))
         return self
 
     def played_out(self, seed: int = 1) -> Self:
-        """Legal cards, and sequences kept quiet, until the deal is over."""
+        """Play legal cards, and declare no sequences, until the deal is over."""
         chance = Random(seed)
         while self.phase == "declaring":
             answers = [act for act in self.legal(self.turn) if isinstance(act, Declare | Respond)]
@@ -112,28 +113,28 @@ class Table(given.Table):
         return self
 
     def plays_high(self) -> Self:
-        """P1 leads from the top and the others give their first card, until the deal is over."""
+        """Let P1 lead the highest cards and the others play their first, until the deal is over."""
         while self.phase == "playing":
             self.plays(self.cards(self.turn)[0])
         return self
 
     def bella(self, seat: int) -> Self:
-        """King and queen of trumps."""
+        """Declare king and queen of trumps."""
         self.do(Bella(seat=seat))
         return self
 
     def score(self) -> DealScored:
-        """The line, written now if the match waits for it."""
+        """Return the line of the deal; score the deal if the match waits for it."""
         if self.phase == "played":
             self.do(Score(seat=0))
         return self.line
 
     def may_hold(self, seat: int) -> set[str]:
-        """What a seat holds, or with closed hands may hold, while cards are played."""
+        """Return the cards that a seat holds, or with closed hands may hold, during the play."""
         return set(texts_of(self.playing.hand(seat)))
 
     def words(self, seat: int) -> list[Any]:
-        """What a seat may say of sequences."""
+        """Return the statements that a seat may make about sequences."""
         words: list[Any] = []
         for act in self.legal(seat):
             if isinstance(act, Respond):
@@ -144,7 +145,7 @@ class Table(given.Table):
 
 
 def said(seat: int, word: Any) -> Declare | Respond:
-    """One thing said of a sequence."""
+    """Return the act for a word about a sequence."""
     if word in ("better", "equal", "enough"):
         return Respond(seat=seat, answer=word)
     if word in ("small", "large", "none"):
@@ -155,23 +156,24 @@ def said(seat: int, word: Any) -> Declare | Respond:
 
 
 def table(**match: Any) -> Table:
-    """A table of a match that has just been opened; see :func:`opened`."""
+    """Return a table with a new match; for the arguments see :func:`opened`."""
     return Table(opened(**match))
 
 
 def declaring(text: str, *, turn_up: str = "S9", calls: str = "take", declarer: int = P1, **match: Any) -> Table:
-    """Hands as :func:`hands` makes them, and trumps by these calls: P1 is to declare, and declarer unless told."""
+    """Return a table with hands by :func:`hands` and trumps by these calls: P1 declares next, and is the declarer by
+    default."""
     t = table(players=text.count("|") + 1, **match)
     return t.dealt(hands(text, turn_up, declarer=declarer), turn_up).calls(calls)
 
 
 def exchanging(card: str, seat: int) -> Exchange:
-    """Lay this card away for the turn-up."""
+    """Return the exchange of this card for the turn-up."""
     return Exchange(seat=seat, card=card)
 
 
 class Closed:
-    """A match with closed hands, played from hands that the referee is not told."""
+    """A match with closed hands: the test knows the cards, and the referee does not."""
 
     def __init__(self, text: str, turn_up: str = "S9", calls: str = "take", **match: Any) -> None:
         self.hands: Hands = hands(text, turn_up)
@@ -180,12 +182,12 @@ class Closed:
             self.hands = ((*self.hands[0], turn_up), *self.hands[1:])
 
     def says(self, words: str) -> "Closed":
-        """What is said of sequences, true or not."""
+        """Make statements about sequences, true or false."""
         self.t.says(words)
         return self
 
     def play(self, cards: int | None = None) -> "Closed":
-        """So many cards, or all, as the rules have it."""
+        """Play this many cards by the rules, or all."""
         left = [cards_of(hand) for hand in self.hands]
         gone = self.t.playing.gone
         while self.t.phase == "playing" and cards != 0:
@@ -199,5 +201,5 @@ class Closed:
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        """What came about, when all has been played."""
+        """Return the detail of the line after the last card."""
         return self.play().t.line.detail

@@ -1,4 +1,4 @@
-"""A table of Rams to test at: acts in the field's words, and what they make."""
+"""A table of Rams for tests, with acts in the words of the game."""
 
 import random
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from tests.played import opening
 
 
 class Table(given.Table):
-    """A match of Rams. Unless told otherwise: four seats, hands given, faults refused, the last seat deals."""
+    """A match of Rams. By default: four seats, known hands, faults refused, the last seat deals."""
 
     def __init__(
         self,
@@ -33,11 +33,11 @@ class Table(given.Table):
     # When
 
     def deal(self, *hands: str, widow: str = "", turn_up: str = "", chance: int = 0) -> tuple[Event, ...]:
-        """The dealer deals; what is not said comes from what is left of the pack."""
+        """Deal these cards; the rest comes from the remaining pack."""
         return self.do(self.deal_of(*hands, widow=widow, turn_up=turn_up, chance=chance))
 
     def deal_of(self, *hands: str, widow: str = "", turn_up: str = "", chance: int = 0) -> Deal:
-        """Such a deal, as the dealer would tell it."""
+        """Return the act for such a deal."""
         texts = [hand.split() for hand in hands]
         said = [*(card for hand in texts for card in hand), *widow.split(), turn_up]
         rest = [card for card in self.rules.pack if card not in said]
@@ -54,11 +54,11 @@ class Table(given.Table):
         )
 
     def closed_deal(self, turn_up: str) -> tuple[Event, ...]:
-        """The dealer deals, and tells only how many, and the card turned up."""
+        """Deal with counts and the turned-up card only."""
         return self.do(Deal(seat=self.dealer, counts=self.counts, turn_up=turn_up))
 
     def say(self, words: str) -> tuple[Event, ...]:
-        """Each word by the seat in turn; ``P2:generalrams`` by another."""
+        """Say each word by the seat in turn; ``P2:generalrams`` names the seat."""
         events: tuple[Event, ...] = ()
         for word in words.split():
             seat, colon, said = word.partition(":")
@@ -67,7 +67,8 @@ class Table(given.Table):
         return events
 
     def play_out(self, wanted: Callable[[tuple[int, ...]], bool], words: str, exchange: bool = False) -> DealScored:
-        """Deals, declares and plays at random by the rules until the winners of the tricks are as wanted."""
+        """Deal, declare and play legal cards at random until the winners of the tricks are as wanted; return the
+        line."""
         before = self.version
         for chance in range(30_000):
             self.deal(chance=chance)
@@ -83,20 +84,20 @@ class Table(given.Table):
         raise AssertionError("no such play found")
 
     def exchange(self, card: str, seat: int | None = None) -> tuple[Event, ...]:
-        """The dealer, or another, takes the turned-up card for this one."""
+        """Let the dealer, or ``seat``, exchange this card for the turned-up one."""
         return self.do(Exchange(seat=self.dealer if seat is None else seat, card=card))
 
     def report(self, accused: int, fault: Fault, seat: int = 0) -> tuple[Event, ...]:
-        """What only the table saw."""
+        """Report a fault that only the table saw."""
         return self.do(Report(seat=seat, accused=accused, fault=fault))
 
     def score(self, seat: int = 0) -> DealScored:
-        """The line, written by this seat."""
+        """Score the deal by this seat; return the line."""
         self.do(Score(seat=seat))
         return self.line
 
     def close(self) -> MatchClosed:
-        """How the session ends."""
+        """Close the session; return its end."""
         closed = self.do(Close())[0]
         assert isinstance(closed, MatchClosed)
         return closed
@@ -104,28 +105,28 @@ class Table(given.Table):
     # Then
 
     def may_hold(self, seat: int) -> set[str]:
-        """What a seat holds, or with closed hands may hold, while cards are played."""
+        """Return the cards that a seat holds, or with closed hands may hold, during the play."""
         return set(texts_of(self.playing.hands[seat]))
 
     def words(self, seat: int) -> set[Any]:
-        """What the seat may declare."""
+        """Return the words that the seat may say."""
         return {act.bid for act in self.legal(seat) if isinstance(act, Bid)}
 
     def change(self) -> tuple[int, ...]:
-        """What the last deal brought each seat."""
+        """Return the points of the last deal, by seat."""
         return tuple(after - before for before, after in zip(self.line.before, self.line.points, strict=True))
 
     def why(self, seat: int) -> list[tuple[int, str]]:
-        """The seat's entries of the last deal: amount and rule."""
+        """Return the seat's entries of the last deal: each an amount and a rule."""
         return [(entry.points, entry.rule) for entry in self.line.entries if entry.seat == seat]
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many cards each seat is dealt: of six, the dealer none."""
+        """Return the number of cards by seat; with six players the dealer gets none."""
         return tuple(0 if len(self.seats) == 6 and seat == self.dealer else 5 for seat in self.seats)
 
     @property
     def pot(self) -> int:
-        """What lies in the pot."""
+        """The pot."""
         pot: int = self.more["pot"]
         return pot

@@ -16,18 +16,18 @@ DEALT = {players: hands("|" * (players - 1), TURN_UP) for players in (2, 3, 4)}
 
 
 def dealt(players: int = 2, **match: Any) -> Table:
-    """Hearts are turned up; P1 is to speak and the last seat dealt."""
+    """Return a table in which hearts are turned up; the last seat dealt, and P1 speaks first."""
     return table(players=players, **match).dealt(DEALT[players], TURN_UP)
 
 
 def made(t: Table) -> tuple[int, str, str]:
-    """Declarer, trumps and rule."""
+    """Return declarer, trumps and rule."""
     (event,) = t.happened(TrumpsMade)
     return event.seat, event.trumps, event.rule
 
 
 def calls(t: Table, seat: int) -> list[Any]:
-    """What a seat may call."""
+    """Return the calls that a seat may make."""
     return [act.bid for act in t.legal(seat) if isinstance(act, Bid)]
 
 
@@ -84,7 +84,7 @@ class TestFirstRound:
 
 
 class TestSecondRound:
-    """Another suit is named, or not."""
+    """A different suit is named, or not."""
 
     @pytest.mark.rule("E8", "E9")
     @pytest.mark.parametrize("suit", ["S", "D", "C"])
@@ -139,7 +139,7 @@ class TestSecondRound:
 
 
 class TestNewDeal:
-    """Somebody proposes to deal again."""
+    """A seat proposes a new deal."""
 
     @pytest.mark.rule("E11", "E-O6", "E-O8")
     @pytest.mark.parametrize("before", ["", "pass", "pass pass", "pass pass pass"])

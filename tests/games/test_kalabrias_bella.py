@@ -83,7 +83,7 @@ class TestBella:
 
 @pytest.mark.rule("E-O16")
 class TestTheSevenOfTrumps:
-    """An exchange for the turned-up card, where it is played."""
+    """The exchange for the turned-up card, by the option."""
 
     def test_exchanged(self):
         t = declaring("S7 | ", trump_seven_exchange=True)

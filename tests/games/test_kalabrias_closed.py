@@ -1,4 +1,4 @@
-"""Kalabrias with closed hands: the referee knows how many cards were dealt, and those that it has seen."""
+"""Kalabrias with closed hands: the referee has only the numbers of cards, and the cards that were shown."""
 
 from random import Random
 from typing import Any
@@ -15,7 +15,7 @@ from tests.given import P1, P2, P3, P4
 
 
 class TestCards:
-    """A card is in the pack once, and the turned-up one in nobody's hand."""
+    """Each card is in the pack once, and the turned-up card is in no hand."""
 
     def test_counts_only(self):
         c = Closed("|")
@@ -53,7 +53,7 @@ class TestCards:
 
     @pytest.mark.rule("E51")
     @pytest.mark.parametrize("seed", range(5))
-    def test_whoever_took_the_turn_up_plays_it_at_last(self, seed: int):
+    def test_the_seat_that_took_the_turn_up_plays_it_at_last(self, seed: int):
         c, chance = Closed("|||").says("none none none none"), Random(seed)
         while c.t.turn != P1 or len(c.t.winners) < 7:
             c.t.plays(chance.choice([card for card in c.t.cards(c.t.turn) if card != "S9"]))
@@ -75,7 +75,7 @@ class TestCards:
 
 
 class TestClaims:
-    """They stand until the cards disprove them."""
+    """Claims are accepted until the cards disprove them."""
 
     @pytest.mark.rule("E-O33", "E19")
     def test_anything_can_be_said_that_can_be_true(self):
@@ -163,7 +163,7 @@ class TestClaims:
 
 @pytest.mark.rule("E-O34", "E-O10")
 class TestShowing:
-    """The winner's other sequences, and the partner's, are laid open before the second trick."""
+    """The winner's and the partner's other sequences are shown before the second trick."""
 
     def test_another_of_the_winners(self):
         c = Closed("HQ HJ HT H9 D7 D8 D9 | ").says("large enough")
@@ -234,14 +234,14 @@ class TestShowing:
         c.t.refused(Declare(seat=P1, cards=("HQ", "HJ", "HT")), rule="E-O34", code="nothing_to_show")
         assert P4 not in c.t.playing.sequences.refrained
 
-    def test_nobody_declared(self):
+    def test_no_seat_declared(self):
         c = Closed("D7 D8 D9 | ").says("none none")
         c.t.refused(Declare(seat=P1, cards=("D7", "D8", "D9")), rule="E-O34", code="nothing_to_show")
         c.t.refused(Declare(seat=P1, sequence="small"), rule="E19", kind=WrongPhase, code="declarations_over")
 
 
 class TestBella:
-    """King and queen of trumps, said by somebody whose cards are closed."""
+    """King and queen of trumps, declared from a closed hand."""
 
     @pytest.mark.rule("E18", "E-O33")
     @pytest.mark.parametrize(("text", "points"), [("SK SQ | ", [20, 0]), ("SK | SQ", [0, 0])])

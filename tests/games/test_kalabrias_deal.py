@@ -1,4 +1,4 @@
-"""Kalabrias: the cards, dealing them, and who deals (E1-E4, E14, E47, E49-E52)."""
+"""Kalabrias: the cards, the deal and the dealer (E1-E4, E14, E47, E49-E52)."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ REST = tuple(hand[6:] for hand in TWO)
 
 
 def waiting(**match: Any) -> Any:
-    """Trumps are made, and the later cards to be dealt."""
+    """Return a table in which trumps are made, and the later cards are not yet dealt."""
     t = table(**match)
     t.do(Deal(seat=P2, hands=FIRST, turn_up="S9"))
     t.do(Bid(seat=P1, bid="take"))
@@ -31,7 +31,7 @@ def waiting(**match: Any) -> Any:
 
 @pytest.mark.rule("E1", "E47", "E49", "E-O29")
 class TestPlayers:
-    """Two play; three and four can."""
+    """The game is for two; three or four can play, too."""
 
     @pytest.mark.parametrize("players", [2, 3, 4])
     def test_two_to_four_can_play(self, players: int):
@@ -56,7 +56,7 @@ class TestPlayers:
         assert dealers == [P3, P1, P2, P3]
 
     @pytest.mark.parametrize("dealing", ["house", "table"])
-    def test_a_dealer_that_nobody_named_is_drawn(self, dealing: str):
+    def test_a_first_dealer_who_is_not_named_is_drawn(self, dealing: str):
         t = Table(replace(opened(players=3, dealing=dealing), first_dealer=None))
         drawn = t.happened(CardDrawn)
         lowest = min(RANKS.index(event.card[1]) for event in drawn[-3:])
@@ -67,7 +67,7 @@ class TestPlayers:
 
 
 class TestOpening:
-    """What a match cannot be opened as."""
+    """Matches that cannot be opened."""
 
     @pytest.mark.rule("E52")
     def test_partners_have_one_score(self):
@@ -83,7 +83,7 @@ class TestOpening:
         assert (caught.value.code, caught.value.rule) == ("points_not_negative", "E42")
 
     @pytest.mark.rule("E46", "E-O20")
-    def test_nobody_has_won_before_it_begins(self):
+    def test_no_seat_has_won_before_it_begins(self):
         table(points=(500, 500))
         table(players=4, points=(500, 500, 500, 500))
         for points in ((500, 499), (10, 620)):
@@ -185,7 +185,7 @@ class TestFirstCards:
 
 
 class TestLaterCards:
-    """Three more each after the auction; four players two more, and the declarer the turn-up."""
+    """After the auction each gets three cards; with four players two, and the declarer the turn-up."""
 
     @pytest.mark.rule("E14", "E-O32", "E-O26")
     def test_three_more_each(self):
@@ -262,7 +262,7 @@ class TestLaterCards:
 
 
 class TestWhoSeesWhat:
-    """Nobody sees a card that is not their own or on the table."""
+    """A seat sees only its own cards and those on the table."""
 
     def test_first_and_later_cards(self):
         t = waiting()
@@ -285,7 +285,7 @@ class TestWhoSeesWhat:
 
 
 class TestOutOfPlace:
-    """Acts that have no place: each cites the rule that it belongs to."""
+    """Acts that are out of place: each refusal cites the rule of the act."""
 
     @pytest.mark.parametrize(
         ("act", "rule"),
@@ -325,7 +325,7 @@ class TestOutOfPlace:
 
 @pytest.mark.rule("E-O30")
 class TestNoOffences:
-    """There is nothing to knock for."""
+    """The game has no offence to knock for."""
 
     @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
     def test_a_knock_is_dismissed(self, enforcement: str):
@@ -341,7 +341,7 @@ class TestNoOffences:
                 t.calls("take")
         assert RULESET.offences == ()
 
-    def test_a_knock_by_or_for_nobody(self):
+    def test_a_knock_by_or_on_a_seat_that_does_not_exist(self):
         t = table()
         t.refused(Knock(seat=P1, accused=P1), rule="E-O30", code="knocks_on_oneself")
         t.refused(Knock(seat=P1, accused=P4), rule=None, kind=NotInPlay, code="no_such_seat")

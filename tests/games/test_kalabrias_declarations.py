@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Declare, Respond
 from referee.cards import cards_of
 from referee.games.kalabrias.facts import SequenceAnswered, SequenceDeclared, SequencesCompared
-from referee.games.kalabrias.ranks import RANKS, Sequence, cut, is_sequence, runs, strongest
+from referee.games.kalabrias.ranks import RANKS, Sequence, best_split, is_sequence, runs, strongest
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.kalabrias_table import Table, declaring, hands, table
@@ -13,19 +13,19 @@ from tests.given import P1, P2, P3
 
 
 def compared(t: Table) -> tuple[int | None, tuple[int, ...]]:
-    """Who has the best sequence, and who is level."""
+    """Return the seat with the best sequence, and the seats that are level with it."""
     (event,) = t.happened(SequencesCompared)
     return event.seat, event.level
 
 
 def sequence_points(t: Table) -> list[int]:
-    """What sequences brought, when the deal has been played out."""
+    """Play the deal to its end, and return the points for sequences."""
     points: list[int] = t.played_out().line.detail["sequence_points"]
     return points
 
 
 class TestSequences:
-    """What a sequence is, and which is better."""
+    """Sequences, and the order of their ranks."""
 
     @pytest.mark.rule("E15", "E16", "E17")
     @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ class TestSequences:
         ],
     )
     def test_a_long_run_is_cut_in_the_best_way(self, length: int, five: int, points: int):
-        assert cut(length, 20, 50, five) == points
+        assert best_split(length, 20, 50, five) == points
 
     def test_runs_of_a_suit(self):
         hand = cards_of(["D7", "D8", "D9", "DJ", "DQ", "DK", "DA", "HA"])
@@ -169,7 +169,7 @@ class TestComparing:
     @pytest.mark.rule("E23", "E24")
     @pytest.mark.parametrize("added", [True, False])
     def test_forehands_is_in_trumps(self, added: bool):
-        """Then the dealer's is not; to say so changes nothing, and the play may begin without it."""
+        """The dealer's is not in trumps then: to say so changes nothing, and the play may begin without it."""
         t = declaring("DQ DJ DT | HQ HJ HT", turn_up="D7").says("small equal Q equal trumps")
         assert compared(t) == (P1, ())
         assert t.words(P2) == ["plain"]
@@ -209,7 +209,7 @@ class TestComparing:
         assert sequence_points(t.says("small")) == [0, 20]
 
     @pytest.mark.rule("E25", "E-O33")
-    def test_whoever_refrains_gets_nothing(self):
+    def test_a_seat_that_refrains_scores_nothing(self):
         assert sequence_points(declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")) == [20, 0]
         assert sequence_points(declaring("HQ HJ HT | DJ DT D9 D8").says("none none")) == [0, 0]
 
@@ -225,7 +225,7 @@ class TestComparing:
 
     @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
     def test_enough_does_not_tell_how_high_the_other_was(self, theirs: str):
-        """Only the class has been said: whether one's own top is higher is nobody's to know yet."""
+        """Only the class has been stated, so the answer does not show whether the top of the other seat is higher."""
         t = declaring(f"{theirs} | DQ DJ DT").says("small enough")
         (answered,) = t.happened(SequenceAnswered)
         assert answered.refrains is (theirs != "HA HK HQ")
@@ -233,7 +233,7 @@ class TestComparing:
 
 
 class TestTheTruth:
-    """What the hands do not bear out cannot be said."""
+    """A statement that a known hand contradicts is refused."""
 
     @pytest.mark.rule("E-O33")
     @pytest.mark.parametrize(("hand", "word"), [("", "small"), ("HQ HJ HT", "large"), ("HQ HJ HT H9", "small")])
@@ -295,7 +295,7 @@ class TestTheTruth:
 
 @pytest.mark.rule("E-O28", "E-O35")
 class TestMoreThanTwo:
-    """Clockwise, each against the best so far."""
+    """More than two players: clockwise, each answers the best so far."""
 
     def test_a_third_beats_the_second(self):
         t = declaring("HQ HJ HT | DK DQ DJ | C7 C8 C9 CT").says("small equal Q better")

@@ -1,4 +1,4 @@
-"""Kalabrias at its edges: what an answer says beside its word, what bears a claim out, and what a line rests on."""
+"""Edge cases of Kalabrias: fields of answers, proofs of claims, and the events that a line names."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.given import P1, P2, P3
 
 
 @pytest.mark.rule("E-O30")
-def test_nobody_can_be_accused_who_has_no_seat():
+def test_a_seat_that_does_not_exist_cannot_be_accused():
     table().refused(Knock(seat=P1, accused=2), rule=None, kind=NotInPlay, code="no_such_seat")
 
 

@@ -1,4 +1,4 @@
-"""Kalabrias: the options, their rulebook, and that each changes only what it says."""
+"""Kalabrias: the options, their rulebook, and a check that each option changes only what it describes."""
 
 from typing import Any
 
@@ -59,13 +59,13 @@ OTHERWISE: list[tuple[str, Any]] = [
 
 
 def ordinary_deal(**options: Any) -> list[Event]:
-    """What happens in a deal with a small sequence and nothing else out of the way."""
+    """Return the events of a deal with a small sequence and no other special feature."""
     t: Table = declaring("HQ HJ HT | ", calls="pass take", **options).says("small enough").played_out(2)
     return [recorded.event for recorded in t.history[1:]]
 
 
 class TestOptions:
-    """They are what the rulebook says, and an ordinary deal is the same with and without them."""
+    """Options agree with the rulebook, and do not change an ordinary deal."""
 
     def test_the_defaults_are_those_of_the_rulebook(self):
         assert msgspec.to_builtins(RULESET.options()) == DEFAULTS
@@ -101,7 +101,7 @@ class TestOptions:
 
 
 class TestTheRulebook:
-    """Its data, as that of the other games."""
+    """The data of the rulebook, checked as for the other games."""
 
     @pytest.fixture
     def book(self) -> Rulebook:

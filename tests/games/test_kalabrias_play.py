@@ -1,4 +1,4 @@
-"""Kalabrias: following suit, trumping, beating, and what tricks are worth (E28-E41)."""
+"""Kalabrias: following suit, trumping, beating, and the points of tricks (E28-E41)."""
 
 from itertools import combinations, permutations
 
@@ -15,13 +15,13 @@ from tests.given import P1, P2, P3, P4
 
 
 def playing(text: str, **match: object) -> Table:
-    """The play begins: spades are trumps, P1 leads."""
+    """Return a table at the first lead: spades are trumps, P1 leads."""
     t = declaring(text, **match)
     return t.says("none " * len(t.points))
 
 
 class TestTurns:
-    """Who leads, and who is next."""
+    """The lead, and the order of play."""
 
     @pytest.mark.rule("E28", "E-O19")
     @pytest.mark.parametrize("calls", ["take", "pass take"])
@@ -61,7 +61,7 @@ class TestTurns:
 
 
 class TestDuties:
-    """What may be played to a lead."""
+    """The cards that may be played to a lead."""
 
     @pytest.mark.rule("E29")
     def test_follow_suit(self):
@@ -119,7 +119,7 @@ class TestDuties:
     @pytest.mark.rule("E-O17", "E30")
     @pytest.mark.parametrize("must", [False, True])
     def test_overtrumping(self, must: bool):
-        """P2 trumps hearts with the jack's inferior; P3 has none either, one trump above it and one below."""
+        """P2 trumps hearts; P3 has no hearts either, one trump above that and one below."""
         text = "HA HK HT H9 H8 | S8 DA DK DJ D9 CA CK CJ C9 | SA S7 DQ DT D8 CQ CT C8 C7"
         t = table(players=3, must_overtrump=must).dealt(hands(text, "S9"), "S9").calls("take").says("none none none")
         t.plays("HA S8")
@@ -137,7 +137,7 @@ class TestDuties:
 
 
 class TestWinning:
-    """Which card takes the trick."""
+    """The card that takes the trick."""
 
     @pytest.mark.rule("E31", "E-O2")
     @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ class TestWinning:
 
 
 class TestWorth:
-    """The values of the cards, to be read against the printed page."""
+    """The points of the cards, as in the printed source."""
 
     @pytest.mark.rule("E34", "E35", "E36", "E37", "E38", "E39", "E40", "E-O3")
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Kalabrias: what holds in every deal, shown on random matches of all kinds."""
+"""Kalabrias: random matches of all kinds, with checks that must hold in every deal."""
 
 from random import Random
 from typing import Any
@@ -18,7 +18,7 @@ from tests.games.kalabrias_table import Table, table
 from tests.playouts import MATCHES
 
 DEALS = 4
-"""In each match, unless it is won before."""
+"""Deals in each match, unless it is won before."""
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "sequence_points": ({}, {"small": 20, "large": 50, "five": 100}),
@@ -45,7 +45,7 @@ KINDS = (Bid, Reply, Exchange, Declare, Respond, Bella, Play, Score)
 
 
 def candidates(players: int) -> list[Any]:
-    """Every act of the kinds that are listed with their content, by every seat."""
+    """Return every act of the kinds that are listed with their content, by every seat."""
     acts: list[Any] = []
     for seat in range(players):
         acts += (Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal", 1, "join"))
@@ -61,7 +61,7 @@ def candidates(players: int) -> list[Any]:
 
 
 class Playout:
-    """A random match, and what the referee was told of its cards."""
+    """A random match, and the cards that were entered in it."""
 
     def __init__(self, seed: int) -> None:
         self.luck = luck = Random(seed)
@@ -83,7 +83,7 @@ class Playout:
         self.pack: list[str] = []
 
     def step(self) -> tuple[Event, ...]:
-        """One act by somebody who may."""
+        """Do one act of a seat that may act."""
         t = self.t
         acts = [act for seat in range(self.players) for act in t.legal(seat)]
         assert acts, "somebody can act"
@@ -101,7 +101,7 @@ class Playout:
         return t.do(act)
 
     def deal(self, seat: int) -> Deal:
-        """The cards of a real table."""
+        """Return a deal at a real table."""
         t, players = self.t, self.players
         if t.phase == "undealt":
             self.pack = self.luck.sample(PACK, len(PACK))
@@ -117,20 +117,20 @@ class Playout:
         return Deal(seat=seat, hands=tuple(tuple(self.pack.pop() for _ in range(count)) for count in counts))
 
     def show(self, seat: int) -> Declare | None:
-        """Three cards that may be a sequence in a closed hand."""
+        """Return three cards that may be a sequence in a closed hand."""
         suit, place = self.luck.choice(SUITS), self.luck.randrange(len(RANKS) - 2)
         act = Declare(seat=seat, cards=tuple(suit + rank for rank in RANKS[place : place + 3]))
         return act if self.t.accepted(act) else None
 
     def check_legal(self) -> None:
-        """What is listed is accepted, and nothing else of its kind."""
+        """Check that the listed acts are accepted, and no other acts of their kinds."""
         t = self.t
         listed = [act for seat in range(self.players) for act in t.legal(seat)]
         for act in self.candidates:
             assert t.accepted(act) == (act in listed), act
 
     def check_views(self) -> None:
-        """Nobody is shown a card that they have not told."""
+        """Check that a viewer is shown no card that was not entered for it."""
         t = self.t
         for seat in range(self.players):
             shown = t.seen(seat)
@@ -146,11 +146,11 @@ class Playout:
             assert told <= open_cards | {card for exchanged in self.exchanged() for card in exchanged}
 
     def exchanged(self) -> list[tuple[str, str]]:
-        """What was exchanged, and is known to all."""
+        """Return the exchanges, which every seat has seen."""
         return [(event.card, event.turn_up) for event in self.t.happened(SevenExchanged)]
 
     def check_events(self, events: tuple[Event, ...]) -> None:
-        """What another seat is told of an event holds none of the hidden cards."""
+        """Check that events, as other seats see them, have no hidden cards."""
         for event in events:
             for seat in range(self.players):
                 told: Any = seen(event, seat, False)
@@ -162,7 +162,7 @@ class Playout:
                     assert (told.stock, told.seed) == ((), None)
 
     def check_line(self, line: DealScored, begun: int) -> None:
-        """The deal as the protocol has it, against the cards."""
+        """Check the line of a deal against the cards."""
         players, unit = self.players, 2 if line.halves else 1
         sums = [0] * players
         for entry in line.entries:
@@ -193,7 +193,7 @@ class Playout:
             assert sums == [points * unit for points in side]
 
     def check_history(self) -> None:
-        """The match is the same by any way of folding it, and from JSON."""
+        """Check that every way of folding gives the same match, also from JSON."""
         history = self.t.history
         cut = self.luck.randrange(1, len(history))
         whole = fold(None, history)
@@ -228,7 +228,7 @@ def test_a_random_match(seed: int) -> None:
 
 
 def test_the_random_matches_meet_what_is_rare() -> None:
-    """Without this the checks above could pass because nothing happens."""
+    """The checks above would pass in matches in which nothing rare happens."""
     met: set[str] = set()
     for seed in range(MATCHES):
         p = Playout(seed)

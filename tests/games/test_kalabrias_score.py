@@ -26,7 +26,8 @@ def line(
     carry: int = 0,
     **match: Any,
 ) -> DealScored:
-    """The line of a deal in which the tricks brought this much, beside what ``sequences`` says of these ``cards``."""
+    """Return the line of a deal with these points for tricks, and with the ``sequences`` stated for these
+    ``cards``."""
     events = settled(tricks, sequences, bella, cards, declarer, carry, **match)
     assert isinstance(events[0], DealScored)
     return events[0]
@@ -41,7 +42,7 @@ def settled(
     carry: int = 0,
     **match: Any,
 ) -> tuple[Any, ...]:
-    """All that is decided when such a deal is scored."""
+    """Return all events of the score of such a deal."""
     players = len(tricks)
     calls = "pass " * declarer + "take"
     text = cards or "|" * (players - 1)
@@ -55,7 +56,7 @@ def settled(
 
 
 def change(scored: DealScored) -> list[int]:
-    """What the deal added, by seat."""
+    """Return the points that the deal added, by seat."""
     return [after - before for before, after in zip(scored.before, scored.points, strict=True)]
 
 
@@ -217,7 +218,7 @@ class TestThreePlayers:
     @pytest.mark.rule("E-O38", "E46")
     @pytest.mark.rule("E-O36", "E-O38")
     def test_half_of_an_odd_number_set_aside_is_not_lost(self):
-        """With ``bete_split: none`` only what was set aside is divided between the opponents."""
+        """Only the points set aside are divided between the opponents by ``bete_split: none``."""
         rules = {"tie_rule": "carry", "bete_split": "none", "bete_odd_point": "exact_half"}
         lost = line((60, 52, 40), carry=83, **rules)
         assert change(lost) == [0, 2 * 52 + 83, 2 * 40 + 83]
@@ -269,7 +270,7 @@ class TestFourPlayers:
 
 
 class TestTheLine:
-    """What the protocol tells of a deal."""
+    """The fields of a line in the protocol."""
 
     @pytest.mark.rule("E42", "E33", "E20")
     def test_every_number_has_its_events(self):
@@ -300,7 +301,7 @@ class TestTheLine:
 
 
 class TestScoreAct:
-    """Where errors could be knocked for, a deal that was played waits to be written down."""
+    """A deal that was played waits for its score, if the match penalises errors."""
 
     def test_it_waits(self):
         t = declaring("|", enforcement="penalise").played_out()
@@ -354,7 +355,7 @@ class TestTheEnd:
 
 
 def test_the_helper_makes_whole_deals() -> None:
-    """What the tests above replace in a deal is only what its tricks brought."""
+    """The helper replaces nothing in a deal but the points for its tricks."""
     t: Table = declaring("HQ HJ HT | ").says("small enough").played_out()
     assert t.line.detail["sequence_points"] == [20, 0]
     assert len(t.happened(TrickTaken)) == 9

@@ -270,7 +270,7 @@ def test_a_misdeal_is_the_dealers_and_is_found_before_the_first_lead():
 
 
 @pytest.mark.rule("D-O26")
-def test_where_the_hands_are_known_nobody_ends_a_deal_that_has_begun():
+def test_with_known_hands_no_report_ends_a_deal_that_has_begun():
     t = Table()
     t.deal()
     for _ in range(4):

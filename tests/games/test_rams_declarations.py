@@ -11,21 +11,21 @@ from tests.given import P1, P2, P3, P4, P5, P6
 
 
 def double(players: int = 4, **kwargs: object) -> Table:
-    """A table with five in the pot, the last seat dealing."""
+    """Return a table with five in the pot; the last seat deals."""
     t = Table(players, pot=5, points=(-5, *(0,) * (players - 1)), **kwargs)
     t.deal()
     return t
 
 
 def single(players: int = 4, **kwargs: object) -> Table:
-    """A table with an empty pot."""
+    """Return a table with an empty pot."""
     t = Table(players, **kwargs)
     t.deal()
     return t
 
 
 def order(t: Table) -> tuple[int, ...]:
-    """Who plays."""
+    """Return the seats that play."""
     closed = t.history[-1].event
     assert isinstance(closed, DeclarationsClosed)
     return closed.order
@@ -185,7 +185,7 @@ def test_x13_the_round_goes_on_for_the_widow_alone():
     t = double()
     t.say("lie_down generalrams")
     closed = t.say("widow")[-1]
-    assert isinstance(closed, DeclarationsClosed)  # nobody has anything left to say
+    assert isinstance(closed, DeclarationsClosed)  # no word is left
     assert (closed.order, closed.leader) == ((P1, P2, P3, P4), P2)
     assert any(isinstance(act, Exchange) for act in t.legal(P4))  # D47
     assert t.cards(P1) == []
@@ -248,7 +248,7 @@ def test_an_exchange_or_the_lead_ends_the_time_for_it():
 
 
 @pytest.mark.rule("D-O4")
-def test_with_late_generalrams_whoever_joined_may_until_the_lead():
+def test_with_late_generalrams_all_who_joined_may_announce_until_the_lead():
     t = double(late_generalrams=True)
     t.say("join lie_down")
     assert t.words(P1) == {"generalrams"}
@@ -260,7 +260,7 @@ def test_with_late_generalrams_whoever_joined_may_until_the_lead():
     t.say("P1:generalrams")
     assert order(t) == (P1, P2, P3, P4)
     assert t.words(P3) == set()
-    assert not any(isinstance(act, Exchange) for act in t.legal(P4))  # he has exchanged
+    assert not any(isinstance(act, Exchange) for act in t.legal(P4))  # the dealer has exchanged
 
 
 @pytest.mark.rule("D-O5", "D38")

@@ -1,4 +1,4 @@
-"""Rams at its edges: what a card claims when hands are closed, what a payment rests on, and nobody's seat."""
+"""Edge cases of Rams: claims of cards with closed hands, the events of payments, and seats that do not exist."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.given import P1, P2
 
 
 def closed(words: str = "join join join") -> Table:
-    """Three seats with closed hands, clubs are trumps, P3 has dealt; faults stand."""
+    """Return a table of three closed hands: clubs are trumps, P3 has dealt, faults are not refused."""
     t = Table(3, enforcement="penalise")
     t.closed_deal("C7")
     t.say(words)
@@ -18,7 +18,7 @@ def closed(words: str = "join join join") -> Table:
 
 
 def shown(t: Table) -> list[str]:
-    """The rules of the faults that stand."""
+    """Return the rules of the faults on record."""
     return [breach["rule"] for breach in t.seen("official").breaches or ()]
 
 
@@ -30,7 +30,7 @@ def test_a_card_dealt_twice_is_named():
 
 
 @pytest.mark.rule("D68", "D-O26")
-def test_nobodys_fault_cannot_be_reported():
+def test_a_fault_of_a_seat_that_does_not_exist_cannot_be_reported():
     t = closed()
     t.refused(Report(seat=P1, accused=3, fault="exposed_card"), rule=None, code="no_such_seat", kind=NotInPlay)
 
@@ -58,10 +58,10 @@ def test_with_closed_hands_every_unseen_card_is_listed_to_follow_with():
 @pytest.mark.parametrize(
     ("cards", "rules"),
     [
-        ("SJ SK S8 SA", []),  # P2 headed the jack, so he may hold a higher spade still
+        ("SJ SK S8 SA", []),  # P2 headed the jack, and may hold a still higher spade
         ("SJ C9 CT CA", []),  # P3 overtrumped
-        ("SA C9 S8 S7", ["D50"]),  # P2 could have followed, though nobody could ask him for a higher trump
-        ("SA H7 S8 HA H8 H9 SK S7", ["D50"]),  # what P2 claimed holds after a card that he might play
+        ("SA C9 S8 S7", ["D50"]),  # P2 could have followed; no higher trump was required
+        ("SA H7 S8 HA H8 H9 SK S7", ["D50"]),  # P2's claim holds after a card that P2 might play
         ("SA H7 S8 SK S7 S9 SQ ST", ["D50"]),  # a claim is disproved once
     ],
 )

@@ -15,7 +15,7 @@ ALL_IN = "join join join join"
 
 
 def counts(*tricks: int):
-    """Whether the seats took so many tricks each."""
+    """Return a function that reports whether the seats took these numbers of tricks."""
     return lambda winners: [winners.count(seat) for seat in range(len(tricks))] == list(tricks)
 
 
@@ -117,7 +117,7 @@ REST = "SK H7 D8 SQ H8 D7 SJ H9 D9 ST HT DT"
 
 
 def three_at_a_loss(words: str = "join join join", first: str = "SA S7 S8", **options: object) -> Table:
-    """Three seats, P3 dealt, one trick is played and P1 will take them all; faults stand."""
+    """Return a table of three after one trick: P3 dealt, P1 will take all tricks, faults are not refused."""
     t = Table(3, enforcement="penalise", **options)
     t.deal("SA SK SQ SJ ST", "S7 H7 H8 H9 HT", "S8 D7 D8 D9 DT", turn_up="CA")
     t.say(words)

@@ -1,4 +1,4 @@
-"""The play of the cards, and the faults that stand in it (D3, D48-D58, D68, D-O24, D-O26)."""
+"""The play of the cards, and faults that are not refused (D3, D48-D58, D68, D-O24, D-O26)."""
 
 import pytest
 
@@ -15,7 +15,7 @@ CLUBS = SUIT["C"]
 
 
 def three(*hands: str, words: str = "join join join", turn_up: str = "C7", **kwargs: object) -> Table:
-    """Three seats, clubs are trumps, P3 has dealt and P1 leads."""
+    """Return a table of three: clubs are trumps, P3 has dealt and P1 leads."""
     t = Table(3, **kwargs)
     t.deal(*hands, turn_up=turn_up)
     t.say(words)
@@ -23,11 +23,11 @@ def three(*hands: str, words: str = "join join join", turn_up: str = "C7", **kwa
 
 
 def duty(hand: str, led: str, best: str, trumps: str = "C") -> set[str]:
-    """What a hand may play when ``led`` was led and ``best`` leads the trick."""
+    """Return the cards that a hand may play when ``led`` was led and ``best`` is the best card so far."""
     return set(texts_of(playable(cards_of(hand.split()), SUIT[led], BIT[best], SUIT[trumps])))
 
 
-# Who leads
+# The lead
 
 
 @pytest.mark.rule("D48", "D14", "D-O19")
@@ -60,7 +60,7 @@ def test_the_winner_of_a_trick_leads_to_the_next():
     assert t.line.tricks == (0, 5, 0)
 
 
-# What may be played
+# Cards that may be played
 
 
 @pytest.mark.rule("D50")
@@ -158,7 +158,7 @@ def test_all_five_tricks_win_it():
     assert PlayEnded(kind="generalrams_won") in t.plays("ST HT DT").made
 
 
-# Faults that stand
+# Faults that are not refused
 
 
 @pytest.mark.rule("D68", "D-O24", "D-O16")
@@ -177,7 +177,7 @@ def test_where_faults_stand_they_are_hidden_until_the_deal_is_scored():
     (thrown, *_) = t.plays("HA").made
     assert isinstance(thrown, CardPlayed)
     assert [(breach.offence, breach.rule) for breach in thrown.breaches] == [("revoke", "D51")]
-    assert t.winners[0] == P1  # the trick stands as it was played
+    assert t.winners[0] == P1  # the trick is not changed
 
 
 @pytest.mark.rule("D68", "D53", "D-O24")
@@ -246,7 +246,7 @@ def test_a_lead_out_of_turn_is_refused_in_both_enforcements():
         t.refused(Play(seat=P2, card=t.hand(P2)[0]), code="not_on_lead", rule="D48", kind=OutOfTurn)
 
 
-def test_acts_of_other_games_and_of_nobody_are_refused():
+def test_acts_of_other_games_and_of_unknown_seats_are_refused():
     t = three()
     t.refused(Cut(seat=P1), code="not_in_this_game", rule=None, kind=WrongPhase)
     t.refused(Play(seat=7, card="SA"), code="no_such_seat", rule=None, kind=NotInPlay)
@@ -264,7 +264,7 @@ def test_no_card_is_played_before_all_have_spoken():
 
 
 def closed(*, enforcement: str = "penalise", words: str = "join join join", **options: object) -> Table:
-    """Three seats with closed hands, clubs are trumps, P3 has dealt."""
+    """Return a table of three closed hands: clubs are trumps, P3 has dealt."""
     t = Table(3, enforcement=enforcement, **options)
     t.closed_deal("C7")
     t.say(words)
@@ -272,7 +272,7 @@ def closed(*, enforcement: str = "penalise", words: str = "join join join", **op
 
 
 def shown(t: Table) -> list[tuple[str, int]]:
-    """Rule and points of the faults that stand."""
+    """Return rule and points of the faults on record."""
     return [(breach["rule"], breach["points"]) for breach in t.seen("official").breaches or ()]
 
 

@@ -1,6 +1,6 @@
-"""Random matches over all options, and what must hold in every one of them (D-O17 and the books, D6, D17, D50-D54).
+"""Random matches over all options, with checks that must hold in each (D-O17 and the entries, D6, D17, D50-D54).
 
-Each match mixes legal acts with acts that may be anything, reports, and now and then a void or a close.
+Each match mixes legal acts with arbitrary acts, reports, and now and then a void or a close.
 """
 
 import random
@@ -69,7 +69,7 @@ def some_deal(t: Table, rng: random.Random, closed: bool) -> Deal:
 
 
 def any_act(t: Table, rng: random.Random) -> Act:
-    """Something that a seat may try, be it nonsense."""
+    """Return an act that a seat may try, possibly impossible."""
     seat = rng.randrange(len(t.seats))
     kind = rng.randrange(6)
     if kind == 0:
@@ -84,7 +84,7 @@ def any_act(t: Table, rng: random.Random) -> Act:
 
 
 def next_act(t: Table, rng: random.Random, closed: bool) -> Act:
-    """What comes next: mostly legal."""
+    """Return the next act, which is mostly legal."""
     if t.phase == "drawing":
         seen = {card for _, card in t.more["drawn"]}
         return Draw(seat=t.turn, card=rng.choice([card for card in PACK if card not in seen]))
@@ -100,11 +100,11 @@ def next_act(t: Table, rng: random.Random, closed: bool) -> Act:
 
 
 LISTED = (Play, Bid, Exchange, Score)
-"""Kinds of which the legal acts are all there are."""
+"""Kinds of act whose legal acts are all listed."""
 
 
 def check_legal(t: Table, rng: random.Random) -> None:
-    """Under ``refuse``: listed and accepted, or neither."""
+    """Check that an act is listed and accepted, or neither, if the match refuses faults."""
     listed = {act for seat in range(len(t.seats)) for act in t.legal(seat)}
     tried = [any_act(t, rng) for _ in range(6)] + list(rng.sample(sorted(listed, key=repr), min(4, len(listed))))
     for act in tried:
@@ -117,7 +117,7 @@ def check_legal(t: Table, rng: random.Random) -> None:
 
 
 def check_cards(t: Table) -> None:
-    """D6: every card is in one place. Where hands are known they shrink with each card played."""
+    """D6: Check that every card is in one place, and that known hands shrink with each card played."""
     state = t.state
     if not isinstance(state, Declaring | Playing) or not state.dealing.known:
         return
@@ -140,7 +140,7 @@ def check_cards(t: Table) -> None:
 
 
 def check_books(event: Event, total: int) -> None:
-    """D-O17: what the seats win the pot loses, in whole numbers, and every number is accounted for."""
+    """D-O17: Check that seats and pot add up to zero, in whole numbers, and that the entries explain every number."""
     if isinstance(event, MatchClosed):
         assert sum(event.points) + event.pot == total
         assert event.pot_before == event.pot + sum(event.shares)
@@ -159,13 +159,13 @@ def check_books(event: Event, total: int) -> None:
 
 
 def seen_in(value: Any) -> set[str]:
-    """All cards that something tells of."""
+    """Return all cards that a value names."""
     text = msgspec.json.encode(value).decode()
     return {card for card in PACK if f'"{card}"' in text}
 
 
 def check_sight(t: Table) -> None:
-    """A seat sees its hand and what lies open, and neither its view nor its legal acts know the rest."""
+    """Check that neither the view of a seat nor its legal acts show cards that are hidden from it."""
     state = t.state
     if not isinstance(state, Declaring | Playing | Played):
         return
@@ -183,7 +183,7 @@ def check_sight(t: Table) -> None:
 
 
 def check_events_seen(t: Table, deal: list[Recorded]) -> None:
-    """While a deal is under way its events show a seat only its own cards and what lies open."""
+    """Check that the events of a deal under way show a seat only its own cards and open cards."""
     if not deal:
         return
     dealt = next(recorded.event for recorded in deal if isinstance(recorded.event, Dealt))
@@ -203,13 +203,13 @@ def check_events_seen(t: Table, deal: list[Recorded]) -> None:
 
 
 def check_state(t: Table) -> None:
-    """States go through JSON unchanged, and rows do."""
+    """Check that states and rows are unchanged by JSON."""
     state = t.state
     assert msgspec.json.decode(msgspec.json.encode(state), type=RULESET.state) == state
 
 
 def check_history(t: Table, rng: random.Random) -> None:
-    """A match is the fold of its rows, wherever it is split."""
+    """Check that a match is the fold of its rows, split at any row."""
     history = [from_row(row_of(recorded)) for recorded in t.history]
     assert [recorded.event for recorded in history] == [recorded.event for recorded in t.history]
     middle = rng.randrange(1, len(history) + 1)
@@ -250,7 +250,7 @@ def test_a_random_match(chance: int):
 
 
 def test_the_random_matches_see_everything():
-    """What the play-outs above are for: every kind of deal, and faults of every rule."""
+    """The play-outs meet every kind of deal, and faults of every rule."""
     kinds: set[str] = set()
     rules: set[str] = set()
     for chance in range(60):

@@ -53,7 +53,7 @@ def test_every_option_says_which_rule_it_answers(book: Rulebook):
 
 
 def cited(text: str) -> set[str]:
-    """The ids in a text, ranges written out."""
+    """Return the ids in a text, with every id of a range."""
     ids = set(CITED.findall(text))
     for prefix, first, last in RANGE.findall(text):
         ids |= {f"{prefix}{number}" for number in range(int(first), int(last) + 1)}

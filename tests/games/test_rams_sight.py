@@ -1,4 +1,4 @@
-"""Who sees what (D20, D26, D46, D-O24)."""
+"""The visibility of cards in Rams (D20, D26, D46, D-O24)."""
 
 import pytest
 

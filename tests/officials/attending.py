@@ -1,4 +1,4 @@
-"""A match in memory that officials attend to: each request with its events, and the fold beside what was decided."""
+"""An attended match in memory: requests are decided, and the decision is compared with the fold."""
 
 from datetime import timedelta
 from typing import Any
@@ -47,30 +47,31 @@ class Attending:
         return Moment(self.version, NOON + timedelta(seconds=self.version), seed, actor, self.history)
 
     def stand(self, events: tuple[Event, ...], actor: Actor = "official", request: Request | None = None) -> None:
-        asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
+        raw_request = None if request is None else msgspec.Raw(msgspec.json.encode(request))
         at = NOON + timedelta(seconds=self.version)
         for event in events:
-            self.history.append(Recorded(MATCH, self.version + 1, at, actor, "", "", "", event, asked))
-            asked = None
+            self.history.append(Recorded(MATCH, self.version + 1, at, actor, "", "", "", event, raw_request))
+            raw_request = None
 
     def do(self, *requests: Any, actor: Actor | None = None, seed: str = "seed") -> tuple[Event, ...]:
-        """What these come to, by the seat of each; what is decided is what folding gives."""
+        """Do these requests, each by its seat; return the last events. Check that the fold gives the decided
+        state."""
         events: tuple[Event, ...] = ()
         for request in requests:
             by = self.who(request) if actor is None else actor
             match = self.match
-            events, standing = match.procedure.take(match.standing, request, self.moment(by, seed))
+            events, state = match.procedure.take(match.standing, request, self.moment(by, seed))
             self.stand(events, by, request)
-            assert self.match.standing == standing, "what take gives is what folding gives"
+            assert self.match.standing == state, "what take gives is what folding gives"
         return events
 
     def who(self, request: Any) -> Actor:
-        """Who asks for it, where nothing is said of that."""
+        """Return the actor of a request that names none: its seat, or the official."""
         seat: int | None = getattr(request, "seat", None)
         return "official" if seat is None else seat
 
     def refused(self, request: Any, code: str, rule: str | None = "J11") -> Refused:
-        """The refusal of a request, which changes nothing."""
+        """Return the refusal of a request."""
         match = self.match
         with pytest.raises(Refused) as caught:
             match.procedure.take(match.standing, request, self.moment(self.who(request)))
@@ -78,6 +79,6 @@ class Attending:
         return caught.value
 
     def legal(self) -> list[Any]:
-        """What the seats may do in the game."""
+        """Return the acts that the seats may do in the game."""
         match = self.match
         return [act for seat in match.state.table.active for act in match.rules.legal(match.state, seat)]

@@ -1,4 +1,4 @@
-"""Tables that several tests begin with."""
+"""Fixtures for several test modules."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.officials.hearing import Hearing
 
 @pytest.fixture
 def dealt() -> Hearing:
-    """Kortoxen with closed hands, the cards dealt: nobody sees a revoke but the table."""
+    """Return a dealt match of Kortoxen with closed hands, in which only the table sees a revoke."""
     return Hearing().deal()

@@ -1,11 +1,11 @@
-"""Tables that officials attend to, and what a correction that is asked there makes."""
+"""Attended tables, and the corrections that are requested in them."""
 
 from typing import Any
 
 import pytest
 
 from referee.events import Adjudication, PenaltyImposed, PlayEnded
-from referee.officials.events.corrections import ProtocolCorrected, Script, Why, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, Script, Why, lines_that_count
 from referee.officials.rescoring import script
 from referee.refusals import Refused
 from referee.requests import Correct
@@ -18,37 +18,37 @@ OFFICIALS = Adjudication(officials=("Maja",))
 
 
 def attended(ruleset: str = "rodskagg-kortoxen", **match: Any) -> Table:
-    """A table that officials attend to."""
+    """Return an attended table."""
     return table(ruleset, **{"adjudication": OFFICIALS, "enforcement": "penalise", **match})
 
 
 def quiet(**match: Any) -> Table:
-    """Kortoxen without cutting and picking up."""
+    """Return an attended table of Kortoxen without cutting and picking up."""
     return attended(deal_ritual=False, **match)
 
 
 def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> tuple[Event, ...]:
-    """What a correction makes; it has happened."""
+    """Make a correction; return its events."""
     request = Correct(why=Why(rule="B42", reason="seen by all"), scripts=scripts, strike=strike, **more)
     match, before = t.match, t.version
     moment = Moment(before, t.at, "seed", "official", tuple(t.history))
-    events, standing = match.procedure.take(match.standing, request, moment)
+    events, state = match.procedure.take(match.standing, request, moment)
     for event in events:
         t.record(event, "official", request if event is events[0] else None)
-    assert t.match.standing == standing, "what take gives is what folding gives"
-    t.state = standing.play
+    assert t.match.standing == state, "what take gives is what folding gives"
+    t.state = state.play
     return events
 
 
 def corrected(t: given.Table, *scripts: Script, **more: Any) -> ProtocolCorrected:
-    """The same, where nothing follows."""
+    """Make a correction that has no consequences; return its event."""
     (event,) = ask(t, *scripts, **more)
     assert isinstance(event, ProtocolCorrected)
     return event
 
 
 def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
-    """The refusal of a correction; nothing has happened."""
+    """Return the refusal of a correction."""
     before = len(t.history)
     with pytest.raises(Refused) as caught:
         ask(t, *scripts, **more)
@@ -57,17 +57,17 @@ def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
 
 
 def won(event: ProtocolCorrected) -> tuple[str, str, int | None] | None:
-    """By what, by which rule and by whom the match is won after it."""
+    """Return how, by which rule and by which seat the match is won after a correction."""
     return event.won and (event.won.by, event.won.rule, event.won.seat)
 
 
 def five(seat: int, deal: int, points: int = 5) -> Script:
-    """A penalty that is found late, or one that is lifted."""
+    """Return a script for a late penalty or, with negative points, for one that is lifted."""
     return script(deal, [PenaltyImposed(seat=seat, points=points, rule="B42")])
 
 
-def told_by(t: given.Table, deal: int = 1) -> Script:
-    """The deal as it was played at another table, from its cards to the end of its play."""
+def script_of_deal(t: given.Table, deal: int = 1) -> Script:
+    """Return a script for a whole deal, with the play of a different table."""
     events = t.events
     first = next(place for place, one in enumerate(events) if one.TOPIC in ("deal/dealt", "pot/staked"))
     last = next(place for place, one in enumerate(events) if isinstance(one, PlayEnded))
@@ -75,12 +75,12 @@ def told_by(t: given.Table, deal: int = 1) -> Script:
 
 
 def lines(t: given.Table) -> list[tuple[int, ...]]:
-    """The points after each line as it counts, struck or not."""
-    return [line.points for line in as_they_count(t.history).values()]
+    """Return the points after each line that counts, struck or not."""
+    return [line.points for line in lines_that_count(t.history).values()]
 
 
-def told_by_second(t: Table) -> Script:
-    """The second deal as it was played here."""
+def script_of_second_deal(t: Table) -> Script:
+    """Return a script for the second deal, with the play of this table."""
     events = t.events
     places = [place for place, one in enumerate(events) if one.TOPIC == "deal/dealt"]
     ends = [place for place, one in enumerate(events) if isinstance(one, PlayEnded)]

@@ -1,4 +1,4 @@
-"""Matches at random whose deals are scored anew: what was asked in them is kept, so that they can be played again."""
+"""Random matches whose deals are scored again. Their requests are kept, so that they can be played again."""
 
 from collections import Counter
 from datetime import datetime
@@ -14,7 +14,7 @@ from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAba
 from referee.games import RULESETS
 from referee.offences import Ledger
 from referee.officials.events.corrections import Script, Why
-from referee.officials.rescoring import as_json, recast, script
+from referee.officials.rescoring import as_json, rescore, script
 from referee.phases import Over
 from referee.refusals import Refused
 from referee.requests import Correct
@@ -25,16 +25,16 @@ from tests.playouts import PAUSE, Playout, play_deal, some_match
 
 
 class Match(Playout):
-    """A match under way, all of it kept."""
+    """A match under way, with its whole history."""
 
     def __init__(self, rules: Ruleset, chance: Random, opened: MatchOpened | None = None) -> None:
-        self.asked: list[tuple[Any, Moment]] = []
+        self.requests: list[tuple[Any, Moment]] = []
         super().__init__(rules, chance, Counter(), True, opened)
 
     def attended(self) -> Any:
-        """Return the match with its officials, folded on from where it was folded last."""
+        """Return the attended match, folded from its last state."""
         begun, before = getattr(self, "folded", (0, None))
-        if begun > len(self.history):  # some of it was cut off
+        if begun > len(self.history):  # the history was cut
             begun, before = 0, None
         if begun < len(self.history):
             self.folded = len(self.history), fold(before, self.history[begun:])
@@ -47,12 +47,12 @@ class Match(Playout):
 
     @property
     def history(self) -> list[Recorded]:
-        """All that has happened."""
+        """The whole history."""
         assert self.kept is not None
         return self.kept
 
     def step(self) -> bool:
-        """One act by somebody; whether it was accepted."""
+        """Try one act of any seat; return whether it was accepted."""
         self.at += PAUSE
         if (act := self.some_act()) is None:
             return False
@@ -61,26 +61,26 @@ class Match(Playout):
             events, state = self.rules.take(self.state, act, moment)
         except Refused:
             return False
-        self.asked.append((act, moment))
+        self.requests.append((act, moment))
         self.stand(events, state)
         return True
 
 
 def some_play(key: str, chance: Random, deals: int, opened: MatchOpened | None = None) -> Match:
-    """So many deals of a match, or until it is over."""
+    """Play a match for this many deals, or until it is over; return it."""
     match = Match(RULESETS[key], chance, opened)
     play_on(match, deals)
     return match
 
 
 def play_on(match: Match, deals: int) -> None:
-    """Play so many deals, or until the match is over."""
+    """Play this many deals, or until the match is over."""
     while match.deals < deals and not match.over:
         play_deal(match, False)
 
 
 def of_kind(history: list[Recorded], *kinds: type[Event]) -> list[Recorded]:
-    """The events of these kinds."""
+    """Return the events of these kinds."""
     return [one for one in history if isinstance(one.event, kinds)]
 
 
@@ -88,38 +88,38 @@ def of_kind(history: list[Recorded], *kinds: type[Event]) -> list[Recorded]:
 
 
 def attended_match(key: str, chance: Random, **given: Any) -> MatchOpened:
-    """A match at random that officials attend to."""
+    """Return the opening of a random attended match."""
     return replace(some_match(chance, RULESETS[key], **given), adjudication=Adjudication(officials=("Maja",)))
 
 
 def ask(match: Match, request: Any, at: datetime | None = None, actor: Actor = "official") -> tuple[Event, ...]:
-    """What officials make of a request; it has happened, and folds to what it gave."""
+    """Do a request; return its events. Check that the fold gives the decided state."""
     before = match.attended()
     moment = Moment(match.version, at or match.at, f"asked {match.version}", actor, tuple(match.history))
-    events, standing = before.procedure.take(before.standing, request, moment)
+    events, folded = before.procedure.take(before.standing, request, moment)
     for event in events:
         match.version += 1
         match.history.append(match.recorded(event))
-    assert match.attended().standing == standing
-    match.state = standing.play
+    assert match.attended().standing == folded
+    match.state = folded.play
     match.points = match.state.table.points
     match.new_deal()
     return tuple(events)
 
 
 def correction(*scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> Correct:
-    """A request for it."""
+    """Return a request for a correction."""
     return Correct(why=Why(rule="B11", reason="as agreed"), scripts=scripts, strike=strike, **more)
 
 
 def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
-    """The correction, and what hangs on it struck as the refusal says."""
+    """Make a correction, with the dependent deals struck that its refusal names; return its events."""
     while True:
         try:
             return ask(match, request)
         except Refused as refused:
             if refused.code != "line_hangs" or set(refused.facts["deals"]) & set(request.strike):
-                raise  # what is struck hangs no more
+                raise  # a struck deal does not depend on a number
             request = replace(request, strike=(*request.strike, *refused.facts["deals"]))
 
 
@@ -127,14 +127,14 @@ def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
 
 
 def scored_deals(match: Match) -> list[DealScored]:
-    """The lines of the match as they were written."""
+    """Return the lines of the match as first recorded."""
     return [one.event for one in of_kind(match.history, DealScored)]
 
 
 def some_script(match: Match, chance: Random, deal: int) -> Script | None:
-    """A penalty, a fault, or another play of the deal, as the game has them."""
-    rules, before = match.rules, recast(match.rules, match.history).before.get(deal)
-    if before is None:  # it does not count
+    """Return a script with a penalty, a fault or a different play of the deal, as far as the game has them."""
+    rules, before = match.rules, rescore(match.rules, match.history).before.get(deal)
+    if before is None:  # the deal does not count
         return None
     if rules.key in ("rodskagg-kortoxen", "rodskagg-catsatcards") and chance.random() < 0.6:
         seat = chance.choice(before.table.playing)
@@ -144,9 +144,9 @@ def some_script(match: Match, chance: Random, deal: int) -> Script | None:
 
 
 def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
-    """The same deal played otherwise, to its score; ``None``: it came to none."""
+    """Play the same deal differently to its score; return the match, or ``None`` if it was not scored."""
     other = Match(match.rules, chance, match.opened)
-    other.kept, other.asked, other.closed, other.at = [], [], match.closed, match.at
+    other.kept, other.requests, other.closed, other.at = [], [], match.closed, match.at
     other.state, other.points, other.deals = before, before.table.points, 0
     other.version, other.worth = 900_000 + chance.randrange(1000), sum(before.table.points) + before.table.pot
     other.new_deal()
@@ -155,43 +155,45 @@ def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
     if not scores or of_kind(other.history, DealVoided, MatchAbandoned):
         return None
     score = other.history[scores[0]].originator_version
-    other.asked = [
-        (act, moment) for act, moment in other.asked if moment.version < score - 1 or type(act) is not Score
+    other.requests = [
+        (act, moment) for act, moment in other.requests if moment.version < score - 1 or type(act) is not Score
     ]
     del other.history[scores[0] :]
     return other
 
 
 def bare(line: Any) -> Any:
-    """A line without the numbers of the events that show it."""
-    told = msgspec.to_builtins(line)
-    for entry in (*told.get("entries", ()), *told.get("pot_entries", ())):
+    """Return a line without the numbers of events."""
+    plain = msgspec.to_builtins(line)
+    for entry in (*plain.get("entries", ()), *plain.get("pot_entries", ())):
         entry.pop("events")
-    for noted in told.get("detail", {}).get("noted", ()):
+    for noted in plain.get("detail", {}).get("noted", ()):
         noted.pop("events")
-    return told
+    return plain
 
 
 def unordered(line: Any) -> Any:
-    """Return a bare line whatever the order in which faults came to light, and without what only cards show."""
-    told = as_json(bare(line))
-    told.get("detail", {}).pop("noted", None)
+    """Return a bare line without the order of faults and without the details that need cards."""
+    plain = as_json(bare(line))
+    plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
-        told[name] = sorted(told.get(name, ()), key=repr)
-    return told
+        plain[name] = sorted(plain.get(name, ()), key=repr)
+    return plain
 
 
 def without_ledger(state: Any) -> Any:
-    """The phase without what was done wrong, and who holds which token."""
+    """Return the phase without its ledger and its tokens."""
     return replace(state, table=replace(state.table, ledger=Ledger()))
 
 
-# Played so from the start
+# The same match, played correctly from the start
 
 
 def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImposed | None) -> Any:
-    """What was asked in the match, asked again of one in which the deal was played as in the ``other``, or had a
-    ``penalty`` before its score: its lines and the state at its end; ``None``: it could not go on so."""
+    """Repeat the requests of a match with the deal played as in ``other``, or with a ``penalty`` before its score.
+
+    Return the lines and the final state; ``None`` if the requests do not fit any more.
+    """
     rules, version, lines = match.rules, 1, []
     state = rules.start(match.opened)
     ends = [one.originator_version for one in of_kind(match.history, DealScored)]
@@ -208,13 +210,13 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
         state = state if after is None else after
 
     if penalty is not None and not any(
-        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.asked
+        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.requests
     ):
-        return None  # it was scored by itself, and there was no time for one
+        return None  # the deal was scored at once, before a penalty was possible
     first, chance = match.opening_moment, 0
     stand(rules.begin(state, first))
-    until = [moment.version for _, moment in match.asked[1:]] + [match.version]
-    for (act, moment), end in zip(match.asked, until, strict=True):
+    until = [moment.version for _, moment in match.requests[1:]] + [match.version]
+    for (act, moment), end in zip(match.requests, until, strict=True):
         now = 1 + sum(number <= moment.version for number in ends)
         if isinstance(state, Over):
             break
@@ -222,7 +224,7 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
             chance += 1
             if chance > 1:
                 continue
-            for theirs, when in other.asked:
+            for theirs, when in other.requests:
                 stand(*rules.take(state, theirs, replace(when, version=version)))
             if len(lines) < deal:
                 stand(*rules.take(state, Score(seat=state.table.playing[0]), replace(moment, version=version)))
@@ -235,22 +237,22 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
         except Refused:
             return None
         was = [one.event for one in match.history[moment.version : end]]
-        if told_of_play(events) != told_of_play(was):
+        if play_events(events) != play_events(was):
             return None
         stand(events, after)
     waits = not (isinstance(state, Over) or rules.between_deals(state))  # for what had not to be said then
     return None if waits else (lines, state)
 
 
-def told_of_play(events: Any) -> list[Any]:
-    """What was done and what came of it, but for lines, and for what events prove."""
-    told = [(event.TOPIC, msgspec.to_builtins(event)) for event in events if not is_of_a_line(event)]
-    for _, fields in told:
+def play_events(events: Any) -> list[Any]:
+    """Return the events as JSON, without lines and without the events that prove them."""
+    dumped = [(event.TOPIC, msgspec.to_builtins(event)) for event in events if not is_of_a_line(event)]
+    for _, fields in dumped:
         for name in ("breaches", "rests_on"):
             fields.pop(name, None)
-    return told
+    return dumped
 
 
 def is_of_a_line(event: Event) -> bool:
-    """Whether it is a line, or what came of one."""
+    """Return whether an event is a line or a consequence of one."""
     return isinstance(event, DealScored | DealVoided) or event.OF_THE_LINE

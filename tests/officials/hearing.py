@@ -1,4 +1,4 @@
-"""A match at a real table with officials, in memory: acts and cases, and what they come to."""
+"""A match at a real table with officials, in memory, with its acts and cases."""
 
 from datetime import timedelta
 from typing import Any, Self
@@ -22,7 +22,7 @@ TWO = Adjudication(officials=("Maja", "Nils"))
 
 
 class Hearing:
-    """Seats are counted from 0. ``said`` is what the last request has made."""
+    """An attended match for tests. Seats are counted from 0; ``said`` has the events of the last request."""
 
     def __init__(self, ruleset: str = "rodskagg-kortoxen", terms: Adjudication = TWO, **opened: Any) -> None:
         opened = {"players": 4, "dealing": "table", "adjudication": terms, "first_dealer": 3, **opened}
@@ -41,83 +41,83 @@ class Hearing:
             self.history.append(Recorded(MATCH, number, self.at, actor, "", "", "", event))
 
     def ask(self, request: Request, actor: Actor | None = None) -> tuple[Event, ...]:
-        """What a request makes; it has happened, and folding it gives the same."""
+        """Do a request; return its events. Check that the fold gives the decided state."""
         if actor is None:
             actor = getattr(request, "seat", None)
         actor = "official" if actor is None else actor
         moment = Moment(len(self.history), self.at, "seed", actor, self.history)
-        events, standing = self.match.procedure.take(self.match.standing, request, moment)
+        events, state = self.match.procedure.take(self.match.standing, request, moment)
         self._record(events, actor)
         self.match = fold(None, self.history)
-        assert self.match.standing == standing, "what take gives is what folding gives"
+        assert self.match.standing == state, "what take gives is what folding gives"
         self.said = events
         return events
 
     def refused(self, request: Request, code: str, rule: str | None, actor: Actor | None = None) -> Refused:
-        """The refusal of a request; nothing has happened."""
+        """Return the refusal of a request."""
         with pytest.raises(Refused) as caught:
             self.ask(request, actor)
         assert (caught.value.code, caught.value.rule) == (code, rule)
         return caught.value
 
     def wait(self, minutes: float) -> Self:
-        """So much later."""
+        """Let this many minutes pass."""
         self.at += timedelta(minutes=minutes)
         return self
 
-    def deal(self, **told: Any) -> Self:
-        """The cards are dealt, and the referee is not told which."""
+    def deal(self, **fields: Any) -> Self:
+        """Deal closed hands."""
         dealer = self.match.state.table.dealer
-        self.ask(Deal(seat=dealer, **(told or {"counts": (6,) * self.match.state.table.seats})))
+        self.ask(Deal(seat=dealer, **(fields or {"counts": (6,) * self.match.state.table.seats})))
         return self
 
     def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
-        """The first of the legal acts each time, until such an event or so many."""
+        """Do the first legal act each time, until an event with this topic or for this many acts."""
         for _ in range(acts):
             legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.state, seat)]
             wanted = [act for act in legal if not isinstance(act, KnockOut | Deal)]
-            if not getattr(self.match.state, "calls", True):  # somebody declares, or nothing is played
+            if not getattr(self.match.state, "calls", True):  # a seat must declare, or the deal is not played
                 wanted = [act for act in wanted if act.bid != "pass"]
             if not wanted or until in {event.TOPIC for event in self.ask(wanted[0])}:
                 break
         return self
 
     def knock(self, seat: int, accused: int, offence: Any = None, note: str = "") -> Case:
-        """The case of a knock."""
+        """Knock; return the case."""
         self.ask(Knock(seat=seat, accused=accused, offence=offence, note=note))
         return self.case
 
-    def says(self, seat: int, agrees: bool, case: int = 1, **told: Any) -> tuple[Event, ...]:
-        """A statement."""
-        return self.ask(Statement(case=case, seat=seat, agrees=agrees, **told))
+    def says(self, seat: int, agrees: bool, case: int = 1, **fields: Any) -> tuple[Event, ...]:
+        """Make a statement in a case; return its events."""
+        return self.ask(Statement(case=case, seat=seat, agrees=agrees, **fields))
 
-    def rule(self, verdict: Any, case: int = 1, by: Actor = "official", **told: Any) -> tuple[Event, ...]:
-        """An official's ruling."""
-        return self.ask(self.ruling(verdict, case, **told), by)
+    def rule(self, verdict: Any, case: int = 1, by: Actor = "official", **fields: Any) -> tuple[Event, ...]:
+        """Rule on a case as an official; return the events."""
+        return self.ask(self.ruling(verdict, case, **fields), by)
 
-    def ruling(self, verdict: Any, case: int = 1, **told: Any) -> Ruling:
-        """What an official would rule."""
-        told = {"standard": "balance_of_probabilities", "rule": "B11", **told}
-        return Ruling(case=case, verdict=verdict, **told)
+    def ruling(self, verdict: Any, case: int = 1, **fields: Any) -> Ruling:
+        """Return the request for a ruling."""
+        fields = {"standard": "balance_of_probabilities", "rule": "B11", **fields}
+        return Ruling(case=case, verdict=verdict, **fields)
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """All cases."""
+        """All cases of the match."""
         docket = self.match.docket
         assert docket is not None
         return docket.cases
 
     @property
     def case(self) -> Case:
-        """The last case."""
+        """The last case of the match."""
         return self.cases[-1]
 
     def status(self, case: int = 1) -> str:
-        """How a case stands now."""
+        """Return the present status of a case."""
         return status_at(self.cases[case - 1], self.at)
 
     @property
     def up(self) -> tuple[int, ...]:
-        """By seat, what has been imposed in the deal under way."""
+        """Return the penalties in the deal under way, by seat."""
         ledger = self.match.state.table.ledger
         return tuple(ledger.points(seat) for seat in range(self.match.state.table.seats))

@@ -1,4 +1,4 @@
-"""Matches with officials in which a line that stands is changed, and how it stands then."""
+"""Attended matches in which a line of the protocol is changed."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 from referee.acts import Result
 from referee.events import Adjudication
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
 from tests.officials.correcting import bare
@@ -20,30 +20,30 @@ OUT_BY_FIVE: Body = {
     "answers": [[3, "fold"], [0, "fold"], [1, "play"]],
     "exits": [[DAG, 5]],
 }
-"""A second deal that DAG breaks off when he stood at five (B77-B78)."""
+"""A second deal that DAG, with five points, breaks off (B77-B78)."""
 CORRECTED = ["case/ruled", "protocol/corrected"]
 
 
 def result(body: Body) -> Result:
-    """As it is sent."""
+    """Return a result from its body."""
     return msgspec.convert(body, Result)
 
 
 def tally(ruleset: str, *, terms: Adjudication = TWO, **opened: Any) -> Hearing:
-    """A tally whose last seat deals."""
+    """Return a tally whose last seat deals."""
     players = SHEETS[ruleset].players
     return Hearing(ruleset, terms, players=players, dealing="tally", first_dealer=players - 1, **opened)
 
 
 def entered(ruleset: str, body: Body, **opened: Any) -> Hearing:
-    """The same with its first deal."""
+    """Return a tally with its first deal entered."""
     hearing = tally(ruleset, **opened)
     hearing.ask(result(body), "official")
     return hearing
 
 
 def wrong(hearing: Hearing, body: Body, by: int = 0, deal: int = 1) -> None:
-    """Somebody says that a line is wrong, and what is right."""
+    """Open a case about a wrong line, with the right result."""
     hearing.ask(OpenCase(kind="entry", seat=by, deal=deal, result=result(body)))
 
 
@@ -61,30 +61,30 @@ def appeal(hearing: Hearing, case: int = 1) -> None:
 
 
 def topics(hearing: Hearing) -> list[str]:
-    """Of what the last request made."""
+    """Return the topics of the last request's events."""
     return [event.TOPIC for event in hearing.said]
 
 
 def lines(hearing: Hearing) -> list[Any]:
-    """As they count, struck or not."""
-    return [bare(line) for line in as_they_count(hearing.history).values()]
+    """Return the lines that count, struck or not, without the numbers of events."""
+    return [bare(line) for line in lines_that_count(hearing.history).values()]
 
 
 def correction(hearing: Hearing) -> ProtocolCorrected:
-    """The last one."""
+    """Return the last correction."""
     return next(one.event for one in reversed(hearing.history) if isinstance(one.event, ProtocolCorrected))
 
 
 def points(hearing: Hearing) -> tuple[int, ...]:
-    """As they stand."""
-    held: tuple[int, ...] = hearing.match.state.table.points
-    return held
+    """Return the present points."""
+    points_now: tuple[int, ...] = hearing.match.state.table.points
+    return points_now
 
 
 def folds(hearing: Hearing) -> None:
-    """The match is the fold of its events from wherever one begins."""
+    """Check that the match is the fold of its events, continued from any event."""
     for cut in range(1, len(hearing.history)):
         head: Any = fold(None, hearing.history[:cut])
-        kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert kept == head.standing
-        assert fold(msgspec.structs.replace(head, standing=kept), hearing.history[cut:]) == hearing.match
+        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
+        assert stored == head.standing
+        assert fold(msgspec.structs.replace(head, standing=stored), hearing.history[cut:]) == hearing.match

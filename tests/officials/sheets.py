@@ -1,4 +1,4 @@
-"""Score sheets of a first deal in each game: as somebody wrote it down, and as it was."""
+"""Score sheets of a first deal in each game: a wrong one and the right one."""
 
 from typing import Any, NamedTuple
 
@@ -6,16 +6,16 @@ Body = dict[str, Any]
 
 
 class Sheets(NamedTuple):
-    """Bodies of results; the last seat deals."""
+    """Bodies of results, in matches whose last seat deals."""
 
     players: int
     wrong: Body
     right: Body
     cannot_be: Body
     at: str
-    """The place in it that shows so."""
+    """The place in the impossible sheet that is refused."""
     points: tuple[int, ...]
-    """After the right one, from the usual start."""
+    """The points after the right sheet, from the usual start."""
 
 
 X1: Body = {
@@ -23,9 +23,9 @@ X1: Body = {
     "tricks": [2, 0, 2, 2, 1, 2],
     "answers": [[3, "fold"], [1, "play"]],
 }
-"""A-X1 and B-X1."""
+"""The sheet of A-X1 and B-X1."""
 CX1: Body = {**X1, "bids": [[0, 2], [1, 0], [2, 2], [3, 1]], "tricks": [2, 0, 1, 2, 0, 2], "answers": [[3, "fold"]]}
-"""C-X1."""
+"""The sheet of C-X1."""
 DX1: Body = {"bids": [[seat, "join"] for seat in range(4)], "tricks": [0, 1, 0, 2, 2]}
 EX1: Body = {
     "declarer": 0,

@@ -74,7 +74,8 @@ def some_sheet(chance: Random, rules: Ruleset, state: Any) -> Result:
 
 
 def some_acts(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
-    """Draw a deal of a tally that is kept act by act, without knocks for errors; Kalabrias has only whole sheets."""
+    """Draw a deal of a tally that is entered act by act, without knocks for errors; Kalabrias has only whole
+    sheets."""
     if rules.key in SISTERS:
         tally = _Tally(chance, rules, state, knocks=False)
         tally.keep()
@@ -87,13 +88,13 @@ def some_acts(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
     return list(_acts_of_rams(state, sheet))
 
 
-# What a sheet comes to
+# The outcome of a sheet
 
 TRIES = 10
 """Other orders of a sheet that are tried."""
 
 Outcome = tuple[Any, ...]
-"""Points, entries, and what came of the line: who has won, by which rule, and the payments."""
+"""Points, entries, and the win by the line: the winners, the rule and the payments."""
 
 
 def outcome_of(rules: Ruleset, state: Any, sheet: Result) -> Outcome | None:
@@ -120,7 +121,7 @@ def order_decides(chance: Random, rules: Ruleset, state: Any, sheet: Result) -> 
 
 
 def _answered(rules: Ruleset, state: Any, sheet: Result) -> Result:
-    """Let those answer, and go along, who have no trick before the question in this order."""
+    """Return a sheet in which the seats without a trick before the question answer it, in this order of tricks."""
     answers, sheet = dict(sheet.answers or ()), replace(sheet, answers=None)
     try:
         rules.decide(state, sheet, Moment(1, NOON, ""))
@@ -132,7 +133,7 @@ def _answered(rules: Ruleset, state: Any, sheet: Result) -> Result:
 
 
 def _reordered(chance: Random, sheet: Result) -> Result:
-    """Shuffle the tricks, with each exit after the same trick of its seat; or the sequences."""
+    """Return a sheet with its sequences shuffled, or its tricks, with each exit after the same trick of its seat."""
     if sheet.sequences:
         return replace(sheet, sequences=tuple(chance.sample(sheet.sequences, len(sheet.sequences))))
     tricks = sheet.tricks or ()
@@ -145,7 +146,7 @@ def _reordered(chance: Random, sheet: Result) -> Result:
     return replace(sheet, tricks=shuffled or None, exits=tuple(exits) or None)
 
 
-# The three Rödskägg games: a tally is kept at random, and its sheet written down
+# The three Rödskägg games: a random tally, and its sheet
 
 
 class _Tally:
@@ -156,7 +157,7 @@ class _Tally:
         self.events: tuple[Event, ...] = ()
         self.requests: list[Request] = []
         self.silent = chance.random() < 0.25
-        """Whether hardly any seat knocks for its exit."""
+        """True if hardly any seat knocks for its exit."""
         self.reported: set[Any] = set()
 
     def do(self, request: Request) -> bool:
@@ -174,7 +175,7 @@ class _Tally:
         return any(isinstance(event, DealScored) for event in self.events)
 
     def keep(self) -> None:
-        """Keep the tally of a deal to its line."""
+        """Enter a deal act by act, up to its line."""
         chance = self.chance
         self.do(Deal(seat=self.state.table.dealer))
         while not self.over:
@@ -207,7 +208,7 @@ class _Tally:
         self.do(Trick(seat=chance.choices(state.order, weights)[0]))
 
     def say(self) -> None:
-        """Exits, now and then one in vain, and knocks for errors."""
+        """Knock for exits, now and then in vain, and for errors."""
         chance, seats = self.chance, self.state.table.playing
         for seat in chance.sample(seats, len(seats)):
             at_zero = any(isinstance(act, KnockOut) for act in self.rules.legal(self.state, seat))
@@ -233,7 +234,7 @@ def _of_sisters(chance: Random, rules: Ruleset, state: Any) -> Result | None:
     return sheet_of(tally.events[: line + 1], rules)
 
 
-# Rams: who had the second best card is told of each trick, for a fault gives it the share
+# Rams: the second-best card is entered for each trick, for a fault gives it the share
 
 
 def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
@@ -286,7 +287,7 @@ def _acts_of_rams(state: Any, sheet: Result) -> Iterator[Request]:
         yield Score(seat=dealer)
 
 
-# Kalabrias: of several who score sequences the first has the best
+# Kalabrias: the first of the seats that score sequences has the best
 
 
 def _of_kalabrias(chance: Random, rules: Ruleset, state: Any) -> Result | None:
@@ -324,4 +325,4 @@ DRAW: Mapping[str, Callable[[Random, Ruleset, Any], Result | None]] = {
     "rams-english": _of_rams,
     "kalabrias": _of_kalabrias,
 }
-"""How a sheet of each game is drawn; it may be one that cannot be entered."""
+"""Functions that draw a sheet of each game, possibly one that cannot be entered."""

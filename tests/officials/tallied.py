@@ -1,7 +1,7 @@
-"""Matches of which only the tally is kept, beside the same deals played with cards.
+"""Tallies, compared with the same deals played with cards.
 
-When a deal of a match that is played at random (:mod:`tests.playouts`) has been scored, it is entered as a table
-would write it down, in a match of its own, and the two lines must be the same but for the numbers of events.
+A deal of a random match (:mod:`tests.playouts`) is entered in a separate match, as a table would write it down. The
+two lines must be equal, apart from the numbers of events.
 """
 
 from collections import Counter
@@ -20,23 +20,23 @@ from tests.playouts import Playout, some_match
 from tests.tallied import Tally
 
 DEALS_MAX = 20
-"""In one match."""
+"""The most deals in one match."""
 
 Writes = Callable[[MatchOpened, list[tuple[int, Event]]], Result]
-"""What a table writes down of a deal, from its events and their numbers."""
+"""Returns the sheet that a table would write of a deal, from its events and their numbers."""
 Acts = Callable[[Any, Result], Iterator[Act]]
-"""The acts of the same deal one by one, from the state before it."""
+"""Yields the acts of the same deal, from the state before it."""
 
 
 def without_numbers(line: DealScored) -> DealScored:
-    """The line, whatever the numbers of its events, and in whatever order the faults came to light."""
+    """Return a line without the numbers of events and without the order of faults."""
     entries = sorted([replace(one, events=()) for one in line.entries], key=repr)
     pot_entries = sorted([replace(one, events=()) for one in line.pot_entries], key=repr)
     return replace(line, entries=tuple(entries), pot_entries=tuple(pot_entries))
 
 
 def line_of(events: tuple[Event, ...]) -> DealScored:
-    """The line that was written."""
+    """Return the line among these events."""
     return next(event for event in events if isinstance(event, DealScored))
 
 
@@ -52,7 +52,7 @@ class PlayedWithCards(Playout):
             self.sheets = self.begun(self.opened.first_dealer)
 
     def begun(self, first_dealer: int) -> tuple[Tally, ...]:
-        """One sheet for results, and one for the same deals act by act."""
+        """Return two tallies: one for results, and one for the same deals act by act."""
         return tuple([Tally(self.opened, first_dealer) for _ in range(1 if self.acts is None else 2)])
 
     def stand(self, events: tuple[Event, ...], state: Any = None) -> None:
@@ -70,7 +70,7 @@ class PlayedWithCards(Playout):
             self.of_the_deal.append((number, event))
 
     def write(self, line: DealScored) -> None:
-        """The deal as it is written down gives the same line."""
+        """Check that the sheet of a deal gives the same line."""
         result, wanted = self.writes(self.opened, [*self.of_the_deal, (0, line)]), without_numbers(line)
         self.met["written"] += 1
         self.met.update([entry.rule for entry in line.entries])
@@ -91,7 +91,8 @@ def written(
     played: type[PlayedWithCards] = PlayedWithCards,
     tempting: Mapping[str, Any] | None = None,
 ) -> Counter[str]:
-    """Plays so many deals with cards and enters each; what was met. ``tempting``: options of every other match."""
+    """Play this many deals with cards and enter each; return counts of what was met. ``tempting``: options of every
+    other match."""
     rules, met = RULESETS[key], Counter[str]()
     for number in count():
         chance = Random(f"{key} {number}")

@@ -1,4 +1,4 @@
-"""A table at which only the tally is kept: deals are entered whole, or act by act."""
+"""A tally for tests: deals are entered whole, or act by act."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.played import opening
 
 
 class Tallied(given.Table):
-    """A match of which only the tally is kept; the last seat deals first."""
+    """A tally in which the last seat deals first."""
 
     def __init__(self, ruleset: str, players: int = 4, *, dealer: int | None = None, **match: Any) -> None:
         first_dealer = players - 1 if dealer is None else dealer
@@ -19,17 +19,17 @@ class Tallied(given.Table):
             opening(ruleset=ruleset, players=players, first_dealer=first_dealer, dealing="tally", **match)
         )
 
-    def enter(self, **told: Any) -> DealScored:
-        """The line of a deal that is entered whole."""
-        self.do(Result(**told))
+    def enter(self, **fields: Any) -> DealScored:
+        """Enter a whole deal; return its line."""
+        self.do(Result(**fields))
         return self.line
 
     def wrong(self, act: Request, *, rule: str | None, code: str, at: str | None = None) -> Refused:
-        """The refusal of an act, where in it it rests, and nothing has happened."""
+        """Return the refusal of an act; check its rule, its code and the place in the act that it names."""
         refusal = self.refused(act, rule=rule, code=code)
         assert refusal.facts.get("at") == at
         return refusal
 
     def change(self) -> tuple[int, ...]:
-        """What the last deal brought each seat."""
+        """Return the points of the last deal, by seat."""
         return tuple(after - before for before, after in zip(self.line.before, self.line.points, strict=True))

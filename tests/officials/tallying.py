@@ -1,4 +1,4 @@
-"""Matches of the three Rödskägg games of which only the tally is kept, and what is entered in them."""
+"""Tallies of the three Rödskägg games, and the results that are entered in them."""
 
 from typing import Any
 
@@ -25,28 +25,28 @@ ALL_FOLD = {"bids": ONE, "tricks": [0, 0, 0, 0], "answers": [[1, "fold"], [2, "f
 def tally(
     ruleset: str = KORTOXEN, *, points: tuple[int, ...] = (12, 12, 12, 12), dealer: int = P4, **options: Any
 ) -> Tally:
-    """A tally that has just been opened."""
+    """Return a new tally."""
     return Tally(opened(ruleset, points=points, **options), dealer)
 
 
-def result(**told: Any) -> Result:
-    """A result as it is sent."""
-    return sent({"act": "result", **told})
+def result(**fields: Any) -> Result:
+    """Return a result."""
+    return sent({"act": "result", **fields})
 
 
 def sent(body: dict[str, Any]) -> Request:
-    """What comes of a body."""
+    """Return the request for a body."""
     return request_of(msgspec.json.encode(body))
 
 
-def points_after(match: Tally, **told: Any) -> tuple[int, ...]:
-    """The points after a deal that is entered."""
-    (line,) = [event for event in match.do(result(**told)) if isinstance(event, DealScored)]
+def points_after(match: Tally, **fields: Any) -> tuple[int, ...]:
+    """Enter a deal; return the points after it."""
+    (line,) = [event for event in match.do(result(**fields)) if isinstance(event, DealScored)]
     return line.points
 
 
 def refused(match: Tally, request: Request) -> Refused:
-    """How a request is refused; nothing has happened."""
+    """Return the refusal of a request."""
     before = match.state
     with pytest.raises(Refused) as caught:
         match.decide(request)
@@ -55,7 +55,7 @@ def refused(match: Tally, request: Request) -> Refused:
 
 
 def at_the_question() -> Tally:
-    """After four tricks: P3 is declarer with three of them, P1 has one."""
+    """Return a tally after four tricks: P3 is the declarer and has three, P1 has one."""
     match = tally()
     bids = [Bid(seat=0, bid=2), Bid(seat=1, bid="pass"), Bid(seat=2, bid=3), Bid(seat=3, bid="pass")]
     match.do(Deal(seat=P4), *bids, *(Trick(seat=seat) for seat in (2, 0, 2, 2)))

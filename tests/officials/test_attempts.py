@@ -1,4 +1,5 @@
-"""J12: the stream of what was tried, on both stores: bounded, chained, proved, and in nobody's way."""
+"""J12: refused attempts are stored, on both stores: bounded, chained, proved, and without delay for other
+requests."""
 
 import json
 import sqlite3
@@ -42,7 +43,7 @@ def settled(attempts: Attempts) -> None:
 
 
 def events_of(referee: Referee, match_id: UUID) -> list[AttemptRefused]:
-    """What is kept of a match; its rows are numbered and chained."""
+    """Return the attempts of a match; check that its rows are numbered and chained."""
     rows = referee.tried.select_events(match_id)
     prev, events = FIRST, []
     for number, row in enumerate(rows, 1):
@@ -56,7 +57,7 @@ def events_of(referee: Referee, match_id: UUID) -> list[AttemptRefused]:
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[tuple[Referee, Desk, UUID]]:
-    """A store with a match in which seat 2 is to bid."""
+    """Yield a store with a match in which seat 2 bids next."""
     with construct(store_url) as referee, closing(Desk(referee)) as desk:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0))
@@ -119,7 +120,7 @@ def test_after_a_restart_it_goes_on_counting(store: tuple[Referee, Desk, UUID]) 
 
 
 def test_two_processes_write_one_stream(store: tuple[Referee, Desk, UUID], store_url: str) -> None:
-    """Each holds the stream as it was; what the other has written is read, and nothing is there twice."""
+    """Each process has an old copy of the stream: it reads the other's rows, and no row is written twice."""
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
     with (
@@ -166,7 +167,7 @@ def test_what_finds_no_room_is_dropped_and_counted(
 
 @contextmanager
 def taking_none(url: str) -> Iterator[None]:
-    """Every insert of an attempt fails."""
+    """Let every insert of an attempt fail."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
@@ -212,12 +213,12 @@ def test_who_holds_their_table_holds_up_no_act(postgres_url: str) -> None:
         assert sum(attempts.counts.values()) == 1
 
 
-# Proved
+# Verification
 
 
 @pytest.fixture
 def edited(store: tuple[Referee, Desk, UUID], store_url: str) -> tuple[Editor, UUID]:
-    """Three attempts, after events 3, 3 and 4; nothing is wrong with them."""
+    """Return a store with three correct attempts, after events 3, 3 and 4."""
     referee, desk, match_id = store
     with closing(Attempts(referee.tried)) as attempts:
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Cases: what events cannot decide, who says what about it, and when it is agreed (J1-J3, J9)."""
+"""Cases: questions that events cannot decide, statements, and agreement (J1-J3, J9)."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ SHEET = Result(
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
     answers=((ANNA, "fold"), (CESAR, "play")),
 )
-"""A first deal that can have been (B-X1)."""
+"""A possible first deal (B-X1)."""
 
 
 class TestWhatIsACase:
@@ -57,15 +57,17 @@ class TestWhatIsACase:
     @pytest.mark.rule("J1")
     @pytest.mark.parametrize("offence", ["revoke", "fold_question"])
     def test_what_was_written_with_a_knock_is_kept_alike(self, dealt: Hearing, offence: str) -> None:
-        """Whether it opens a case or is ruled at once: who writes cannot know that before."""
+        """The note is hidden whether the knock opens a case or is ruled at once, for the writer cannot know that."""
         dealt.knock(BERIT, CESAR, offence, "He had a heart")
         (event,) = dealt.said
-        told = {viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")}
-        assert told == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
+        found = {
+            viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")
+        }
+        assert found == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
         assert "He had a heart" in str(seen(event, "spectator", True)), "the deal is over"
 
     @pytest.mark.rule("J1")
-    def test_between_two_deals_it_is_told_at_once(self, dealt: Hearing) -> None:
+    def test_between_two_deals_the_note_is_shown_at_once(self, dealt: Hearing) -> None:
         dealt.play().knock(CESAR, BERIT, "fold_question", "Nobody asked")
         assert "Nobody asked" in str(seen(dealt.said[0], "spectator", False))
 
@@ -127,7 +129,7 @@ class TestWhatIsACase:
         assert (case.status, case.events[-1]) == ("pending", len(hearing.history) - 1)
 
     def test_too_late_looks_as_it_does_for_nothing(self) -> None:
-        """Else a case would tell that there was nothing, and a dismissal that there was something."""
+        """Otherwise a case would show that there was no breach, and a dismissal that there was one."""
         hearing = Hearing(knock_window="next_trick").deal()
         hearing.play(until="auction/won")
         hearing.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
@@ -137,7 +139,7 @@ class TestWhatIsACase:
 
     @pytest.mark.rule("J7")
     def test_nor_does_an_appeal_tell_what_was_too_late(self) -> None:
-        """A knock that named nothing came too late for a revoke, and an official finds nothing either."""
+        """A knock that named no offence came too late for a revoke, and an official finds no offence either."""
         hands = deal("SA SK SQ SJ ST S8 | S9 HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
         hearing = Hearing(knock_window="next_trick", enforcement="penalise").deal(hands=hands)
         hearing.ask(Bid(seat=BERIT, bid=3))
@@ -217,7 +219,7 @@ class TestAgreement:
         assert dealt.up == (0, 5, 0, 0)
 
     @pytest.mark.parametrize(("seat", "agrees"), [(BERIT, True), (DAG, True), (CESAR, False)])
-    def test_nobody_else_agrees_for_him(self, dealt: Hearing, seat: int, agrees: bool) -> None:
+    def test_no_other_seat_agrees_for_the_payer(self, dealt: Hearing, seat: int, agrees: bool) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         assert len(dealt.says(seat, agrees)) == 1
         assert dealt.status() == "pending"
@@ -284,7 +286,7 @@ class TestHeld:
 
 
 class TestRams:
-    """Where a fault costs something without a knock."""
+    """A game in which a fault costs points without a knock."""
 
     @pytest.fixture
     def rams(self) -> Hearing:
@@ -312,7 +314,7 @@ class TestRams:
         assert isinstance(rams.said[0], Reported)
 
     @pytest.mark.rule("D-O24")
-    def test_there_is_no_knocking_but_for_what_nobody_can_see(self, rams: Hearing) -> None:
+    def test_a_knock_is_only_for_faults_that_events_cannot_show(self, rams: Hearing) -> None:
         one, other = rams.match.state.order[:2]
         rams.refused(Knock(seat=one, accused=other), "no_knocking", "D-O24")
         assert rams.knock(one, other, "revoke").status == "pending"
@@ -351,8 +353,8 @@ class TestWhoSeesWhat:
         assert isinstance(stated, CaseStated)
         assert isinstance(ruled, CaseRuled)
         for viewer in (BERIT, CESAR, DAG, "spectator", "official"):
-            told = [seen(event, viewer, False) for event in (opened, stated, ruled)]
-            texts = (told[0].text, told[1].text, told[2].reason)
+            shown = [seen(event, viewer, False) for event in (opened, stated, ruled)]
+            texts = (shown[0].text, shown[1].text, shown[2].reason)
             official = viewer == "official"
             assert texts == (
                 "in trick two" if viewer == BERIT or official else "",

@@ -9,7 +9,7 @@ import pytest
 from referee.acts import Abandon, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials.attended import attended as attended_by
-from referee.officials.events.corrections import Why, amended, as_they_count
+from referee.officials.events.corrections import Why, amended, lines_that_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
@@ -17,13 +17,13 @@ from referee.visibility import Recorded
 from tests import given
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4
-from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, told_by, won
+from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
 from tests.played import deal_of, opening
 from tests.sixth.high_card import RULESET as SIXTH
 
 
-class TestAnew:
-    """J9: the deal is scored anew with what was found, and so is every line after it."""
+class TestScoredAgain:
+    """J9: the deal is scored again with the new facts, and so is every later line."""
 
     def test_five_found_late_stand_on_the_line_of_their_deal(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
@@ -40,8 +40,8 @@ class TestAnew:
         assert (event.case, event.deal, event.why.rule) == (None, 1, "B42")
 
     @pytest.mark.rule("B72")
-    def test_it_is_not_five_more_where_somebody_bounced(self):
-        """P1 stands at 1, takes three tricks and bounces to 2; with five on the deal before he comes to 3."""
+    def test_it_is_not_five_more_after_a_bounce(self):
+        """P1 has 1, takes three tricks and bounces to 2; with five more on the deal before P1 comes to 3."""
         t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.play_deal("2 pass pass pass", "2 3 1 1 | 1 3")
         assert t.points[P1] == 2
@@ -55,12 +55,12 @@ class TestAnew:
         corrected(t, five(P3, 1, -5))
         assert t.points == before
 
-    def test_a_deal_may_be_told_anew(self):
-        """The sheet had the tricks of another deal."""
+    def test_a_deal_may_get_a_new_result(self):
+        """The sheet had the tricks of a different deal."""
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         second = tuple(after - before for before, after in zip(t.line.before, t.line.points, strict=True))
         other = quiet().play_deal("2 pass pass pass", "1 1 3 3 | 3 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert lines(t)[0] == other.points
         assert lines(t)[1] == tuple(map(sum, zip(other.points, second, strict=True)))
         assert event.lines[0].score.tricks == other.line.tricks
@@ -91,10 +91,10 @@ class TestAnew:
 
 
 class TestTheEnd:
-    """J9: what was won by a wrong number is not won, and what would have been won is."""
+    """J9: a win by a wrong number is lifted, and a win by the right number counts."""
 
     def won(self) -> Table:
-        """P1 comes to zero in the second deal."""
+        """Return a match in which P1 comes to zero in the second deal."""
         t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         assert t.won_by == (P1, "zero")
@@ -114,12 +114,12 @@ class TestTheEnd:
         t.play_deal("2 pass pass pass", "2 2 3 4 | 2 3").play_deal("2 pass pass pass", "3 3 2 4 | 3 2")
         assert t.phase == "undealt"
         other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert won(event) == ("zero", "B70", P1)
         assert (event.struck, event.points) == ((2, 3), other.points)
         assert (t.phase, t.seen().winner) == ("over", P1)
 
-    def test_what_was_struck_counts_again_when_nobody_has_won_by_it(self):
+    def test_a_struck_deal_counts_again_when_the_win_before_it_is_lifted(self):
         t = self.won()
         corrected(t, five(P1, 1))
         t.play_deal("2 pass pass pass", "3 3 2 4 | 3 2")
@@ -132,7 +132,7 @@ class TestTheEnd:
 
 
 class TestWhenItMayBe:
-    """J8, J9: between two deals, and for so long after the end of the match."""
+    """J8, J9: corrections are made between two deals, and for a time after the end of the match."""
 
     def test_not_while_a_deal_is_under_way(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").dealt("1")
@@ -183,26 +183,26 @@ class TestWhenItMayBe:
             assert isinstance(refusal, AgainstTheRules)
         assert refused(t).facts == {"deals": ()}
 
-    def test_not_where_nobody_attends(self):
+    def test_not_in_a_match_without_officials(self):
         t = quiet(adjudication=None).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         assert refused(t, five(P3, 1)).code == "not_attended"
 
 
 @pytest.mark.parametrize("points", [(12, 12, 12, 12), (40, 3, 12, 12)])
-def test_a_line_is_told_by_what_is_otherwise(points: tuple[int, ...]):
+def test_a_correction_has_only_what_changes_in_a_line(points: tuple[int, ...]):
     t = (
         quiet(points=points)
         .play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         .play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
     )
-    before = as_they_count(t.history)
+    before = lines_that_count(t.history)
     event = corrected(t, five(P3, 1))
-    assert [amended(before[one.event], one) for one in event.lines] == list(as_they_count(t.history).values())
+    assert [amended(before[one.event], one) for one in event.lines] == list(lines_that_count(t.history).values())
 
 
 @pytest.mark.rule("C-O23")
 class TestVoided:
-    """Penalties of a deal that was voided stand on a line of their own, which follows like any other."""
+    """Penalties of a voided deal have a line of their own, which is corrected as any other."""
 
     def voided(self) -> Table:
         t = fem(deal_ritual=False, adjudication=OFFICIALS).play_deal("2 0 0 0", "1 1 2 3 | 2 3")
@@ -224,7 +224,7 @@ class TestVoided:
         other = fem(points=(12, 12, 12, 12), deal_ritual=False, adjudication=OFFICIALS)
         other.play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1")
         assert other.won_by == (P1, "redbeard")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert won(event) == ("redbeard", "C41", P1)
         assert (event.struck, event.points) == ((2,), other.points)
 
@@ -236,17 +236,17 @@ def test_an_abandoned_match_that_was_won_before_is_won():
     assert event.won is not None
     assert (event.won.by, event.won.rule, event.won.event) == ("abandoned", "", t.version - 1)
     other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
-    assert won(corrected(t, told_by(other))) == ("zero", "B70", P1)
+    assert won(corrected(t, script_of_deal(other))) == ("zero", "B70", P1)
 
 
-def test_a_game_that_scores_nothing_anew_says_so():
+def test_a_game_that_cannot_score_again_says_so():
     with pytest.raises(WrongPhase) as refused:
         asked_of(SIXTH)
     assert refused.value.code == "not_in_this_game"
 
 
 def asked_of(rules: Ruleset) -> None:
-    """A correction asked of a match of any game that has just been opened."""
+    """Request a correction in a new match of a game."""
     match = opening(players=3, adjudication=OFFICIALS)
     game = msgspec.structs.replace(match, ruleset=rules.key, options={"target": 3}, points=(0, 0, 0))
     procedure = attended_by(rules)

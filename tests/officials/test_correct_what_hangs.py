@@ -1,4 +1,4 @@
-"""J9: what hung on the numbers of a line that is corrected: later lines, who plays on, duels, and the next deal."""
+"""J9: effects of a corrected line: later lines, eliminated players, duels, and the next deal."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from referee.events import CardDrawn, DealScored, PenaltyImposed, Reported
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials.events.corrections import ProtocolCorrected, Script, Why
 from referee.officials.events.shuffle import ShuffleCommitted
-from referee.officials.rescoring import recast, script
+from referee.officials.rescoring import rescore, script
 from referee.officials.shuffle import key_of
 from referee.officials.state import Docket, Shuffle
 from referee.requests import Correct
@@ -25,14 +25,14 @@ from tests.officials.corrected import (
     five,
     quiet,
     refused,
-    told_by,
-    told_by_second,
+    script_of_deal,
+    script_of_second_deal,
     won,
 )
 
 
-class TestWhatHangs:
-    """J9: a line whose end hung on the number counts no more, but an official has to say so."""
+class TestDependentDeals:
+    """J9: a line that depended on the number no longer counts, but an official must strike it."""
 
     @pytest.mark.rule("B78")
     def test_a_deal_that_an_exit_knock_broke_off(self):
@@ -52,7 +52,8 @@ class TestWhatHangs:
 
     @pytest.mark.rule("C55")
     def test_a_deal_that_zero_ended_at_once(self):
-        """P1 is at zero with the first trick of the second deal; with a trick less in the first he is not."""
+        """P1 comes to zero with the first trick of the second deal; with a trick less in the first deal P1 does
+        not."""
         first, points = "2 0 0 0", (3, 12, 12, 12)
 
         def at(wanted: str) -> Table:
@@ -62,8 +63,8 @@ class TestWhatHangs:
         t, other = at("1 1 2 3 | 2 3"), at("1 2 2 3 | 2 3")
         t.play_deal("2 0 0 1", "1 2 2 3 | 2 3")
         assert t.line.kind == "zero_at_once"
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        assert corrected(t, told_by(other), strike=(2,)).struck == (2,)
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        assert corrected(t, script_of_deal(other), strike=(2,)).struck == (2,)
 
     @pytest.mark.rule("C55")
     def test_and_one_that_zero_should_have_ended(self):
@@ -76,7 +77,7 @@ class TestWhatHangs:
         t, other = at("1 2 2 3 | 2 3"), at("1 1 2 3 | 2 3")
         t.play_deal("2 0 0 1", "1 2 2 3 | 2 3")
         assert t.line.kind == "ordinary"
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
 
     @pytest.mark.rule("C55")
     def test_nor_does_zero_win_with_five_found_late(self):
@@ -89,7 +90,7 @@ class TestWhatHangs:
         assert won(corrected(t, five(P2, 1))) == ("zero_at_once", "C55", P1)
 
     def alga(self, wanted: str, join: str) -> Table:
-        """P1 and P2 are two from zero."""
+        """Return a match of Alga in which P1 and P2 are two points from zero."""
         t = attended("rodskagg-alga", points=(2, 2, 12, 12), enforcement="refuse")
         return t.play_deal("2 pass pass pass", wanted, join=join)
 
@@ -99,53 +100,53 @@ class TestWhatHangs:
         assert t.happened(DuelCalled)[-1].seats == (P1, P2)
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         assert t.won_by == (P2, "duel")
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        event = corrected(t, told_by(other), strike=(2,))
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        event = corrected(t, script_of_deal(other), strike=(2,))
         assert (event.duel, event.carried, event.struck, event.won) == ((), {"duel": False}, (2,), None)
         assert (t.dealer, t.in_deal) == (P1, (P1, P2, P3, P4))
 
     @pytest.mark.rule("A52")
     def test_nor_where_one_of_them_has_won_alone(self):
-        """Then it is struck like all that comes after a match is won."""
+        """The duel is struck then, as all deals after a win."""
         t, other = self.alga("1 1 2 2 | 3 4", "P3 P4"), self.alga("1 1 2 3 | 3 4", "P4")
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert (won(event), event.struck) == (("zero", "A52", P1), (2,))
 
     @pytest.mark.rule("A56")
     def test_deals_after_a_duel_that_should_have_been(self):
         t, other = self.alga("1 3 3 2 | 4 4", "P4"), self.alga("1 1 2 2 | 3 4", "P3 P4")
         t.play_deal("2 pass pass pass", "2 2 3 3 | 4 4", join="P4")
-        assert refused(t, told_by(other)).facts == {"deals": (2,)}
-        event = corrected(t, told_by(other), strike=(2,))
+        assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
+        event = corrected(t, script_of_deal(other), strike=(2,))
         assert (event.duel, event.carried, event.fresh) == ((P1, P2), {"duel": True}, True)
         assert (t.dealer, t.in_deal) == (P1, (P1, P2))
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         assert t.won_by == (P2, "duel")
 
-    def test_what_was_struck_counts_again_when_it_is_told_anew(self):
+    def test_a_struck_deal_counts_again_with_a_new_result(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         points = t.points
         first = t.happened(DealScored)[0].points
         event = corrected(t, strike=(2,))
         assert (event.struck, t.points, event.lines) == ((2,), first, ())
         assert (t.dealer, event.next_deal) == (t.line.dealer, 3), "the deal is dealt again, with a number of its own"
-        again = Script(deal=2, events=told_by_second(t).events, whole=True)
+        again = Script(deal=2, events=script_of_second_deal(t).events, whole=True)
         event = corrected(t, again)
         assert (event.struck, t.points) == ((), points)
 
 
 @pytest.mark.rule("B63")
 class TestElimination:
-    """J9: who was dealt in stays so; elimination counts from the next deal."""
+    """J9: players who were dealt in stay so; elimination counts from the next deal."""
 
     def lost(self) -> Table:
-        """P1 bids rödskägg and loses it."""
+        """Return a match in which P1 bids rödskägg and loses it."""
         return quiet().play_deal("rodskagg", "2")
 
     def test_who_is_out_after_all_is_not_dealt_in_again(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
-        event = corrected(t, told_by(self.lost()))
+        event = corrected(t, script_of_deal(self.lost()))
         assert event.eliminated == (P1,)
         assert [line.eliminated for line in event.lines] == [(P1,), (P1,)]
         changed = event.lines[1].points[P1] - event.lines[1].before[P1]
@@ -157,7 +158,7 @@ class TestElimination:
     def test_who_is_in_after_all_is_dealt_in_again(self):
         t = self.lost().play_deal("2 pass pass", "3 3 2 4 | 3 2")
         other = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert event.eliminated == ()
         assert t.in_deal == (P1, P2, P3, P4)
         assert event.lines[1].points[P1] == event.lines[1].before[P1], "he sat out the second deal"
@@ -165,7 +166,7 @@ class TestElimination:
 
 @pytest.mark.rule("D15", "D70")
 class TestRams:
-    """What the seats win or lose, the pot loses or wins, also when it is found later."""
+    """Seats and pot add up to zero, also after a late fault."""
 
     def played(self) -> Rams:
         t = Rams(enforcement="penalise", adjudication=OFFICIALS)
@@ -179,7 +180,7 @@ class TestRams:
         return t
 
     def fault(self, t: Rams, deal: int) -> Script:
-        """A fault that was seen in a deal, as a report would have made it."""
+        """Return a script for a fault in a deal, as a report would have recorded it."""
         stake = t.state.table.stake
         breach = {"offence": "exposed_card", "seat": P2, "rule": "D68", "payer": P2, "points": stake}
         reported = Reported(seat=P1, accused=P2, fault="exposed_card")
@@ -211,7 +212,7 @@ class TestRams:
 
 @pytest.mark.rule("C48")
 class TestBeforeADuel:
-    """A duel that a correction calls begins as any other."""
+    """A duel that a correction calls begins as any other duel."""
 
     def played(self, wanted: str) -> Table:
         t = fem(points=(12, 2, 2, 12), adjudication=OFFICIALS)
@@ -220,14 +221,14 @@ class TestBeforeADuel:
     def test_the_lead_is_drawn(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         assert other.happened(DuelCalled)[0].seats == (P2, P3)
-        event = corrected(t, told_by(other))
+        event = corrected(t, script_of_deal(other))
         assert (event.duel, event.carried["duel"], event.carried["lead"]) == ((P2, P3), True, None)
         assert t.phase == "drawing"
         assert set(t.to_act) <= {P2, P3}
 
     def test_by_the_house_where_it_deals(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
-        match, request = t.match, Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        match, request = t.match, Correct(why=Why(rule="C26"), scripts=(script_of_deal(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
         house = msgspec.structs.replace(match.standing, play=msgspec.structs.replace(t.state, table=table))
         moment = Moment(t.version, t.at, "seed", "official", tuple(t.history))
@@ -239,9 +240,9 @@ class TestBeforeADuel:
         assert isinstance(lead, LeadDrawn)
 
     def committed(self, seed: str, docket: Docket | None = None) -> tuple[tuple[Event, ...], Docket]:
-        """The same where the house commits to its shuffle, with such a seed from outside; the docket then."""
+        """Correct a match with a shuffle by commitment, with this outer seed; return the events and the docket."""
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
-        request = Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        request = Correct(why=Why(rule="C26"), scripts=(script_of_deal(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
         play = msgspec.structs.replace(t.state, table=table)
         docket = docket or msgspec.structs.replace(t.match.standing.docket, shuffle=Shuffle(seconds=0))
@@ -251,7 +252,7 @@ class TestBeforeADuel:
         return events, after.docket
 
     def test_as_the_house_has_committed_to(self):
-        """Which seed comes from outside then changes nothing: the house cannot choose who leads."""
+        """The outer seed then has no effect: the house cannot choose the leader."""
         (event, committed, *cards, lead), docket = self.committed("seed")
         assert (type(event), type(committed), type(lead)) == (ProtocolCorrected, ShuffleCommitted, LeadDrawn)
         commitment = docket.shuffle.commitment
@@ -268,24 +269,24 @@ class TestBeforeADuel:
         assert drawn != {()}
 
     def test_but_not_where_it_is_only_looked_at(self):
-        """An official could look until a lead suits him."""
+        """Otherwise an official could preview until the lead suits them."""
         assert not [one for one in self.committed("")[0] if isinstance(one, CardDrawn | LeadDrawn)]
 
-    def test_anew_where_it_was_called_off_and_is_called_again(self):
+    def test_again_after_it_was_called_off_and_is_called_again(self):
         t, other = self.played("1 1 2 3 | 2 3"), self.played("1 1 2 3 | 2 2")
         for card in ("SA", "S2"):
             t.do(Draw(seat=t.turn, card=card))
-        was = told_by(t)
-        corrected(t, told_by(other))
+        was = script_of_deal(t)
+        corrected(t, script_of_deal(other))
         assert (t.phase, t.in_deal) == ("undealt", (P1, P2, P3, P4))
         corrected(t, was)
         assert t.phase == "drawing"
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     def test_what_was_knocked_up_before_it_stands(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         t.stand((PenaltyImposed(seat=P4, points=5, rule="C60"),), "official")
-        corrected(t, told_by(other))
+        corrected(t, script_of_deal(other))
         for card in ("SA", "S2"):
             t.do(Draw(seat=t.turn, card=card))
         t.dealt("2 2 2 2 | 2 2").tricks(6).score()
@@ -297,7 +298,7 @@ class TestBeforeADuel:
 
 
 class TestBeforeADeal:
-    """What was done for the next deal counts, unless somebody else deals it now."""
+    """Acts for the next deal count, unless the dealer changes."""
 
     def cut(self) -> Table:
         t = attended().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
@@ -309,14 +310,14 @@ class TestBeforeADeal:
         t = self.cut()
         event = corrected(t, five(P3, 1))
         assert (event.fresh, t.state.cut) == (False, True)
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B16", "B63")
     def test_but_not_that_of_who_is_out(self):
         t = self.cut()
-        event = corrected(t, told_by(attended().play_deal("rodskagg", "2")))
+        event = corrected(t, script_of_deal(attended().play_deal("rodskagg", "2")))
         assert (event.fresh, t.dealer, t.state.cut) == (True, P2, False)
-        assert recast(t.rules, t.history).state == t.state
+        assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B15")
     def test_who_was_drawn_for_the_first_deal_deals_it_again_when_it_is_struck(self):

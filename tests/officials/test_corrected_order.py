@@ -19,7 +19,7 @@ RIGHT: dict[str, Any] = {
     "answers": [[CECILIA, "play"]],
     "exits": [[BO, 3], [ANNA, 4]],
 }
-"""From 2, 2 and 9 points Bo comes to zero with the third trick and Anna with the fourth."""
+"""A deal from 2, 2 and 9 points: Bo comes to zero with the third trick and Anna with the fourth."""
 WRONG: dict[str, Any] = {**RIGHT, "tricks": [ANNA, BO, ANNA, BO, CECILIA, CECILIA], "exits": [[ANNA, 3], [BO, 4]]}
 NO_EXITS: dict[str, Any] = {"exits": []}
 
@@ -32,14 +32,14 @@ def opened(**match: Any) -> Hearing:
 
 
 def won(hearing: Hearing) -> Any:
-    """Return who has won by which rule, and what each receives."""
+    """Return the winner, the rule and the payments."""
     last = hearing.history[-1].event
     end: MatchWon | Ended | None = last if isinstance(last, MatchWon) else correction(hearing).won
     return end and (end.seat, end.rule, end.settlement)
 
 
 class TestASheetThatIsCorrected:
-    """It was entered as if Anna had come to zero first."""
+    """A sheet was entered as if Anna had come to zero first."""
 
     @pytest.fixture(params=["tally", "table"])
     def scored(self, request: pytest.FixtureRequest) -> Hearing:
@@ -78,7 +78,7 @@ class TestASheetThatIsCorrected:
 
     @pytest.mark.rule("J9")
     def test_its_line_names_the_ruling_and_the_correction(self, scored: Hearing) -> None:
-        """All that the script says is recorded in the correction."""
+        """The correction is the event that records all facts of the script."""
         knock = {"seat": 0, "accused": 2, "offence": "revoke", "after": 5}
         wrong(scored, {**RIGHT, "knocks": [knock]})
         scored.rule("upheld", rule="J9")
@@ -94,7 +94,7 @@ class TestASheetThatIsCorrected:
 
     @pytest.mark.rule("J9", "B68")
     def test_its_script_names_no_event_after_itself(self, scored: Hearing) -> None:
-        """Bo does not knock for the exit in time, and is knocked for."""
+        """Bo does not knock for the exit in time, and another player knocks."""
         knock = {"seat": 0, "accused": 1, "offence": "exit_knock", "after": 4}
         wrong(scored, {**RIGHT, "exits": [[ANNA, 4]], "knocks": [knock]})
         scored.rule("upheld", rule="J9")
@@ -109,10 +109,10 @@ def names(fact: dict[str, Any]) -> list[int]:
 
 
 class TestAPenaltyThatIsLifted:
-    """Bo came to zero first, and was put up five by a ruling that does not stand."""
+    """Bo came to zero first, and then got five points by a ruling that is overturned."""
 
     def at_zero(self, **match: Any) -> Hearing:
-        """Bo comes to zero with the third trick, and has knocked for the exit."""
+        """Return a match in which Bo comes to zero with the third trick, and has knocked for the exit."""
         hearing = opened(**match)
         hearing.ask(Deal(seat=CECILIA))
         for seat, bid in ((ANNA, 2), (BO, "pass"), (CECILIA, "pass")):
@@ -123,7 +123,7 @@ class TestAPenaltyThatIsLifted:
         return hearing
 
     def ruled(self) -> Hearing:
-        """An official rules that Bo revoked."""
+        """Return a match in which an official has ruled that Bo revoked."""
         hearing = self.at_zero()
         hearing.ask(OpenCase(kind="offence", accused=BO, offence="revoke"), "official")
         hearing.rule("upheld", rule="B42")
@@ -131,7 +131,7 @@ class TestAPenaltyThatIsLifted:
         return hearing
 
     def play_on(self, hearing: Hearing) -> None:
-        """Anna comes to zero, too, and the deal is scored."""
+        """Let Anna come to zero, too, and score the deal."""
         hearing.ask(Trick(seat=ANNA))
         hearing.ask(KnockOut(seat=ANNA))
         hearing.ask(Ask(seat=ANNA))

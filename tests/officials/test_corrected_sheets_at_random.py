@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.events import Adjudication, Dealt, DealVoided, MatchOpened, MatchWon, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.events.corrections import Ended, ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import Ended, ProtocolCorrected, lines_that_count
 from referee.refusals import WrongPhase
 from referee.requests import OpenCase, Request, Ruling, Statement
 from referee.ruleset import Ruleset
@@ -24,16 +24,16 @@ SHEETS = int(os.environ.get("SHEETS", "40"))
 """Sheets of each ruleset. ``make soak`` has 20,000."""
 PART = 2000
 PARTS = -(-SHEETS // PART)
-"""Test processes share them."""
+"""The parts into which the sheets are divided for several test processes."""
 DEALS_MAX = 3
-"""Deals of a match."""
+"""The most deals in a match."""
 WITH_CARDS_ONLY = ("told", "lead")
-"""What a table takes over that no tally has: announcements, and the card drawn for the lead in a duel."""
+"""Values carried to the next deal that no tally has: announcements, and the card drawn for the lead in a duel."""
 TERMS = Adjudication(officials=("Maja",))
 
 
 def stands(match: Match, line: Callable[[Any], Any] = bare) -> Any:
-    """Return all that a match has come to: its lines as they count, its end, and what the next deal takes over."""
+    """Return the outcome of a match: the lines that count, its end, and the values that the next deal takes over."""
     struck: tuple[int, ...] = ()
     end: MatchWon | Ended | None = None
     for recorded in of_kind(match.history, MatchWon, ProtocolCorrected):
@@ -43,11 +43,11 @@ def stands(match: Match, line: Callable[[Any], Any] = bare) -> Any:
         else:
             end = event
     assert struck == ()
-    told = [line(one) for one in as_they_count(match.history).values()]
+    lines = [line(one) for one in lines_that_count(match.history).values()]
     table, names = match.state.table, ("points", "pot", "active", *match.rules.carries)
     to_come = () if end else (table.deal, table.dealer, table.playing)
     return (
-        told,
+        lines,
         end and (end.seat, end.seats, end.by, end.rule, end.settlement, end.payments),
         {name: getattr(table, name) for name in names if name not in WITH_CARDS_ONLY},
         to_come,
@@ -55,16 +55,16 @@ def stands(match: Match, line: Callable[[Any], Any] = bare) -> Any:
 
 
 def tally(opened: MatchOpened, chance: Random) -> Match:
-    """Open a match of which only the tally is kept."""
+    """Open a tally for whole sheets."""
     return Match(RULESETS[opened.ruleset], chance, opened)
 
 
 class ActByAct(Match):
-    """A match whose tally is kept act by act."""
+    """A tally that is entered act by act."""
 
 
 def act_by_act(opened: MatchOpened, chance: Random) -> Match:
-    """Open a match whose tally is kept act by act."""
+    """Open a tally for deals act by act."""
     return ActByAct(RULESETS[opened.ruleset], chance, opened)
 
 
@@ -80,7 +80,7 @@ def some_sheets(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
 
 
 def some_deal(match: Match, chance: Random) -> bool:
-    """Enter a wrong sheet or play a deal; return whether nothing that came before its cards counts in its line."""
+    """Enter a wrong sheet or play a deal; return whether its line is free of events from before its cards."""
     if match.opened.dealing == "tally":
         drawn = some_acts if isinstance(match, ActByAct) else some_sheets
         for request in drawn(chance, match.rules, match.state):
@@ -96,14 +96,14 @@ def some_deal(match: Match, chance: Random) -> bool:
 
 
 def by_agreement(match: Match, deal: int, right: Result) -> None:
-    """Let all others agree that the line is wrong (J2)."""
+    """Correct a line by the agreement of all other seats (J2)."""
     ask(match, OpenCase(kind="entry", seat=0, deal=deal, result=right))
     for seat in range(1, match.state.table.seats):
         ask(match, Statement(case=match.state.table.ledger.cases, seat=seat, agrees=True))
 
 
 def by_ruling(match: Match, deal: int, right: Result) -> None:
-    """Let an official rule that the line is wrong (J9)."""
+    """Correct a line by an official's ruling (J9)."""
     ask(match, OpenCase(kind="entry", seat=0, deal=deal, result=right))
     case = match.state.table.ledger.cases
     ask(match, Ruling(case=case, verdict="upheld", standard="balance_of_probabilities", rule="J9"))
@@ -114,7 +114,7 @@ WAYS = [(open_match, correct) for open_match in OPENED for correct in (by_agreem
 
 
 def corrected(match: Match, deal: int, right: Result, correct: Callable[[Match, int, Result], None]) -> bool:
-    """Correct a line; return whether it did not say so already (J9)."""
+    """Correct a line; return false if it already had the right result (J9)."""
     try:
         correct(match, deal, right)
     except WrongPhase as refused:
@@ -127,7 +127,7 @@ def corrected(match: Match, deal: int, right: Result, correct: Callable[[Match, 
 def rests_on_the_correction(match: Match, deal: int) -> None:
     """Check that the line of a corrected deal names the correction as its evidence."""
     last = of_kind(match.history, ProtocolCorrected)[-1].originator_version
-    for line in as_they_count(match.history).values():
+    for line in lines_that_count(match.history).values():
         if line.deal == deal:
             shown = {number for entry in line.entries for number in entry.events}
             assert shown <= {last - 1, last}, "the ruling and the correction"
@@ -145,8 +145,8 @@ def sheets(ruleset: str, part: int) -> Iterator[tuple[int, Random, Any]]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_corrected_or_entered_correctly_the_outcome_is_the_same(ruleset: str, part: int) -> None:
-    """In a tally, whole or act by act, and in a match with cards, by agreement and by ruling; the deals that follow,
-    too."""
+    """The outcome and the following deals are equal in a tally, whole or act by act, and in a match with cards, and
+    for corrections by agreement and by ruling."""
     many, met = min(PART, SHEETS), Counter[str]()
     for number, chance, rules in sheets(ruleset, part):
         if met["sheets"] >= many:

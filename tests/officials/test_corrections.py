@@ -1,4 +1,4 @@
-"""Corrections at random: what they come to does not hang on when they are made, nor on where one begins to fold."""
+"""Random corrections: their outcome does not depend on when they are made, nor on where the fold begins."""
 
 from random import Random
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 
 from referee.events import DealScored, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
-from referee.officials.rescoring import recast, script
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.rescoring import rescore, script
 from referee.refusals import Refused
 from referee.store.aggregate import fold
 from tests.officials.correcting import (
@@ -29,20 +29,20 @@ from tests.officials.correcting import (
 from tests.playouts import RETOLD, play_deal
 
 MATCHES = RETOLD // 12
-"""Of each ruleset."""
+"""Matches of each ruleset."""
 PENALTIES = ("rodskagg-catsatcards", "rodskagg-kortoxen")
-"""Where penalties are knocked up."""
+"""Rulesets with penalties."""
 
 
 def checked(match: Any) -> None:
-    """The match is what folding anew gives, with nothing more to correct; and money is not lost."""
-    again = recast(match.rules, match.history)
-    lines = as_they_count(match.history)
-    assert again.hangs == ()
+    """Check that a match is equal to its replay and its fold, and that no money is lost."""
+    again = rescore(match.rules, match.history)
+    lines = lines_that_count(match.history)
+    assert again.dependent == ()
     assert {place: lines[place] for place in again.lines} == again.lines
     assert without_ledger(again.state) == without_ledger(match.state)
-    told = [one.event for one in of_kind(match.history, ProtocolCorrected)]
-    assert again.struck == (told[-1].struck if told else ())
+    corrections = [one.event for one in of_kind(match.history, ProtocolCorrected)]
+    assert again.struck == (corrections[-1].struck if corrections else ())
     if match.rules.has_pot:
         assert sum(match.state.table.points) + match.state.table.pot == match.worth
         for line in again.lines.values():
@@ -50,8 +50,8 @@ def checked(match: Any) -> None:
 
 
 def counting(match: Any, last: Any) -> list[Any]:
-    """The lines that count after the last correction."""
-    return [bare(line) for line in as_they_count(match.history).values() if line.deal not in last.struck]
+    """Return the lines that count after the last correction."""
+    return [bare(line) for line in lines_that_count(match.history).values() if line.deal not in last.struck]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
@@ -89,10 +89,10 @@ def test_played_on_and_corrected_again(ruleset: str) -> None:
                 raise
         cut = chance.randrange(1, len(match.history))
         head: Any = fold(None, match.history[:cut])
-        kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert kept == head.standing
-        assert fold(msgspec.structs.replace(head, standing=kept), match.history[cut:]) == fold(None, match.history)
-    never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # nobody wins a session
+        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
+        assert stored == head.standing
+        assert fold(msgspec.structs.replace(head, standing=stored), match.history[cut:]) == fold(None, match.history)
+    never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # a session has no winner
     assert {what for what, many in met.items() if not many} == never
 
 
@@ -119,8 +119,8 @@ def test_one_by_one_is_all_at_once(ruleset: str) -> None:
                 raise
             continue
         assert one_by_one == counting(match, whole), number
-        told = ("points", "eliminated", "dealer", "next_deal", "pot", "duel", "carried", "won", "struck")
-        assert [getattr(last, name) for name in told] == [getattr(whole, name) for name in told], number
+        names = ("points", "eliminated", "dealer", "next_deal", "pot", "duel", "carried", "won", "struck")
+        assert [getattr(last, name) for name in names] == [getattr(whole, name) for name in names], number
         done += 1
     assert done > MATCHES // 2
 
@@ -134,7 +134,7 @@ def test_it_is_as_if_it_had_been_played_so(ruleset: str) -> None:
         if not (lines := scored_deals(match)):
             continue
         deal, penalty, other = chance.choice(lines).deal, None, None
-        before = recast(match.rules, match.history).before[deal]
+        before = rescore(match.rules, match.history).before[deal]
         if ruleset in PENALTIES and match.opened.enforcement == "penalise" and chance.random() < 0.5:
             penalty = PenaltyImposed(seat=chance.choice(before.table.playing), points=5, rule="B11")
         elif (other := some_other_play(match, chance, before)) is None:
@@ -143,8 +143,8 @@ def test_it_is_as_if_it_had_been_played_so(ruleset: str) -> None:
         so = played_so(match, deal, other, penalty)
         if so is None:
             continue
-        again = recast(match.rules, match.history, [script(deal, facts, whole=penalty is None)])
-        if again.hangs:
+        again = rescore(match.rules, match.history, [script(deal, facts, whole=penalty is None)])
+        if again.dependent:
             continue
         assert [bare(line) for line in again.lines.values() if isinstance(line, DealScored)] == [*map(bare, so[0])], (
             number

@@ -26,7 +26,7 @@ def test_what_the_line_says_already_is_no_case(ruleset: str) -> None:
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("ruleset", SHEETS)
 def test_nor_can_it_be_upheld_when_the_line_has_come_to_say_so(ruleset: str) -> None:
-    """Two cases about one deal: the first correction makes the second one true."""
+    """Two cases are about one deal, and the first correction satisfies the second."""
     sheets = SHEETS[ruleset]
     hearing = entered(ruleset, sheets.wrong)
     wrong(hearing, sheets.right)

@@ -1,4 +1,4 @@
-"""``openapi/shuffle.py`` takes no forged record for a fair shuffle, and every honest one."""
+"""``openapi/shuffle.py`` accepts every honest record of a shuffle, and no forged one."""
 
 import json
 import runpy
@@ -20,7 +20,7 @@ MATCHES = 6
 
 @pytest.fixture(scope="module")
 def records() -> list[Record]:
-    """Some matches of each game, in each of which a deal was dealt."""
+    """Return records of some matches of each game, each with at least one deal."""
     found = [record(ruleset, seed) for ruleset in RULESETS for seed in range(MATCHES)]
     return [one for one in found if any(line["topic"] == "deal/dealt" for line in one.lines)]
 
@@ -53,7 +53,7 @@ def test_what_is_forged_is_not(records: list[Record], forge: Callable[[list[Line
 
 
 class TestKept:
-    """Who has kept events that came finds what was replaced later, though everything agrees with it."""
+    """A client that has kept its events finds a later replacement, even a consistent one."""
 
     def kept(self, one: Record, place: Path, *numbers: int) -> list[str]:
         place.write_text("\n".join(json.dumps(one.lines[number - 1]) for number in numbers), "utf-8")
@@ -63,7 +63,7 @@ class TestKept:
         return run_here(PROGRAM, [str(one.match), *more], "\n".join(map(json.dumps, one.lines)))
 
     def replaced(self, records: list[Record]) -> tuple[Record, Record, int]:
-        """A match, the same with other digits of a seat and the cards that come of them, and the event's number."""
+        """Return a match, a copy with other digits of a seat and the resulting cards, and the number of the event."""
         for one in records:
             for begun, dealt, _ in dealings(list(one.lines)):
                 for place in given(list(one.lines), begun, dealt):
@@ -89,7 +89,7 @@ class TestKept:
         lines[begun]["event"]["seed"] = "0" * 64
         dealt_again(lines)
         hidden = json.loads(json.dumps(one.lines[begun]))
-        hidden["event"]["seed"] = ""  # as it was while the deal was under way
+        hidden["event"]["seed"] = ""  # the value while the deal was under way
         (tmp_path / "kept").write_text(json.dumps(hidden), "utf-8")
         kept = ["--kept", str(tmp_path / "kept")]
         assert self.said(one, *kept)[0] == 0
@@ -120,8 +120,8 @@ class TestWhatItSays:
         lines = list(one.lines)
         _, dealt, _ = list(dealings(lines))[-1]
         lines.pop(dealt - 1)
-        told = checked(one.match, map(json.dumps, lines))
-        assert told[1] == STANDS
+        result = checked(one.match, map(json.dumps, lines))
+        assert result[1] == STANDS
 
 
 def test_it_knows_the_fields_of_every_event_that_it_reads() -> None:

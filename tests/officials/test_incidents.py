@@ -1,4 +1,4 @@
-"""One incident is punished once, by whom and however often it was alleged (B-O5, J1, J3)."""
+"""An incident is punished once, even if several players allege it several times (B-O5, J1, J3)."""
 
 from collections.abc import Callable
 
@@ -17,13 +17,14 @@ CLOSED = {"enforcement": "penalise"}
 
 
 def play(hearing: Hearing, cards: str) -> None:
-    """One card by each of these seats: ``"0SA 1HK"``."""
+    """Play these cards, each by its seat: ``"0SA 1HK"``."""
     for card in cards.split():
         hearing.ask(Play(seat=int(card[0]), card=card[1:]))
 
 
 def in_play() -> Hearing:
-    """Kortoxen with closed hands: BERIT declares three, and CESAR throws a heart on the first spade."""
+    """Return a match of Kortoxen with closed hands: BERIT declares three, and CESAR plays a heart on the first
+    spade."""
     hearing = Hearing(**CLOSED).deal()
     hearing.ask(Bid(seat=BERIT, bid=3))
     for seat in (CESAR, DAG, ANNA):
@@ -33,7 +34,7 @@ def in_play() -> Hearing:
 
 
 def show_revoke(hearing: Hearing) -> None:
-    """CESAR plays a spade: he could have followed suit."""
+    """Let CESAR play a spade, which shows the revoke."""
     play(hearing, "0SK 1S9 2SJ 3SQ")
 
 
@@ -100,7 +101,7 @@ class TestAKnockForWhatACaseIsAbout:
         dealt.ask(Appeal(case=1, seat=DAG))
         assert dealt.status() == "appealed"
 
-    def test_whoever_joins_first_withdraws_nothing_of_another_seat(self, dealt: Hearing) -> None:
+    def test_the_opener_may_withdraw_a_case_that_only_the_opener_joined(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.ask(Withdrawal(case=1, seat=BERIT))
@@ -169,7 +170,7 @@ class TestAKnockForWhatACaseIsAbout:
 
 class TestWhatIsDecided:
     @pytest.mark.rule("B-O5")
-    def test_a_dismissed_allegation_is_not_told_as_a_fact(self, dealt: Hearing) -> None:
+    def test_a_dismissed_allegation_is_not_shown_as_a_fact(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.rule("dismissed")
@@ -333,7 +334,7 @@ class TestRams:
 
 
 def revoked_in_rams() -> Hearing:
-    """English Rams with closed hands: CESAR throws a diamond on the first spade, though he has a spade."""
+    """Return a match of English Rams with closed hands: CESAR has a spade, and plays a diamond on the first spade."""
     hearing = Hearing("rams-english", **CLOSED, fault_per_incident=True)
     hearing.deal(counts=(5,) * 4, turn_up="H7").play(until="declarations/closed")
     play(hearing, "0SA 1DK 2S8 3S9")
@@ -341,10 +342,10 @@ def revoked_in_rams() -> Hearing:
 
 
 def playing_rams() -> Hearing:
-    """English Rams in play, with closed hands."""
+    """Return a match of English Rams in play, with closed hands."""
     return Hearing("rams-english", **CLOSED).deal(counts=(5,) * 4, turn_up="S7").play(until="card/played")
 
 
 def faults(hearing: Hearing) -> int:
-    """How many faults of the deal will be paid for."""
+    """Return the number of faults of the deal that will be paid for."""
     return sum(map(len, faults_of(hearing.match.state.table).values()))

@@ -1,4 +1,4 @@
-"""However knocks, reports, rulings and agreements follow each other, no error costs twice (B-O5, J1-J3, J7)."""
+"""No error costs twice, in any order of knocks, reports, rulings and agreements (B-O5, J1-J3, J7)."""
 
 from collections import Counter
 from random import Random
@@ -17,7 +17,7 @@ from tests.officials.hearing import Hearing
 from tests.playouts import RETOLD
 
 DEALS = RETOLD // 5
-"""Of each game."""
+"""Deals of each game."""
 OFFICIALS = ("official", "official:2")
 GAMES: dict[str, dict[str, Any]] = {
     "rodskagg-kortoxen": {},
@@ -30,7 +30,7 @@ TOLD: dict[str, tuple[Offence, ...]] = {
     "rodskagg-catsatcards": (),
     "rams-english": ("exposed_card", "led_out_of_turn"),
 }
-"""What the table alone sees. In the games of Rödskägg closed hands hide revokes besides."""
+"""Offences that only the table sees. In the games of Rödskägg closed hands also hide revokes."""
 
 
 class Evening:
@@ -40,14 +40,14 @@ class Evening:
         self.chance, self.ruleset = chance, ruleset
         self.hearing = Hearing(ruleset, enforcement="penalise", **GAMES[ruleset])
         self.errors: list[tuple[int, Offence, int]] = []
-        """By whom, what, and the number of the event that shows it or came last before it."""
+        """The errors: each a seat, an offence, and the number of the event that shows it or precedes it."""
         self.fresh: list[tuple[int, Offence]] = []
-        """Those of the trick under way, which can still be reported."""
+        """The errors of the trick under way, which can still be reported."""
         self.between_tricks = False
         self.met = Counter[str]()
 
     def deal(self) -> None:
-        """The cards lie on the table, closed."""
+        """Deal closed hands."""
         each = 5 if self.ruleset == "rams-english" else 6
         pack = list(self.hearing.match.rules.pack)
         self.chance.shuffle(pack)
@@ -56,7 +56,7 @@ class Evening:
         self.hearing.deal(counts=(each,) * 4, **turned)
 
     def done(self, request: Request, actor: Any = None) -> bool:
-        """Whether a request is possible; what must hold after it holds."""
+        """Do a request, and check what must hold after it; return whether it was possible."""
         try:
             events = self.hearing.ask(request, actor)
         except Refused as refused:
@@ -70,7 +70,7 @@ class Evening:
         return True
 
     def play(self) -> bool:
-        """An act of the game; sometimes a revoke. Return whether the deal goes on."""
+        """Do an act of the game, sometimes a revoke; return whether the deal continues."""
         match, chance = self.hearing.match, self.chance
         legal = [act for seat in range(4) for act in match.rules.legal(match.state, seat)]
         cards = [act for act in legal if isinstance(act, Play) and act.card in self.hands[act.seat]]
@@ -93,14 +93,14 @@ class Evening:
         return not any(isinstance(one.event, DealScored) for one in self.hearing.history)
 
     def err(self) -> None:
-        """Somebody does what the table alone sees."""
+        """Let a player commit an offence that only the table sees."""
         if TOLD[self.ruleset]:
             error = self.chance.randrange(4), self.chance.choice(TOLD[self.ruleset])
             self.errors.append((*error, len(self.hearing.history)))
             self.fresh.append(error)
 
     def say(self) -> None:
-        """A knock, a report or anything in a case, about an error that was made."""
+        """Send a knock, a report or a request in a case, about an error that was made."""
         chance, cases = self.chance, [case for case in self.hearing.cases if case.kind == "offence"]
         if not self.errors:
             return
@@ -120,7 +120,7 @@ class Evening:
                 self.hear(chance.choice(cases))
 
     def hear(self, case: Any) -> None:
-        """Something in a case. Officials find only errors that were made."""
+        """Send a request in a case. Officials find only errors that were made."""
         chance = self.chance
         match chance.randrange(6):
             case 0:
@@ -137,7 +137,7 @@ class Evening:
                 self.done(ruling, chance.choice(OFFICIALS))
 
     def check(self) -> None:
-        """Nobody pays for more errors than the player made."""
+        """Check that each player pays for at most the errors that this player made."""
         table = self.hearing.match.state.table
         made = Counter(accused for accused, *_ in self.errors)
         for seat in range(4):

@@ -1,4 +1,4 @@
-"""J2, J11: an act that was not meant, on which the table did not agree at once, is a case."""
+"""J2, J11: a misclick becomes a case if the table does not agree at once."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,7 +25,7 @@ TERMS = Adjudication(officials=("Maja", "Nils"), take_back=True)
 
 @pytest.fixture
 def table() -> Attending:
-    """Seat 1 has bid two; seat 2 is to speak."""
+    """Return a match in which seat 1 has bid two, and seat 2 bids next."""
     table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
     table.do(Deal(seat=0), Bid(seat=1, bid=2))
     return table
@@ -35,9 +35,9 @@ def misclick(seat: int | None = 1) -> OpenCase:
     return OpenCase(kind="misclick", seat=seat, note="My finger slipped")
 
 
-def ruling(verdict: Any, **told: Any) -> Ruling:
-    told = {"standard": "balance_of_probabilities", "rule": "J11", **told}
-    return Ruling(case=1, verdict=verdict, **told)
+def ruling(verdict: Any, **fields: Any) -> Ruling:
+    fields = {"standard": "balance_of_probabilities", "rule": "J11", **fields}
+    return Ruling(case=1, verdict=verdict, **fields)
 
 
 def case_of(table: Attending) -> Case:
@@ -64,7 +64,7 @@ def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
     assert len(table.match.docket.cases) == 1, "that case, and no other"
 
 
-def test_an_official_rules_where_somebody_does_not_agree(table: Attending) -> None:
+def test_an_official_rules_if_a_seat_does_not_agree(table: Attending) -> None:
     table.do(misclick())
     agree(table, 0, 2)
     agree(table, 3, agrees=False)
@@ -75,7 +75,7 @@ def test_an_official_rules_where_somebody_does_not_agree(table: Attending) -> No
 
 
 def test_it_is_final_when_the_act_is_taken_back(table: Attending) -> None:
-    """Play goes on from there at once, so nothing can put it right again: neither an appeal nor an error found."""
+    """Play continues at once, so neither an appeal nor an official's own error can change it."""
     table.do(misclick(), ruling("upheld"))
     assert case_of(table).appeal_until is None
     table.refused(Appeal(case=1, seat=3), "taken_back_already")
@@ -101,7 +101,7 @@ def test_a_seat_that_did_not_want_the_act_back_has_no_appeal(table: Attending) -
 
 
 class TestOvertaken:
-    """An act that is not the last any more cannot be taken back, so its case waits for nothing."""
+    """An act that is no longer the last cannot be taken back, so its case is withdrawn."""
 
     def test_the_next_act_withdraws_it(self, table: Attending) -> None:
         table.do(misclick())
@@ -146,14 +146,16 @@ class TestOvertaken:
 
 @pytest.mark.rule("B63", "J2")
 def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
-    """The last to be asked goes out with the deal that is scored."""
+    """The last seat that has to agree is eliminated when the deal is scored."""
     table = Attending(TERMS, dealing="tally", enforcement="penalise", ruleset="rodskagg-kortoxen", deal_ritual=False)
     table.do(Deal(seat=0), Bid(seat=1, bid=1), misclick())
     agree(table, 0, 2)
     table.do(Bid(seat=2, bid="pass"), Bid(seat=3, bid="rodskagg"), Trick(seat=0), Score(seat=0))
     assert table.match.state.table.active == (0, 1, 2)
     assert case_of(table).status == "withdrawn"
-    moment = replace(table.moment(1), history=NOT_HERE)  # it will never be done, so nothing need be read for it
+    moment = replace(
+        table.moment(1), history=NOT_HERE
+    )  # the case can never be ruled on, so no history is read for it
     assert table.match.procedure.take(table.match.standing, Deal(seat=1), moment)
 
 

@@ -1,4 +1,4 @@
-"""A ruling that is overturned leaves no trace: winner, rule, points and payments are as without it."""
+"""An overturned ruling leaves no trace: winner, rule, points and payments are the same as without the ruling."""
 
 from collections import Counter
 from random import Random
@@ -18,16 +18,16 @@ from tests.officials.test_corrected_sheets_at_random import stands
 from tests.playouts import RETOLD
 
 MATCHES = RETOLD * 3 // 10
-"""Of each ruleset."""
+"""Matches of each ruleset."""
 TWO = Adjudication(officials=("Maja", "Nils"))
 PENALTIES: dict[str, dict[str, Any]] = {"rodskagg-kortoxen": {}, "rodskagg-catsatcards": {"fem_opp": True}}
-"""Where a ruling puts a player up, and the options for it."""
+"""Rulesets in which a ruling imposes points, with their options."""
 
 
 def played(match: Match, requests: list[Request], overturned: tuple[int, int, int, str] | None) -> bool:
-    """Keep the tally; return whether all of it could be done.
+    """Do the requests of a tally; return whether all were accepted.
 
-    ``overturned``: before which act a case is upheld, and before which it is dismissed, against whom, for what.
+    ``overturned``: the acts before which a case is upheld and dismissed, the accused, and the offence.
     """
     try:
         for place in range(len(requests) + 1):
@@ -47,7 +47,7 @@ def played(match: Match, requests: list[Request], overturned: tuple[int, int, in
 
 
 def play_of(match: Match) -> list[Any]:
-    """Return what was played and said, without the breaches in it."""
+    """Return the events of play, without their breaches."""
     play = [one.event for one in of_kind(match.history, TrickTaken, KnockedOut, PlayEnded)]
     return [replace(event, breaches=()) if isinstance(event, TrickTaken) else event for event in play]
 

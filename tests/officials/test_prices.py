@@ -28,8 +28,8 @@ def prices(hearing: Hearing, accused: int = ANNA) -> set[str]:
 @pytest.mark.rule("J3", "B17", "B24", "B25")
 @pytest.mark.parametrize("dealing", ["table", "tally"])
 def test_without_the_ritual_of_the_deal_nothing_in_it_has_a_price(dealing: str) -> None:
-    held = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer", dealing=dealing).deal()
-    assert prices(held) == set(held.match.rules.offences)
+    hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer", dealing=dealing).deal()
+    assert prices(hearing) == set(hearing.match.rules.offences)
     without = Hearing(deal_ritual=False, wrong_cut_penalty_to="dealer", dealing=dealing).deal()
     assert prices(without) == set(without.match.rules.offences) - RITUAL
 
@@ -37,8 +37,8 @@ def test_without_the_ritual_of_the_deal_nothing_in_it_has_a_price(dealing: str) 
 @pytest.mark.rule("J3", "C-O23", "C60")
 def test_in_catsatcards_alike() -> None:
     cats = "rodskagg-catsatcards"
-    held = Hearing(cats, deal_ritual=True, wrong_cut_penalty_to="dealer", **FEM_OPP).deal()
-    assert prices(held) == set(held.match.rules.offences)
+    hearing = Hearing(cats, deal_ritual=True, wrong_cut_penalty_to="dealer", **FEM_OPP).deal()
+    assert prices(hearing) == set(hearing.match.rules.offences)
     without = Hearing(cats, deal_ritual=False, **FEM_OPP).deal()
     assert prices(without) == set(without.match.rules.offences) - RITUAL
     assert prices(Hearing(cats, deal_ritual=False).deal()) == set()

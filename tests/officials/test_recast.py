@@ -1,4 +1,4 @@
-"""A match folded anew: with nothing corrected it is the same, to the byte."""
+"""A replay without corrections is equal to the match, to the byte."""
 
 from random import Random
 
@@ -7,7 +7,7 @@ import pytest
 
 from referee.events import DealScored, DealVoided
 from referee.games import RULESETS
-from referee.officials.rescoring import recast
+from referee.officials.rescoring import rescore
 from tests.officials.correcting import of_kind, some_play
 from tests.playouts import RETOLD, RETOLD_PARTS
 
@@ -21,14 +21,14 @@ def test_without_scripts_nothing_changes(ruleset: str, part: int) -> None:
         match = some_play(ruleset, chance, min(chance.choice((1, 5, 20)), RETOLD // RETOLD_PARTS - done))
         if not match.over and chance.random() < 0.3:
             match.close()
-        again = recast(match.rules, match.history)
+        again = rescore(match.rules, match.history)
         lines = {
             one.originator_version: one.event
             for one in of_kind(match.history, DealScored, DealVoided)
             if isinstance(one.event, DealScored) or one.event.points
         }
         assert msgspec.json.encode(list(again.lines.items())) == msgspec.json.encode(list(lines.items())), number
-        assert (again.struck, again.hangs) == ((), ()), number
+        assert (again.struck, again.dependent) == ((), ()), number
         assert again.state == match.state, number
         assert (again.end is not None) == match.over
         done, number = done + match.deals, number + 1
@@ -38,4 +38,4 @@ def test_without_scripts_nothing_changes(ruleset: str, part: int) -> None:
 def test_before_the_first_deal_there_is_nothing_to_change(ruleset: str) -> None:
     for number in range(50):
         match = some_play(ruleset, Random(f"begun {ruleset} {number}"), 0)
-        assert recast(match.rules, match.history).state == match.state, number
+        assert rescore(match.rules, match.history).state == match.state, number

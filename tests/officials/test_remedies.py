@@ -1,4 +1,4 @@
-"""What a ruling changes in a line that stands: the deal as it was (J2, J8-J10)."""
+"""Rulings on lines of the protocol: a new result for the deal (J2, J8-J10)."""
 
 import pytest
 
@@ -57,7 +57,7 @@ class TestAWrongLine:
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("ruleset", GAMES)
     def test_later_deals_hang_on_it(self, ruleset: str) -> None:
-        """The same sheet once more, told by who speaks first then."""
+        """A second deal has the same sheet, with the words in the order of its own forehand."""
         sheets = SHEETS[ruleset]
 
         def second(hearing: Hearing) -> None:
@@ -81,7 +81,7 @@ class TestAWrongLine:
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("ruleset", GAMES)
     def test_what_does_not_add_up_is_refused_whole(self, ruleset: str) -> None:
-        """By who opens the case, and in a remedy; the refusal is that of the act."""
+        """The opener of a case and the official both get the refusal of the act."""
         sheets = SHEETS[ruleset]
         hearing = entered(ruleset, sheets.wrong)
         cannot_be = result(sheets.cannot_be)
@@ -121,7 +121,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J2", "J9")
     def test_with_the_score_of_the_deal_under_way(self) -> None:
-        """What that came to is in it."""
+        """The score has the effect of the ruling."""
         sheets = SHEETS["rodskagg-kortoxen"]
         hearing, at_once = (entered("rodskagg-kortoxen", one) for one in (sheets.wrong, sheets.right))
         wrong(hearing, sheets.right)
@@ -194,7 +194,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J9")
     def test_a_result_holds_all_that_came_before_its_cards(self) -> None:
-        """A misdeal, and the knock for it, were written by mistake."""
+        """A misdeal, and the knock for it, were entered by mistake."""
         right = SHEETS["rodskagg-kortoxen"].right
         knock = {"seat": CESAR, "accused": ANNA, "offence": "misdeal"}
         hearing = entered("rodskagg-kortoxen", {**right, "knocks": [knock]}, deal_ritual=True)
@@ -206,7 +206,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("B78", "J9")
     def test_what_is_undone_may_leave_a_later_deal_hanging(self) -> None:
-        """DAG was at five when he knocked out; now he had six."""
+        """DAG had five points at the exit; after the correction there were six."""
         three = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
         hearing = entered("rodskagg-kortoxen", three, points=(12, 12, 9, 12), exact_zero=False)
         wrong(hearing, X1)
@@ -221,7 +221,7 @@ class TestAWrongLine:
 
 
 class TestTheEnd:
-    """DAG stands at four and takes four tricks."""
+    """DAG has four points and takes four tricks."""
 
     def won(self) -> Hearing:
         hearing = entered("rodskagg-kortoxen", {**X1, "exits": [[DAG, 6]]}, points=(12, 12, 4, 12))
@@ -267,7 +267,7 @@ class TestTheEnd:
 
     @pytest.mark.rule("J7")
     def test_a_line_is_appealed_by_a_seat_that_it_did_not_help(self) -> None:
-        """DAG has won by the correction, and BERIT has asked for it."""
+        """DAG has won by the correction, and BERIT had opened the case."""
         hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
         wrong(hearing, {**X1, "exits": [[DAG, 6]]})
         hearing.rule("upheld", rule="J9")
@@ -292,7 +292,7 @@ class TestTheEnd:
 
     @pytest.mark.rule("J7")
     def test_a_dismissed_line_is_appealed_by_a_seat_that_asked_for_another(self) -> None:
-        """A silent seat may have gained by the dismissal: its appeal would use up the only one."""
+        """A seat that made no statement may have gained by the dismissal: its appeal would use up the only one."""
         sheets = SHEETS["rodskagg-kortoxen"]
         hearing = entered("rodskagg-kortoxen", sheets.wrong)
         wrong(hearing, sheets.right)
@@ -337,7 +337,7 @@ class TestTheEnd:
 
 
 class TestCards:
-    """A result may be told of a deal with cards as well: it is read as of a tally."""
+    """A result may be entered for a deal with cards, too: it is read as in a tally."""
 
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
@@ -380,7 +380,7 @@ class TestCards:
 
 @pytest.mark.rule("J8")
 def test_a_session_that_is_closed() -> None:
-    """The pot is shared anew."""
+    """The pot is shared again."""
     sheets = SHEETS["rams-english"]
     hearing, at_once = (entered("rams-english", body) for body in (sheets.wrong, sheets.right))
     for one in (hearing, at_once):

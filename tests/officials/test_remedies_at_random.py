@@ -1,4 +1,4 @@
-"""The score sheet of a deal with cards, told as a remedy: it gives the line that stands, whatever was played."""
+"""The score sheet of a deal with cards, entered as a remedy, gives the same line."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from referee.acts import Result
 from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
 from referee.officials import remedies
-from referee.officials.rescoring import recast
+from referee.officials.rescoring import rescore
 from referee.ruleset import Moment
 from referee.visibility import Event, Recorded
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
@@ -22,14 +22,14 @@ from tests.playouts import MATCH, NOON, RETOLD, some_match
 from tests.tallied import deals_of, played_with_cards, sheet_of
 
 DEALS = RETOLD // 4
-"""Of each ruleset."""
+"""Deals of each ruleset."""
 OTHERS: dict[str, tuple[Any, Any]] = {
     "rams-english": (rams.Careless, rams.written_down),
     "kalabrias": (kalabrias.Talkative, kalabrias.written_down),
 }
 
 Played = Iterator[tuple[MatchOpened, list[Event], list[Result]]]
-"""A match, its events after the opening, and the score sheets of its deals."""
+"""Yields an opening, the events after it, and the score sheets of the deals."""
 
 
 def of_the_sisters(key: str) -> Played:
@@ -41,7 +41,7 @@ def of_others(key: str) -> Played:
     kind, writes = OTHERS[key]
 
     class Written(kind):
-        """Its score sheets are kept."""
+        """A match whose score sheets are kept."""
 
         def write(self, line: DealScored) -> None:
             sheets.append(writes(self.opened, [*self.of_the_deal, (0, line)]))
@@ -67,21 +67,21 @@ def recorded(events: list[Event]) -> list[Recorded]:
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
+def test_the_right_sheet_of_a_deal_gives_the_same_line(ruleset: str) -> None:
     done = enforced = 0
     for opened, events, sheets in (of_others if ruleset in OTHERS else of_the_sisters)(ruleset):
         history, rules = recorded([opened, *events]), RULESETS[ruleset]
-        anew, number = recast(rules, history), len(history)
-        lines = [line for line in anew.lines.values() if isinstance(line, DealScored)]
+        rescored, number = rescore(rules, history), len(history)
+        lines = [line for line in rescored.lines.values() if isinstance(line, DealScored)]
         for line, sheet in zip(lines, sheets, strict=False):
-            script = remedies.told(rules, anew, line.deal, sheet, Moment(number, NOON, ""))
-            again = recast(rules, history, [script])
-            assert again.hangs == (), (line.deal, sheet)
+            script = remedies.script_of_result(rules, rescored, line.deal, sheet, Moment(number, NOON, ""))
+            again = rescore(rules, history, [script])
+            assert again.dependent == (), (line.deal, sheet)
             assert [unordered(one) for one in again.lines.values()] == [
-                unordered(one) for one in anew.lines.values()
+                unordered(one) for one in rescored.lines.values()
             ], (opened, line.deal, sheet)
-            assert remedies.says_the_same(rules, again, anew), (opened, line.deal, sheet)
-            table, was = again.state.table, anew.state.table
+            assert remedies.says_the_same(rules, again, rescored), (opened, line.deal, sheet)
+            table, was = again.state.table, rescored.state.table
             assert (table.points, table.pot, table.active, table.dealer) == (
                 was.points,
                 was.pot,

@@ -1,4 +1,4 @@
-"""What a ruling changes in a line that stands: the price of an offence (J3, J8-J10)."""
+"""Rulings on lines of the protocol: the price of an offence (J3, J8-J10)."""
 
 from typing import ClassVar
 
@@ -39,7 +39,7 @@ class TestAnOffence:
         return hearing.play()
 
     def change(self, hearing: Hearing) -> tuple[int, ...]:
-        """What stands otherwise than it was written."""
+        """Return the change of the points by corrections, by seat."""
         written = [one.event for one in hearing.history if isinstance(one.event, DealScored)]
         now = points(hearing)
         return tuple(after - before for before, after in zip(written[-1].points, now, strict=True))
@@ -110,8 +110,8 @@ class TestAnOffence:
         scored.ask(Appeal(case=1, seat=CESAR))
         scored.rule("upheld", by="official:2", offence="exposed_card", rule="B11")
         assert self.change(scored) == (0, 5, 0, 0)
-        told = correction(scored).scripts[0].events
-        assert [one.event["rule"] for one in told] == ["B11"]
+        scripted = correction(scored).scripts[0].events
+        assert [one.event["rule"] for one in scripted] == ["B11"]
 
     @pytest.mark.rule("J6", "J9")
     def test_the_fine_for_the_knock_is_lifted_with_it(self) -> None:
@@ -133,7 +133,7 @@ class TestAnOffence:
 
     @pytest.mark.rule("J9")
     def test_a_result_stands_in_place_of_what_was_knocked_in_the_deal(self) -> None:
-        """The line has the tricks that are told, and the price once."""
+        """The line has the tricks of the result, and the price once."""
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")
@@ -155,7 +155,7 @@ class TestAnOffence:
         assert len(correction(hearing).scripts) == 1, "it is paid for"
 
     @pytest.mark.rule("J9")
-    def test_nor_is_it_lifted_from_a_result_that_another_case_told(self) -> None:
+    def test_nor_is_it_lifted_from_the_result_of_another_case(self) -> None:
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")
@@ -178,7 +178,7 @@ class TestAnOffence:
         assert (event.scripts, event.struck) == ((), (2,))
 
     @pytest.mark.rule("B78", "J9")
-    def test_a_later_deal_that_hangs_on_it_is_struck_only_by_name(self) -> None:
+    def test_a_dependent_later_deal_is_struck_only_by_name(self) -> None:
         hearing = entered("rodskagg-kortoxen", X1, points=(12, 12, 9, 12), exact_zero=False)
         hearing.ask(result(OUT_BY_FIVE), "official")
         assert topics(hearing)[-1] == "match/won"
@@ -209,7 +209,7 @@ class TestAnOffence:
 
 
 class TestRams:
-    """Where a fault costs something without a knock: it is noted late, or lifted; and money is not lost."""
+    """A game in which a fault costs points without a knock: it is noted late, or lifted, and no money is lost."""
 
     def worth(self, hearing: Hearing) -> int:
         return sum(points(hearing)) + int(hearing.match.state.table.pot)
@@ -239,8 +239,8 @@ class TestRams:
         hearing.rule("upheld", rule="D68")
         hearing.play().ask(Appeal(case=1, seat=accused))
         hearing.rule("dismissed", by="official:2", rule="D68")
-        (told,) = correction(hearing).scripts[0].events
-        assert told.topic == FaultLifted.TOPIC
+        (scripted,) = correction(hearing).scripts[0].events
+        assert scripted.topic == FaultLifted.TOPIC
         line = correction(hearing).lines[0].score
         assert line is not None
         assert "D70" not in {one.rule for one in line.entries}
@@ -256,7 +256,7 @@ def test_a_game_without_a_price_has_none() -> None:
 
 @pytest.mark.rule("J7", "B-O40")
 class TestAKnockOfTheSheet:
-    """What the table is said to have agreed on stands until a party contests it."""
+    """A knock on a sheet counts as agreed until a party contests it."""
 
     REVOKE: ClassVar[Body] = {"seat": 0, "accused": 1, "offence": "revoke", "after": 5}
 

@@ -1,4 +1,4 @@
-"""Rulings on cases: what an official finds, who appeals, and until when (J4-J8, J10)."""
+"""Rulings on cases, appeals and their time limits (J4-J8, J10)."""
 
 from datetime import timedelta
 
@@ -46,7 +46,7 @@ class TestRulings:
         assert isinstance(voided, DealVoided)
 
     def test_a_deal_that_is_voided_is_entered_with_the_penalty(self) -> None:
-        """C-O23: what a voided deal has cost is entered at once, and so is this."""
+        """C-O23: the cost of a voided deal is entered at once, and so is the penalty."""
         hearing = Hearing("rodskagg-catsatcards", fem_opp=True, deal_ritual=False).deal()
         hearing.knock(BERIT, CESAR, "revoke")
         *_, voided = hearing.rule("upheld", rule="C60", remedy=RemedySent(void=True))
@@ -77,7 +77,7 @@ class TestRulings:
 
     @pytest.mark.rule("J9")
     def test_a_line_that_stands_is_not_changed_in_passing(self, dealt: Hearing) -> None:
-        """While another deal is under way its numbers stand; a dismissal changes none."""
+        """While a later deal is under way the line does not change; a dismissal changes no number."""
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.play().deal()
         dealt.refused(dealt.ruling("upheld"), "deal_under_way", "J9", "official")

@@ -1,4 +1,4 @@
-"""The shuffle that the house commits to: what is computed, what comes when, and that it can be checked by anybody."""
+"""The shuffle by commitment: its computation, its order of events, and its verification."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ DIGITS = "5f0c3a91d2e84b7706b1a4c9e3d85f20"
 
 
 class Vector(NamedTuple):
-    """A shuffle, computed by another program. The second stands in ``openapi/guides/shuffle.md``."""
+    """A shuffle, computed by a different program. The second is in ``openapi/guides/shuffle.md``."""
 
     match: str
     n: int
@@ -109,7 +109,7 @@ class TestWhatIsComputed:
         assert len(order) == 32
 
     def test_every_card_comes_everywhere(self) -> None:
-        """In 5,200 shuffles each card lies about 100 times in each place; of 2,704 counts none is far from it."""
+        """Each card has each place about 100 times in 5,200 shuffles; none of the 2,704 counts is far from that."""
         counts = Counter(
             (place, card)
             for number in range(5200)
@@ -138,7 +138,8 @@ class TestTheCommitment:
         assert made.until is None
 
     def test_is_of_a_seed_from_outside_each_time(self) -> None:
-        """Never of one that follows from what is told: whoever knows the last seed knows nothing of the next."""
+        """The next seed is never derived from published values: a client with the last seed learns nothing about
+        it."""
         played, chance = Played(ruleset=KALABRIAS, players=2), Random(4)
         while played.some(chance):
             pass
@@ -151,7 +152,7 @@ class TestTheCommitment:
             before = max(acts, default=1)
             assert event.seed == hashed(f"outside {before}")
 
-    def test_comes_anew_after_a_void(self) -> None:
+    def test_comes_again_after_a_void(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
         played.do(digits(1))
         played.do(Deal(seat=0))
@@ -160,9 +161,13 @@ class TestTheCommitment:
         assert isinstance(voided, DealVoided)
         assert isinstance(again, ShuffleCommitted)
         assert again.seed != first.seed
-        told = shuffling(played.match)
-        assert told is not None
-        assert (told.commitment, told.entropy, told.awaited) == (again.commitment, (None, None), (0, 1))
+        shuffle_now = shuffling(played.match)
+        assert shuffle_now is not None
+        assert (shuffle_now.commitment, shuffle_now.entropy, shuffle_now.awaited) == (
+            again.commitment,
+            (None, None),
+            (0, 1),
+        )
 
     def test_is_not_made_for_a_deal_that_never_comes(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
@@ -176,7 +181,7 @@ class TestTheCommitment:
         dealt: Any = played.history[1].event
         assert dealt.seed == "outside 1"
 
-    def test_nobody_sees_the_seed_until_the_deal_is_over(self) -> None:
+    def test_no_viewer_sees_the_seed_until_the_deal_is_over(self) -> None:
         made = ShuffleCommitted(commitment=COMMITMENT, seed=SEED)
         for viewer in (0, 1, "spectator", "official"):
             assert seen(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")
@@ -195,7 +200,7 @@ class TestWhatASeatAdds:
 
     @pytest.mark.rule("J13")
     def test_is_seen_by_all_at_once(self) -> None:
-        """The server has committed to its part before, and shows that part to nobody."""
+        """The server has committed to its part before, and does not show it."""
         played = Played(ruleset=KALABRIAS, players=2)
         assert played.kinds() == ["match/opened", "shuffle/committed"]
         (added,) = played.do(digits(1))
@@ -204,9 +209,9 @@ class TestWhatASeatAdds:
         for viewer in (0, 1, "spectator", "official"):
             assert seen(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
             assert seen(committed, viewer, public=False) == replace(committed, seed="")
-        told = shuffling(played.match)
-        assert told is not None
-        assert told.entropy == (None, DIGITS)
+        shuffle_now = shuffling(played.match)
+        assert shuffle_now is not None
+        assert shuffle_now.entropy == (None, DIGITS)
 
     @pytest.mark.rule("J13")
     def test_once(self) -> None:
@@ -270,7 +275,7 @@ class TestTheDeal:
         played.do(digits(0))
         played.do(Deal(seat=0))
 
-    def test_waits_for_nobody_where_nothing_was_asked_for(self) -> None:
+    def test_waits_for_no_seat_without_a_time_limit(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2, entropy_seconds=0)
         played.do(Deal(seat=0))
 
@@ -285,7 +290,7 @@ class TestTheDeal:
 
 
 def order_by(played: Played, number: int, small: bool = False) -> tuple[str, ...]:
-    """The order by which the house shuffled or drew in event ``number``, computed from the events alone."""
+    """Return the order by which the house shuffled or drew in event ``number``, computed from the events alone."""
     history = played.history[:number]
     last = history[-1]
     at = max(place for place, one in enumerate(history) if isinstance(one.event, ShuffleCommitted))
@@ -298,7 +303,7 @@ def order_by(played: Played, number: int, small: bool = False) -> tuple[str, ...
 
 
 class TestOtherChance:
-    """What else the house draws by lot hangs on the seed that it has committed to."""
+    """All other lots of the house depend on the committed seed."""
 
     @pytest.mark.parametrize("ruleset", [key for key in RULESETS if key != ALGA])
     def test_the_draw_for_the_first_deal(self, ruleset: str) -> None:
@@ -309,9 +314,9 @@ class TestOtherChance:
         assert tuple(drawn) == order_by(played, number, ruleset in (KALABRIAS, "rams-english"))[: len(drawn)]
 
     def test_the_draw_for_the_lead_in_a_duel(self) -> None:
-        """By the seed of the deal before, which nobody knew; and the two who draw alone add to the next one."""
+        """The draw uses the seed of the deal before, which was secret; only the two who draw add to the next seed."""
         found = 0
-        for number in (10, 33, 37):  # in few of them is a lead drawn
+        for number in (10, 33, 37):  # a lead is drawn in few of them
             chance = Random(f"lead {number}")
             played = Played(f"lead {number}", ruleset=CATS, players=4, points=(1, 1, 1, 12), enforcement="refuse")
             while made := played.some(chance):
@@ -320,28 +325,28 @@ class TestOtherChance:
                     continue
                 assert [type(event) for event in made[-2:]] == [LeadDrawn, ShuffleCommitted]
                 assert tuple(drawn) == order_by(played, len(played.history) - 1)[: len(drawn)]
-                told, duel = shuffling(played.match), played.match.state.table.playing
-                assert told is not None
-                assert told.awaited == duel
+                shuffle_now, duel = shuffling(played.match), played.match.state.table.playing
+                assert shuffle_now is not None
+                assert shuffle_now.awaited == duel
                 for beside in {*range(4)} - {*duel}:
                     assert played.refused(digits(beside))[1] in ("not_in_duel", "eliminated")
                 found += 1
             assert set(checked(MATCH, played.lines()).values()) == {FAIR}
         assert found > 2, "hardly a lead was drawn"
 
-    def test_a_stock_that_was_shuffled_anew(self) -> None:
+    def test_a_stock_that_was_shuffled_again(self) -> None:
         chance = Random(5)
         played = Played("stock", ruleset=ALGA, players=8, points=(2,) * 8, enforcement="refuse")
         while played.kinds().count("deal/scored") < 4 and played.some(chance):
             pass
-        anew = [one for one in played.history if isinstance(one.event, NewHands) and one.event.seed is not None]
-        assert anew, "a stock has run out"
-        for one in anew:
+        seeded = [one for one in played.history if isinstance(one.event, NewHands) and one.event.seed is not None]
+        assert seeded, "a stock has run out"
+        for one in seeded:
             event: Any = one.event
             came = [card for seat in event.seats for card in event.hands[seat][:3]]
             came += [card for seat in event.seats for card in event.hands[seat][3:]]
             assert event.seed.startswith("2:")
-            new = [*came, *event.stock][4:]  # of 52 cards four were left
+            new = [*came, *event.stock][4:]  # four of the 52 cards were left
             order = order_by(played, one.originator_version)
             assert new == [card for card in order if card in new]
         assert set(checked(MATCH, played.lines()).values()) == {FAIR}
@@ -350,7 +355,7 @@ class TestOtherChance:
 @pytest.mark.parametrize("ruleset", RULESETS)
 @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 def test_whole_matches_can_be_checked(ruleset: str, enforcement: str) -> None:
-    """And each deal has a commitment of its own, made before it and after the one before was over."""
+    """Each deal has its own commitment, made before it and after the end of the last deal."""
     chance = Random(f"{ruleset} {enforcement}")
     few = {} if ruleset in (KALABRIAS, "rams-english") else {"points": (4, 4, 4)}
     played = Played(f"{ruleset}", ruleset=ruleset, players=3, first_dealer=None, enforcement=enforcement, **few)

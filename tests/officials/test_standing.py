@@ -1,4 +1,4 @@
-"""A match that officials attend to is the game's, event for event, until something comes before them."""
+"""An attended match has the same events as its game, until a request concerns the officials."""
 
 from contextlib import closing
 from random import Random
@@ -26,7 +26,7 @@ OFFICIALS = Adjudication(officials=("Maja",))
 
 
 class Sides:
-    """The same match twice: with officials and without."""
+    """Two equal matches: one with officials and one without."""
 
     def __init__(self, ruleset: str) -> None:
         self.attended, self.alone = (
@@ -49,7 +49,7 @@ class Sides:
             history.append(Recorded(MATCH, len(history) + 1, NOON, actor, "", "", "", event))
 
     def do(self, act: Act | Knock, seed: str) -> tuple[Any, ...]:
-        """What it came to on either side."""
+        """Do an act in both matches; return the two outcomes."""
         came: list[Any] = []
         for side in self.history:
             match = self.match(side)
@@ -65,7 +65,8 @@ class Sides:
 
 
 def without_officials(event: Event) -> Event:
-    """A ruling as it would be where nobody is who could be appealed to, or for whom a note is kept."""
+    """Return a ruling without the fields that only matches with officials have: the time for appeals and the hidden
+    note."""
     return (
         replace(event, appeal_until=None, note_kept=False)
         if isinstance(event, KnockUpheld | KnockDismissed)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.events import DealScored
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.refusals import Refused
 from tests.officials.correcting import Match, ask, attended_match, bare, correction, some_play
 from tests.officials.some_sheets import some_sheet, some_tally
@@ -17,7 +17,7 @@ from tests.officials.test_corrected_sheets_at_random import TERMS, tally
 from tests.playouts import play_deal
 
 MATCHES = 30
-"""Of each ruleset."""
+"""Matches of each ruleset."""
 pytestmark = [pytest.mark.rule("J9")]
 
 
@@ -31,7 +31,7 @@ def some_tally_of(ruleset: str, chance: Random, *, long: bool) -> Match:
 
 
 def enter(match: Match, chance: Random, many: int) -> list[Result]:
-    """Enter so many deals, as long as the match goes on; return their sheets."""
+    """Enter this many deals, or until the match is over; return their sheets."""
     sheets: list[Result] = []
     while len(sheets) < many and not match.over:
         sheets.append(some_sheet(chance, match.rules, match.state))
@@ -47,7 +47,7 @@ def strike(match: Match, deal: int) -> ProtocolCorrected:
 
 
 def to_come(match: Match) -> Any:
-    """Return what the next deal begins with, but for its number."""
+    """Return the state with which the next deal begins, without its number."""
     table = match.state.table
     names = ("points", "pot", "active", "playing", "dealer", *match.rules.carries)
     return {name: getattr(table, name) for name in names if name not in ("told", "lead")}
@@ -55,13 +55,13 @@ def to_come(match: Match) -> Any:
 
 def counting(match: Match, *struck: int) -> list[Any]:
     """Return the lines that count, without the numbers of their deals."""
-    lines = [bare(line) for line in as_they_count(match.history).values() if line.deal not in struck]
+    lines = [bare(line) for line in lines_that_count(match.history).values() if line.deal not in struck]
     return [{name: value for name, value in line.items() if name != "deal"} for line in lines]
 
 
 def line_of(match: Match, deal: int) -> Any:
-    """Return the line of a deal as it counts; ``None`` if it has none."""
-    return next((line for line in as_they_count(match.history).values() if line.deal == deal), None)
+    """Return the line of a deal that counts; ``None`` if the deal has no line."""
+    return next((line for line in lines_that_count(match.history).values() if line.deal == deal), None)
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
@@ -116,7 +116,7 @@ def test_later_deals_keep_their_lines(ruleset: str) -> None:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_with_cards_the_same_dealer_deals_again(ruleset: str) -> None:
-    """What was drawn or cut for the deal is done once more."""
+    """Draws and cuts for the deal are done again."""
     struck = 0
     for number in range(MATCHES):
         chance = Random(f"cards {ruleset} {number}")
@@ -126,7 +126,7 @@ def test_with_cards_the_same_dealer_deals_again(ruleset: str) -> None:
         before, deal = to_come(match), match.state.table.deal
         play_deal(match, False)
         if not isinstance(line_of(match, deal), DealScored):
-            continue  # it was voided
+            continue  # the deal was voided
         assert strike(match, deal).struck == (deal,)
         assert to_come(match) == before, number
         play_deal(match, False)

@@ -1,4 +1,4 @@
-"""J11: the last act is taken back where nobody has learnt anything from it, and all others agree."""
+"""J11: the last act is taken back if it has shown no player anything, and all others agree."""
 
 from contextlib import closing
 from random import Random
@@ -31,9 +31,9 @@ from referee.cards import PACK
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
-from referee.officials.events.corrections import as_they_count
+from referee.officials.events.corrections import lines_that_count
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.rescoring import recast, script
+from referee.officials.rescoring import rescore, script
 from referee.officials.state import status_at
 from referee.refusals import Refused
 from referee.requests import OpenCase, Statement
@@ -59,7 +59,7 @@ HOUSE = {"ruleset": KORTOXEN, "deal_ritual": False}
 
 
 def bidding(**kwargs: Any) -> Attending:
-    """The cards are dealt, seat 1 has bid two, and seat 2 is to speak."""
+    """Return a match in which the cards are dealt, seat 1 has bid two, and seat 2 bids next."""
     table = Attending(**(HOUSE | kwargs))
     table.do(Deal(seat=0), Bid(seat=1, bid=2))
     return table
@@ -78,17 +78,17 @@ class TestAllAgree:
         assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
         table.do(back(0), back(1))
         assert table.match.state.to_speak[0] == 3, "it stands while somebody has not agreed"
-        asked, done = table.do(back(3))
-        assert asked == TakeBackAsked(seat=3, first=number, last=number)
+        agreement, done = table.do(back(3))
+        assert agreement == TakeBackAsked(seat=3, first=number, last=number)
         assert done == ActTakenBack(case=1, first=number, last=number, seat=2)
         assert like(table.match.state, before)
         table.do(Bid(seat=2, bid="pass"))
 
-    def test_nobody_asks_for_another_s_act(self) -> None:
+    def test_a_seat_asks_only_for_its_own_act(self) -> None:
         table = bidding()
         assert table.refused(back(2), "not_your_act").facts == {"seat": 1}
 
-    def test_nobody_agrees_twice(self) -> None:
+    def test_a_seat_agrees_once(self) -> None:
         table = bidding()
         table.do(back(1), back(3))
         assert table.refused(back(1), "take_back_asked").facts == {"pending": (0, 2)}
@@ -111,11 +111,11 @@ class TestAllAgree:
         table = bidding()
         play = table.match.state
         state = replace(play, table=replace(play.table, active=(0, 1, 2)))
-        standing = replace(table.match.standing, play=state)
-        assert takeback.awaited(standing) == (0, 1, 2)
+        state = replace(table.match.standing, play=state)
+        assert takeback.awaited(state) == (0, 1, 2)
         with pytest.raises(Refused, match="eliminated"):
-            takeback.take_back(table.match.rules, standing, back(3), table.moment(3))
-        assert takeback.offers(standing, 3) == ()
+            takeback.take_back(table.match.rules, state, back(3), table.moment(3))
+        assert takeback.offers(state, 3) == ()
 
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
@@ -157,12 +157,12 @@ class TestWhatStands:
 
     @pytest.mark.rule("C15")
     @pytest.mark.parametrize("thrown", [(), ("S2",)], ids=["not told", "told"])
-    def test_whether_a_seat_told_what_it_threw_is_its_own(self, thrown: tuple[str, ...]) -> None:
-        """With closed hands it need not say; what others are answered does not tell whether it did."""
+    def test_other_seats_do_not_learn_whether_discards_were_entered(self, thrown: tuple[str, ...]) -> None:
+        """A closed hand need not name its discards, and the answers to other seats do not show whether it did."""
         table = Attending(ruleset="rodskagg-catsatcards", dealing="table", deal_ritual=False)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), RequestCards(seat=1), Discard(seat=1, cards=thrown))
-        for asked in (back(2), OpenCase(kind="misclick", seat=2)):
-            table.refused(asked, "not_your_act")
+        for request in (back(2), OpenCase(kind="misclick", seat=2)):
+            table.refused(request, "not_your_act")
         assert (back(1) in table.match.legal(1)) == (not thrown)
 
     def test_hands_that_are_up(self) -> None:
@@ -198,10 +198,11 @@ class TestWhatStands:
 
 @pytest.mark.parametrize("ruleset", [KORTOXEN, "rodskagg-alga"])
 class TestARequestForNewCards:
-    """It may be taken back only until another player has answered."""
+    """A request for new cards may be taken back only until another player has answered."""
 
     def asking(self, ruleset: str) -> Attending:
-        """Nobody holds an ace or a court card, and seat 1 is the first to say whether it wants new cards."""
+        """Return a match in which no seat has an ace or a court card, and seat 1 is the first that may ask for new
+        cards."""
         ritual = {"deal_ritual": False} if ruleset == KORTOXEN else {}
         table = Attending(ruleset=ruleset, dealing="table", honour_redeal=True, **ritual)
         stock = tuple(card for card in PACK if not any(card in hand for hand in NO_ACE_NOR_COURT))
@@ -264,7 +265,7 @@ class TestNumbersAndTokens:
         assert (case.verdict, status_at(case, NOON)) == ("upheld", "final")
 
     def test_cases_stay(self) -> None:
-        """A case waits as before, and what was said in it after the act stands."""
+        """A case waits as before, and statements made in it after the act still count."""
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         knock = Knock(seat=0, accused=2, offence="exposed_card")
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), knock, Bid(seat=1, bid=2))
@@ -285,16 +286,18 @@ class TestNumbersAndTokens:
 
     def test_an_event_of_the_officials_that_changes_the_game_lets_the_act_stand(self) -> None:
         table = bidding()
-        standing = table.match.standing
-        play = standing.play
+        state = table.match.standing
+        play = state.play
         numbered = replace(play, table=replace(play.table, ledger=replace(play.table.ledger, cases=1)))
-        assert takeback.kept(standing, replace(standing, play=numbered)).docket.last is not None, "only a number"
+        assert takeback.with_last_act_checked(state, replace(state, play=numbered)).docket.last is not None, (
+            "only a number"
+        )
         poorer = replace(play, table=replace(play.table, points=(0, 0, 0, 0)))
-        assert takeback.kept(standing, replace(standing, play=poorer)).docket.last is None
+        assert takeback.with_last_act_checked(state, replace(state, play=poorer)).docket.last is None
 
 
 class TestWhatFollowsFromThePlay:
-    """What the officials keep of a deal goes back with the act; what they have in hand does not."""
+    """The docket's facts about the deal go back with the act; cases and the commitment do not."""
 
     def test_the_cards_were_not_dealt(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
@@ -324,8 +327,8 @@ class TestWhatFollowsFromThePlay:
         table.do(Cut(seat=0), Deal(seat=0))
         assert (table.match.docket.shuffle.commitment.dealt, committed.commitment.dealt) == (True, False)
 
-    def test_nobody_takes_back_what_was_added_to_the_shuffle(self) -> None:
-        """Others have added theirs after it; and the act before it stands."""
+    def test_digits_added_to_the_shuffle_are_not_taken_back(self) -> None:
+        """Other seats have added after it; and the act before it counts."""
         table = Attending(ruleset=KORTOXEN, shuffle="committed")
         table.do(Cut(seat=0))
         assert table.match.legal(0)[-1] == back(0)
@@ -357,7 +360,7 @@ class TestOpening:
             assert back(1) not in table.match.legal(1)
             assert table.match.asked is None, "an act costs nothing there"
 
-    def test_in_a_tally_nobody_need_agree(self) -> None:
+    def test_in_a_tally_no_seat_has_to_agree(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         takeback.check_opening(table.opened)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), Bid(seat=2, bid=3))
@@ -368,8 +371,10 @@ class TestOpening:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_at_any_time_in_any_game(ruleset: str) -> None:
-    """Acts are taken back again and again: the game stands as before, and chance had no part in them. A second match
-    does only what stands, and the texts of its deals are the same."""
+    """Random acts are taken back: the game returns to its former state, and no draw is undone.
+
+    A second match has only the acts that count, and the texts of its deals are the same.
+    """
     table, alone, chance = Attending(ruleset=ruleset), Attending(ruleset=ruleset), Random(11)
     taken = stands = 0
     for turn in range(150):
@@ -394,19 +399,19 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     assert [event.case for event in undone] == list(range(1, taken + 1))
     deals = sum(isinstance(event, DealScored) for event in table.events)
     assert deals, "some were scored"
-    anew, rules = recast(table.match.rules, table.history), table.match.rules
-    assert anew.lines == as_they_count(table.history), "scored anew it is what it was"
-    assert like(anew.state, table.match.state)
+    rescored, rules = rescore(table.match.rules, table.history), table.match.rules
+    assert rescored.lines == lines_that_count(table.history), "scored anew it is what it was"
+    assert like(rescored.state, table.match.state)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
-    corrected, other = (recast(rules, one.history, (late,), (), 10_000) for one in (table, alone))
+    corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))
     assert [bare(line) for line in corrected.lines.values()] == [bare(line) for line in other.lines.values()]
-    assert (len(corrected.struck), corrected.hangs) == (len(other.struck), other.hangs)
+    assert (len(corrected.struck), corrected.dependent) == (len(other.struck), other.dependent)
     for number in range(1, 1 + deals):
         assert text_of(table, number) == text_of(alone, number)
 
 
 def like(state: Any, before: Any) -> bool:
-    """Whether the game stands as before but for the number of the last case."""
+    """Return whether two states of the game are equal, apart from the number of the last case."""
     return bool(replace_ledger(state, cases=before.table.ledger.cases) == before)
 
 
@@ -415,7 +420,7 @@ def replace_ledger(state: Any, **changes: Any) -> Any:
 
 
 def of_the_play(match: Match) -> tuple[Any, ...]:
-    """What the officials keep that follows from the play."""
+    """Return the parts of the docket that follow from the play."""
     docket = match.docket
     assert docket is not None
     return docket.reports, docket.under_way, docket.scored
@@ -426,7 +431,7 @@ def text_of(table: Attending, number: int) -> str:
 
 
 def test_the_books_forget_what_lay_in_the_pot() -> None:
-    """In Rams the stakes go into the pot with the deal; where it is taken back they do not lie there."""
+    """The stake of Rams goes into the pot with the deal; when the deal is taken back it leaves the pot."""
     table = Attending(ruleset="rams-english", dealing="table", players=3)
     table.do(Deal(seat=0, counts=(5, 5, 5), turn_up="SA"))
     pot = pot_of(table)
@@ -464,7 +469,7 @@ def test_the_protocol_forgets_what_an_act_cost() -> None:
 
 
 def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
-    """A snapshot in the midst of it, another process, and rows that are proved."""
+    """A snapshot in between, a second process, and the verification of the rows."""
     with construct(store_url) as referee, closing(Desk(referee)) as desk, closing(Desk(referee)) as other:
         match_id = opened(desk, adjudication=TAKES_BACK, enforcement="refuse", deal_ritual=False)
         for act in (Deal(seat=0), Bid(seat=1, bid=2), back(1)):

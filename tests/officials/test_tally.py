@@ -1,4 +1,4 @@
-"""A deal of which only the tally is kept, in the three Rödskägg games: entered whole, as its score sheet has it."""
+"""Whole deals of a tally in the three Rödskägg games, entered from the score sheet."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ EXAMPLES = sorted(path for key in SISTERS for path in (GOLDEN / key).glob("?-X*.
 @pytest.mark.rule("A-O31", "B-O40", "C-O36")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_worked_examples_give_their_lines(path: Path):
-    """A-X1 to C-X17 are played as they stand in the golden deals; then their score sheets are entered."""
+    """A-X1 to C-X17 are played from the golden deals; then their score sheets are entered."""
     deals = notation.parse_all(path.read_text(encoding="utf-8"))
     player = Direct(given(deals[0].header))
     for deal in deals:
@@ -72,13 +72,13 @@ def test_who_bids_two_and_takes_two():  # C-X1
 
 @pytest.mark.rule("B54")
 def test_a_forgotten_question_is_ruled_from_the_tricks():  # B-X5
-    told = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
+    sheet = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
     before = (9, 6, 7, 12)
-    assert points_after(tally(points=before), **told) == (5, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet) == (5, 5, 7, 11)
     knock: dict[str, Any] = {"seat": 2, "accused": 0, "offence": "fold_question", "after": 5}
-    assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet, knocks=[knock]) == (10, 5, 7, 11)
     del knock["after"]
-    assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
+    assert points_after(tally(points=before), **sheet, knocks=[knock]) == (10, 5, 7, 11)
 
 
 @pytest.mark.rule("C37", "C61", "C-O36", "B-O2")
@@ -117,21 +117,21 @@ def test_equal_errors_of_a_player_are_several_if_the_sheet_does_not_say_when(key
 
 @pytest.mark.rule("B67", "B68")
 def test_a_forgotten_exit_knock_is_ruled_from_the_tricks():  # B-X6
-    told = {
+    sheet = {
         "bids": [[0, 2], [1, "pass"], [2, "pass"], [3, "pass"]],
         "tricks": [1, 0, 1, 0, 3, 2],
         "answers": [[2, "play"], [3, "play"]],
         "knocks": [{"seat": 3, "accused": 1, "offence": "exit_knock", "after": 4}],
     }
-    assert points_after(tally(points=(9, 2, 8, 8)), **told) == (7, 5, 7, 7)
+    assert points_after(tally(points=(9, 2, 8, 8)), **sheet) == (7, 5, 7, 7)
 
 
 @pytest.mark.rule("B25", "B26")
 def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     knocks = [{"seat": 1, "accused": 0, "offence": "misdeal"}, {"seat": 3, "accused": 0, "offence": "early_pick_up"}]
-    told = {"bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]], "knocks": knocks}
+    sheet = {"bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]], "knocks": knocks}
     match = tally(dealer=P1)
-    events = match.do(result(**told))
+    events = match.do(result(**sheet))
     assert [event.rule for event in events if isinstance(event, KnockUpheld)] == ["B25", "B26"]
     assert match.state.table.points == (22, 12, 12, 12)
     assert match.state.table.dealer == P2
@@ -142,16 +142,16 @@ def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     ("pays", "accused", "after"), [("cutter", P3, (12, 12, 17, 12)), ("dealer", P4, (12, 12, 12, 17))]
 )
 def test_a_wrong_cut(pays: str, accused: int, after: tuple[int, ...]):  # B-X13
-    told = {"bids": [[seat, "pass"] for seat in (0, 1, 2, 3)]}
+    sheet = {"bids": [[seat, "pass"] for seat in (0, 1, 2, 3)]}
     knock = {"seat": 1, "accused": accused, "offence": "wrong_cut"}
-    assert points_after(tally(wrong_cut_penalty_to=pays), **told, knocks=[knock]) == after
+    assert points_after(tally(wrong_cut_penalty_to=pays), **sheet, knocks=[knock]) == after
 
 
-# What a result must tell, and what is checked
+# Required fields of a result, and its checks
 
 
-def told(ruleset: str, **changes: Any) -> dict[str, Any]:
-    """The first example with something else in it."""
+def example_with(ruleset: str, **changes: Any) -> dict[str, Any]:
+    """Return the first example with these changes."""
     return {**SHEETS[ruleset], **changes}
 
 
@@ -261,9 +261,9 @@ CHECKS = [(key, *wrong) for key in SISTERS for wrong in WRONG[key]]
 def test_what_is_wrong_is_refused_with_its_rule_and_place(
     key: str, changes: dict[str, Any], code: str, rule: str | None, at: str
 ):
-    """And the sheet put right is taken: one refusal refuses all of it."""
+    """A refusal refuses the whole sheet, and the corrected sheet is accepted."""
     match = tally(key)
-    body = {name: value for name, value in told(key, **changes).items() if value is not None}
+    body = {name: value for name, value in example_with(key, **changes).items() if value is not None}
     refusal = refused(match, result(**body))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == (code, rule, at)
     assert points_after(match, **SHEETS[key])
@@ -293,12 +293,12 @@ def test_a_lost_rodskagg_ends_at_the_first_loss_in_kortoxen_only():
 @pytest.mark.rule("A-O12", "B-O25")
 @pytest.mark.parametrize("key", [ALGA, KORTOXEN])
 @pytest.mark.parametrize("more", [[], [0], [0, 0]])
-def test_when_all_have_folded_the_last_tricks_may_be_left_out_or_told(key: str, more: list[int]):
+def test_when_all_have_folded_the_last_tricks_may_be_left_out_or_entered(key: str, more: list[int]):
     assert points_after(tally(key), **{**ALL_FOLD, "tricks": [0, 0, 0, 0, *more]}) == (6, 12, 12, 12)
 
 
 @pytest.mark.rule("A-O12", "B-O25")
-def test_where_they_go_to_nobody_they_are_not_told():
+def test_tricks_that_no_seat_gets_are_not_entered():
     match = tally(uncontested_tricks="void")
     refusal = refused(match, result(**{**ALL_FOLD, "tricks": [0, 0, 0, 0, 0]}))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "B69", "/tricks/4")
@@ -306,7 +306,7 @@ def test_where_they_go_to_nobody_they_are_not_told():
 
 
 @pytest.mark.rule("A55", "A58")
-def test_a_duel_is_told_by_the_duellists_alone():  # A-X9
+def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
     match = tally(ALGA, points=(3, 9, 11, 2), dealer=P2)
     bids = [[2, "pass"], [3, "pass"], [0, 3], [1, "pass"]]
     events = match.do(result(bids=bids, tricks=[0, 3, 1, 0, 3, 0], answers=[[2, "fold"]]))
@@ -337,7 +337,7 @@ def test_a_duel_of_catsatcards_has_tricks_only_and_no_lead_is_drawn():
     assert (match.state.winner, match.state.by) == (P2, "duel")
 
 
-# Where a result has its place
+# When a result can be entered
 
 
 def test_a_result_is_entered_between_deals_only():
@@ -357,7 +357,7 @@ def test_the_same_sheet_twice_is_not_the_next_deal():
 
 
 @pytest.mark.parametrize("dealing", ["house", "table"])
-def test_where_cards_are_told_there_is_no_tally(dealing: Any):
+def test_a_match_with_cards_has_no_tally(dealing: Any):
     table = Table(opened(dealing=dealing, deal_ritual=False))
     table.refused(result(**X1), rule=None, code="not_tallied", kind=WrongPhase)
     table.dealt().bid("1 pass pass pass")

@@ -1,4 +1,4 @@
-"""A deal of which only the tally is kept, in the three Rödskägg games: what the table finds, and act by act."""
+"""Deals of a tally in the three Rödskägg games: knocks for errors, and deals act by act."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_a_knock_that_the_table_found_wrong_may_cost_a_fine():
 
 @pytest.mark.rule("B-O27", "B-O31")
 @pytest.mark.parametrize("fine", [0, 5])
-def test_who_knocked_for_his_exit_in_vain_is_told_as_a_knock_for_himself(fine: int):
+def test_an_exit_knock_in_vain_is_entered_as_a_knock_on_oneself(fine: int):
     knock = {"seat": 0, "accused": 0, "offence": "exit_knock", "after": 4, "upheld": False}
     match = tally(false_knock_penalty=fine)
     events = match.do(result(**X1, knocks=[knock]))
@@ -78,32 +78,32 @@ def test_who_knocked_for_his_exit_in_vain_is_told_as_a_knock_for_himself(fine: i
 
 @pytest.mark.rule("B67", "B-O31")
 def test_but_not_who_stood_at_zero():
-    told = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 1, "accused": 1, "offence": "exit_knock", "after": 2, "upheld": False}
     match = tally(points=(9, 2, 8, 8))
-    refusal = refused(match, result(**told, knocks=[knock]))
+    refusal = refused(match, result(**sheet, knocks=[knock]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("ruling_differs", "B67", "/knocks/0")
-    refusal = refused(match, result(**told, knocks=[knock | {"upheld": True}]))
+    refusal = refused(match, result(**sheet, knocks=[knock | {"upheld": True}]))
     assert (refusal.code, refusal.facts["at"]) == ("knocks_on_oneself", "/knocks/0")
 
 
 @pytest.mark.rule("B54", "B-O40")
 def test_the_table_cannot_dismiss_what_the_tricks_show():
     knock = {"seat": 0, "accused": 2, "offence": "fold_question", "upheld": False}
-    told = {**X1, "asked": False, "answers": [], "knocks": [knock]}
-    refusal = refused(tally(), result(**told))
+    sheet = {**X1, "asked": False, "answers": [], "knocks": [knock]}
+    refusal = refused(tally(), result(**sheet))
     assert (refusal.code, refusal.facts["at"], refusal.facts["verdict"]) == ("ruling_differs", "/knocks/0", "upheld")
 
 
 @pytest.mark.rule("B-O2", "C61", "B-O40", "C-O36")
 @pytest.mark.parametrize("key", [KORTOXEN, CATS])
 def test_how_late_one_may_knock_is_the_tables_affair(key: str):
-    told = {**SHEETS[key], "asked": False, "answers": []}
+    sheet = {**SHEETS[key], "asked": False, "answers": []}
     accused = P3 if key == KORTOXEN else P1
     knock = {"seat": 3, "accused": accused, "offence": "fold_question"}
     options = {"knock_window": "next_trick"} | ({"fem_opp": True} if key == CATS else {})
-    with_it = points_after(tally(key, **options), **told, knocks=[knock])
-    assert with_it[accused] == points_after(tally(key, **options), **told)[accused] + 5
+    with_it = points_after(tally(key, **options), **sheet, knocks=[knock])
+    assert with_it[accused] == points_after(tally(key, **options), **sheet)[accused] + 5
 
 
 @pytest.mark.rule("C49", "C60", "C-O36")
@@ -148,7 +148,7 @@ def test_a_trick_passes_over_the_question_and_only_officials_see_it():
 
 @pytest.mark.parametrize("key", SISTERS)
 def test_what_is_listed_is_ready_to_send(key: str):
-    """Whoever may have taken the trick is awaited; no cards are asked for, and no ritual and no new hands."""
+    """The seats that may have taken the trick are awaited; no act asks for cards, a ritual or new hands."""
     match = tally(key, **({} if key == ALGA else {"deal_ritual": True}), honour_redeal=True)
     rules = match.rules
     assert rules.legal(match.state, P4) == (Deal(seat=P4),)
@@ -181,7 +181,7 @@ def test_there_is_no_ritual_and_no_new_hand(key: str, act: Request):
 
 
 @pytest.mark.parametrize("key", SISTERS)
-def test_cards_are_never_told(key: str):
+def test_cards_are_never_entered(key: str):
     match = tally(key)
     hands = tuple(("SA",) * 6 for _ in range(4))
     assert refused(match, Deal(seat=P4, hands=hands)).code == "cards_not_told"

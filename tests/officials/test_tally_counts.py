@@ -1,4 +1,5 @@
-"""A score sheet with counts in place of an order, in the three Rödskägg games, and where the order decides."""
+"""A score sheet with counts instead of an order, in the three Rödskägg games, and the cases in which order
+decides."""
 
 from typing import Any
 
@@ -39,7 +40,7 @@ CATS_COUNTED: dict[str, Any] = {
     "answers": [[2, "fold"], [3, "play"]],
 }
 BY_P4 = [[0, "pass"], [1, "pass"], [2, "pass"], [3, 1]]
-"""P4 is the only one without a trick, and declarer, so nobody has to answer."""
+"""The words of a deal whose declarer is P4, the only seat without a trick, so that no seat has to answer."""
 ORDER: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (KORTOXEN, {"points": (2, 2, 9, 9)}, ZEROS, "B-O12"),
     (KORTOXEN, {"points": (2, 9, 9, 9)}, {**ZEROS, "exits": [[0, 4]]}, "B67"),
@@ -106,23 +107,23 @@ def test_who_comes_to_zero_with_his_last_trick_needs_the_order_too():
 
 
 @pytest.mark.rule("B71", "B-O12")
-def test_told_in_their_order_they_say_who_was_first():
-    told = {name: value for name, value in ZEROS.items() if name != "taken"}
+def test_tricks_in_order_show_who_was_first():
+    sheet = {name: value for name, value in ZEROS.items() if name != "taken"}
     match = tally(points=(2, 2, 9, 9))
-    match.do(result(**told, tricks=[0, 1, 1, 0, 2, 3]))
+    match.do(result(**sheet, tricks=[0, 1, 1, 0, 2, 3]))
     assert match.state.winner == P2
     match = tally(points=(2, 2, 9, 9))
-    match.do(result(**told, tricks=[0, 1, 1, 0, 2, 3], exits=[[0, 4]]))
+    match.do(result(**sheet, tricks=[0, 1, 1, 0, 2, 3], exits=[[0, 4]]))
     assert match.state.winner == P1
 
 
 @pytest.mark.rule("B77", "B78")
 def test_an_exit_breaks_off_the_deal():
-    told = {"bids": ZEROS["bids"], "tricks": [0, 1, 0], "exits": [[0, 3]]}
+    sheet = {"bids": ZEROS["bids"], "tricks": [0, 1, 0], "exits": [[0, 3]]}
     match = tally(points=(2, 9, 9, 9), exact_zero=False)
-    refusal = refused(match, result(**{**told, "tricks": [0, 1, 0, 1]}))
+    refusal = refused(match, result(**{**sheet, "tricks": [0, 1, 0, 1]}))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "B69", "/tricks/3")
-    match.do(result(**told, knocks=[{"seat": 2, "accused": 1, "offence": "revoke"}]))
+    match.do(result(**sheet, knocks=[{"seat": 2, "accused": 1, "offence": "revoke"}]))
     assert (match.state.winner, match.state.table.points) == (P1, (0, 14, 9, 9))
 
 
@@ -138,61 +139,61 @@ def test_an_exit_breaks_off_the_deal():
     ],
 )
 def test_the_question_comes_before_an_exit_that_breaks_off_the_deal_if_it_was_put(more: dict[str, Any], asked: bool):
-    """After the fourth trick, when P1 comes to zero: answers were told, or nobody had to answer."""
-    told = {"bids": ZEROS["bids"], "tricks": [0, 1, 1, 0], "exits": [[0, 4]], **more}
+    """P1 comes to zero after the fourth trick: answers were entered, or no seat had to answer."""
+    sheet = {"bids": ZEROS["bids"], "tricks": [0, 1, 1, 0], "exits": [[0, 4]], **more}
     match = tally(points=(2, 9, 9, 9), exact_zero=False)
-    events = match.do(result(**told))
+    events = match.do(result(**sheet))
     assert any(event.TOPIC == "question/asked" for event in events) == asked
     assert (match.state.winner, match.state.by) == (P1, "exit_knock")
 
 
 @pytest.mark.rule("B67", "B-O25")
 def test_an_exit_comes_before_the_question_where_the_deal_is_played_out():
-    told = {"bids": ONE, "tricks": [0, 0, 0, 0], "answers": ALL_FOLD["answers"], "exits": [[0, 4]]}
+    sheet = {"bids": ONE, "tricks": [0, 0, 0, 0], "answers": ALL_FOLD["answers"], "exits": [[0, 4]]}
     match = tally(points=(4, 12, 12, 12))
-    events = [event.TOPIC for event in match.do(result(**told))]
+    events = [event.TOPIC for event in match.do(result(**sheet))]
     assert events.index("exit/knocked") < events.index("question/asked")
     assert match.state.table.points == (2, 12, 12, 12), "two more tricks are his"
 
 
 @pytest.mark.rule("B-O31", "B67")
 def test_an_exit_made_before_a_knock_is_not_undone_by_its_place_on_the_sheet():
-    """P2 stands at zero after the third trick and knocks out; then five are knocked up."""
-    told = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    """P2 comes to zero after the third trick and knocks out; then a knock imposes five points."""
+    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 3, "accused": 1, "offence": "revoke", "after": 3}
     match = tally(points=(9, 2, 8, 8))
-    assert points_after(match, **told, exits=[[1, 3]], knocks=[knock]) == (7, 5, 7, 7)
+    assert points_after(match, **sheet, exits=[[1, 3]], knocks=[knock]) == (7, 5, 7, 7)
 
 
 @pytest.mark.rule("B-O11", "B67")
 def test_an_exit_may_become_due_by_a_knock():
-    told = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 3, "accused": 1, "offence": "revoke", "after": 3}
     match = tally(points=(9, -3, 8, 8), overshoot="negative")
-    assert refused(match, result(**told, exits=[[1, 3]])).code == "not_at_zero"
-    match.do(result(**told, exits=[[1, 3]], knocks=[knock]))
+    assert refused(match, result(**sheet, exits=[[1, 3]])).code == "not_at_zero"
+    match.do(result(**sheet, exits=[[1, 3]], knocks=[knock]))
     assert (match.state.winner, match.state.table.points[P2]) == (P2, 0)
 
 
 @pytest.mark.rule("C55", "C-O33")
-def test_who_comes_to_zero_by_tricks_that_nobody_contests_has_won_at_once():
-    told = {"bids": [[0, 5], [1, 0], [2, 0], [3, 0]], "answers": ALL_FOLD["answers"]}
+def test_zero_by_uncontested_tricks_wins_at_once():
+    sheet = {"bids": [[0, 5], [1, 0], [2, 0], [3, 0]], "answers": ALL_FOLD["answers"]}
     match = tally(CATS, points=(6, 12, 12, 12), exact_tricks_for_all=True)
-    refusal = refused(match, result(**told, tricks=[0, 0, 0, 0, 0, 1]))
+    refusal = refused(match, result(**sheet, tricks=[0, 0, 0, 0, 0, 1]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("has_folded", "C32", "/tricks/5")
-    refusal = refused(match, result(**told, tricks=[0] * 7))
+    refusal = refused(match, result(**sheet, tricks=[0] * 7))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "C12", "/tricks/6")
-    match.do(result(**told, tricks=[0] * 6))
+    match.do(result(**sheet, tricks=[0] * 6))
     assert (match.state.winner, match.state.by) == (P1, "zero_at_once")
 
 
 @pytest.mark.rule("C55")
 def test_and_so_has_who_comes_to_zero_while_others_play_on():  # C-X13
-    told = {"bids": [[0, 4], [1, 0], [2, 3], [3, 0]], "tricks": [2, 2]}
+    sheet = {"bids": [[0, 4], [1, 0], [2, 3], [3, 0]], "tricks": [2, 2]}
     match = tally(CATS, points=(12, 12, 2, 12), exact_tricks_for_all=True)
     alone = {"tricks": [2] * 6, "answers": [[3, "fold"], [0, "fold"], [1, "fold"]]}
     for more in ({"tricks": [2, 2, 2]}, alone):
-        refusal = refused(match, result(**{**told, **more}))
+        refusal = refused(match, result(**{**sheet, **more}))
         assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "C12", "/tricks/2")
-    match.do(result(**told))
+    match.do(result(**sheet))
     assert (match.state.winner, match.state.by) == (P3, "zero_at_once")

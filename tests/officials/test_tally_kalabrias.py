@@ -1,4 +1,4 @@
-"""Kalabrias of which only the tally is kept: what is told, what it comes to, and what cannot be (E-O41)."""
+"""Tallies of Kalabrias: results, their points, and impossible results (E-O41)."""
 
 from typing import Any
 
@@ -16,17 +16,17 @@ from tests.officials.tally_table import Tallied
 
 
 def table(players: int = 2, **match: Any) -> Tallied:
-    """The last seat deals, so that P1 is forehand."""
+    """Return a tally in which the last seat deals, so that P1 is forehand."""
     return Tallied("kalabrias", players, **match)
 
 
 def seq(seat: int, text: str, *, trumps: bool = False) -> SequenceTold:
-    """``"KQJ"`` in a hand, highest first."""
+    """Return a sequence in a hand: ``"KQJ"``, highest first."""
     return SequenceTold(seat=seat, cards=len(text), top=text[0], trumps=trumps)
 
 
-def told(points: tuple[int, ...], *, declarer: int = P1, **more: Any) -> Result:
-    """A deal in spades in which the tricks, as even as they can be, brought so much."""
+def result_of(points: tuple[int, ...], *, declarer: int = P1, **more: Any) -> Result:
+    """Return the result of a deal in spades with these points for tricks, and with tricks as equal as possible."""
     tricks = 8 if len(points) == 4 else 9
     takers = [seat for seat, many in enumerate(points) if many]
     taken = [0] * len(points)
@@ -37,7 +37,7 @@ def told(points: tuple[int, ...], *, declarer: int = P1, **more: Any) -> Result:
 
 
 def enter(t: Tallied, points: tuple[int, ...], **more: Any) -> DealScored:
-    t.do(told(points, **more))
+    t.do(result_of(points, **more))
     return t.line
 
 
@@ -72,10 +72,10 @@ class TestWorkedExamples:
     @pytest.mark.rule("E24", "E-O12")
     @pytest.mark.rule("E-X7")
     def test_level_in_plain_suits(self) -> None:
-        """Nobody scores, so none is told; with ``ten_each`` both are."""
+        """No seat scores, so no sequence is entered; with ``ten_each`` both are."""
         t = table()
         both = (seq(P1, "QJT"), seq(P2, "QJT"))
-        t.wrong(told((60, 60), sequences=both), rule="E24", code="one_side_has_sequences", at="/sequences/1")
+        t.wrong(result_of((60, 60), sequences=both), rule="E24", code="one_side_has_sequences", at="/sequences/1")
         assert enter(t, (60, 60)).detail["sequence_points"] == [0, 0]
         t = table(equal_sequences="ten_each")
         line = enter(t, (60, 60), sequences=both)
@@ -135,7 +135,7 @@ class TestWorkedExamples:
     @pytest.mark.rule("E46")
     def test_the_match_is_won(self) -> None:
         t = table(target_score=100)
-        events = t.do(told((120, 36)))
+        events = t.do(result_of((120, 36)))
         assert (t.won_by, len(events)) == ((P1, "target"), 4)
 
     @pytest.mark.rule("E-O38")
@@ -146,7 +146,7 @@ class TestWorkedExamples:
 
 
 class TestCardPoints:
-    """E33-E41, E-O3. What the tricks hold."""
+    """E33-E41, E-O3: points of the cards in tricks."""
 
     @pytest.mark.rule("E33", "E41", "E-O3")
     def test_what_they_come_to(self) -> None:
@@ -169,7 +169,7 @@ class TestCardPoints:
     )
     def test_they_must_add_up(self, points: tuple[int, ...], least: int, most: int) -> None:
         t = table(len(points))
-        refusal = t.wrong(told(points), rule="E33", code="card_points_do_not_add_up", at="/card_points")
+        refusal = t.wrong(result_of(points), rule="E33", code="card_points_do_not_add_up", at="/card_points")
         assert refusal.facts == {"least": least, "most": most, "total": sum(points), "at": "/card_points"}
 
     @pytest.mark.rule("E32")
@@ -179,12 +179,12 @@ class TestCardPoints:
         t = table(players)
         for taken in ((needed + 1,), (needed - 1,)):
             taken = (*taken, *(0 for _ in range(players - 1)))
-            refusal = t.wrong(told(points, taken=taken), rule="E32", code="not_all_tricks", at="/taken")
+            refusal = t.wrong(result_of(points, taken=taken), rule="E32", code="not_all_tricks", at="/taken")
             assert (refusal.facts["needed"], refusal.facts["total"]) == (needed, sum(taken))
 
     @pytest.mark.rule("E33")
     def test_none_without_a_trick(self) -> None:
-        wrong = told((100, 2), taken=(9, 0))
+        wrong = result_of((100, 2), taken=(9, 0))
         table().wrong(wrong, rule="E33", code="points_without_a_trick", at="/card_points/1")
         t = table()
         enter(t, (100, 0), taken=(8, 1))
@@ -194,7 +194,7 @@ class TestCardPoints:
     def test_one_number_a_seat(self, name: str) -> None:
         rule = "E33" if name == "card_points" else "E32"
         for numbers in ((60,), (60, 50, 1), ()):
-            wrong = told((60, 50), **{name: numbers})
+            wrong = result_of((60, 50), **{name: numbers})
             table().wrong(wrong, rule=rule, code="one_count_a_seat", at=f"/{name}")
 
 
@@ -205,8 +205,8 @@ class TestContract:
     @pytest.mark.parametrize(
         ("name", "rule"), [("declarer", "E5"), ("trumps", "E5"), ("card_points", "E33"), ("taken", "E32")]
     )
-    def test_what_must_be_told(self, name: str, rule: str) -> None:
-        wrong = told((60, 50), **{name: None})
+    def test_required_fields(self, name: str, rule: str) -> None:
+        wrong = result_of((60, 50), **{name: None})
         table().wrong(wrong, rule=rule, code="missing_in_the_result", at=f"/{name}")
 
     @pytest.mark.rule("E10", "E11")
@@ -229,16 +229,16 @@ class TestContract:
         assert (line.kind, line.tricks, line.detail) == (kind, (0, 0), {"carry": 0})
 
     @pytest.mark.rule("E-O5", "E-O40")
-    def test_somebody_must_choose(self) -> None:
+    def test_the_dealer_must_choose(self) -> None:
         t = table(all_pass="dealer_must_choose")
         t.wrong(Result(kind="passed_out"), rule="E-O40", code="dealer_must_choose", at="/kind")
         t.enter(kind="redeal")
 
     def test_there_is_no_such_seat(self) -> None:
         t = table()
-        t.wrong(told((60, 50), declarer=P3), rule=None, code="no_such_seat", at="/declarer")
-        t.wrong(told((60, 50), bella=P3), rule=None, code="no_such_seat", at="/bella")
-        wrong = told((60, 50), sequences=(seq(P3, "KQJ"),))
+        t.wrong(result_of((60, 50), declarer=P3), rule=None, code="no_such_seat", at="/declarer")
+        t.wrong(result_of((60, 50), bella=P3), rule=None, code="no_such_seat", at="/bella")
+        wrong = result_of((60, 50), sequences=(seq(P3, "KQJ"),))
         t.wrong(wrong, rule=None, code="no_such_seat", at="/sequences/0/seat")
 
 
@@ -251,7 +251,7 @@ class TestSequences:
     )
     def test_one_side_scores(self, players: int, rule: str, second: int) -> None:
         points = (60, 50, 40, 12)[:players]
-        wrong = told(points, sequences=(seq(P1, "KQJ"), seq(P1, "987"), seq(second, "987")))
+        wrong = result_of(points, sequences=(seq(P1, "KQJ"), seq(P1, "987"), seq(second, "987")))
         table(players).wrong(wrong, rule=rule, code="one_side_has_sequences", at="/sequences/2")
 
     @pytest.mark.rule("E-O25")
@@ -259,7 +259,7 @@ class TestSequences:
         both = (seq(P2, "KQJ"), seq(P3, "987"))
         t = table(3, three_player_side_sequences=True)
         assert enter(t, (60, 50, 40), sequences=both).detail["sequence_points"] == [0, 20, 20]
-        wrong = told((60, 50, 40), declarer=P2, sequences=both)
+        wrong = result_of((60, 50, 40), declarer=P2, sequences=both)
         t.wrong(wrong, rule="E-O25", code="one_side_has_sequences", at="/sequences/1")
 
     @pytest.mark.rule("E-O12")
@@ -270,16 +270,16 @@ class TestSequences:
     )
     def test_ten_each_only_where_they_are_level(self, other: SequenceTold) -> None:
         t = table(equal_sequences="ten_each")
-        wrong = told((60, 50), sequences=(seq(P1, "QJT"), other))
+        wrong = result_of((60, 50), sequences=(seq(P1, "QJT"), other))
         t.wrong(wrong, rule="E24", code="one_side_has_sequences", at="/sequences/1")
-        twice = told((60, 50), sequences=(seq(P1, "QJT"), seq(P2, "QJT"), seq(P2, "QJT")))
+        twice = result_of((60, 50), sequences=(seq(P1, "QJT"), seq(P2, "QJT"), seq(P2, "QJT")))
         t.wrong(twice, rule="E24", code="one_side_has_sequences", at="/sequences/1")
 
     @pytest.mark.rule("E-O11", "E-O12")
     @pytest.mark.parametrize("longer", [False, True])
     def test_four_and_five_are_level_unless_longer_ones_win(self, longer: bool) -> None:
         t = table(equal_sequences="ten_each", longer_sequence_wins=longer)
-        both = told((60, 50), sequences=(seq(P1, "QJT9"), seq(P2, "QJT98")))
+        both = result_of((60, 50), sequences=(seq(P1, "QJT9"), seq(P2, "QJT98")))
         if longer:
             t.wrong(both, rule="E24", code="one_side_has_sequences", at="/sequences/1")
         else:
@@ -299,7 +299,7 @@ class TestSequences:
     @pytest.mark.rule("E-O10")
     def test_only_the_best_where_so_agreed(self) -> None:
         t = table(winner_scores_all_sequences=False)
-        two = told((60, 50), sequences=(seq(P1, "KQJ"), seq(P1, "987")))
+        two = result_of((60, 50), sequences=(seq(P1, "KQJ"), seq(P1, "987")))
         t.wrong(two, rule="E-O10", code="only_the_best_sequence", at="/sequences/1")
         six = enter(t, (60, 50), sequences=(seq(P1, "AKQJT9"),))
         assert six.detail["sequence_points"] == [50, 0]
@@ -319,7 +319,7 @@ class TestSequences:
     )
     def test_no_sequence(self, cards: int, top: str, rule: str) -> None:
         one = SequenceTold(seat=P1, cards=cards, top=top, trumps=False)
-        wrong = told((60, 50), sequences=(seq(P1, "AKQ"), one))
+        wrong = result_of((60, 50), sequences=(seq(P1, "AKQ"), one))
         table().wrong(wrong, rule=rule, code="no_sequence", at="/sequences/1/top")
 
     @pytest.mark.rule("E2", "E-O10")
@@ -333,13 +333,13 @@ class TestSequences:
         ids=["one card twice", "twelve cards", "ten cards"],
     )
     def test_they_must_go_into_such_hands(self, sequences: tuple[SequenceTold, ...], at: int) -> None:
-        wrong = told((60, 50), sequences=sequences)
+        wrong = result_of((60, 50), sequences=sequences)
         table().wrong(wrong, rule="E-O10", code="sequences_overlap", at=f"/sequences/{at}")
 
     @pytest.mark.rule("E2", "E-O10")
     def test_there_are_three_plain_suits(self) -> None:
         four = tuple(seq(seat, "KQJ") for seat in (P1, P3, P1, P3))
-        wrong = told((45, 37, 40, 40), sequences=four)
+        wrong = result_of((45, 37, 40, 40), sequences=four)
         table(4).wrong(wrong, rule="E-O10", code="sequences_overlap", at="/sequences/3")
 
     @pytest.mark.rule("E-O10")
@@ -352,14 +352,14 @@ class TestSequences:
     @pytest.mark.parametrize(("cards", "held"), [("AKQ", False), ("QJT", False), ("JT9", True), ("AKQJT987", False)])
     def test_bella_lies_in_no_sequence_of_another(self, cards: str, held: bool) -> None:
         t = table()
-        both = told((60, 50), sequences=(seq(P1, cards, trumps=True),), bella=P2)
+        both = result_of((60, 50), sequences=(seq(P1, cards, trumps=True),), bella=P2)
         if held:
             t.do(both)
         else:
             t.wrong(both, rule="E18", code="no_bella", at="/bella")
-        own = told((60, 50), sequences=(seq(P1, cards, trumps=True),), bella=P1)
+        own = result_of((60, 50), sequences=(seq(P1, cards, trumps=True),), bella=P1)
         t.do(own)
-        plain = told((60, 50), sequences=(seq(P1, cards),), bella=P2)
+        plain = result_of((60, 50), sequences=(seq(P1, cards),), bella=P2)
         t.do(plain)
 
 
@@ -369,7 +369,7 @@ class TestOnRecord:
     @pytest.mark.rule("E42", "E-O41")
     def test_the_events(self) -> None:
         t = table()
-        result = told((58, 41), sequences=(seq(P1, "QJT"),), bella=P2)
+        result = result_of((58, 41), sequences=(seq(P1, "QJT"),), bella=P2)
         entered, counted, line = t.do(result)
         assert entered == ResultEntered(result=result)
         assert counted == DealCounted(
@@ -394,8 +394,8 @@ class TestOnRecord:
         t.wrong(Bid(seat=P1, bid="take"), rule="E5", code="wrong_phase")
         t.wrong(Trick(seat=P1), rule=None, code="not_in_this_game")
         for name in ("bids", "tricks", "answers", "knocks", "faults"):
-            told: Any = {"bids": ((0, "take"),), "tricks": (0,)}.get(name, ())
-            t.wrong(Result(**{name: told}), rule=None, code="not_in_the_result", at=f"/{name}")
+            result_of: Any = {"bids": ((0, "take"),), "tricks": (0,)}.get(name, ())
+            t.wrong(Result(**{name: result_of}), rule=None, code="not_in_the_result", at=f"/{name}")
         t.wrong(Result(misdeal=True), rule=None, code="not_in_the_result", at="/misdeal")
 
     @pytest.mark.rule("E-O41")

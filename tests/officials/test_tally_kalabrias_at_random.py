@@ -1,4 +1,4 @@
-"""Kalabrias: deals played with cards, and entered as the table counts them: the same lines."""
+"""Kalabrias: deals are played with cards and entered as counted at the table, with the same lines."""
 
 import pytest
 
@@ -12,11 +12,11 @@ from tests.officials.tallied import PlayedWithCards, written
 from tests.playouts import RETOLD, card_points
 
 LEVEL = {"equal_sequences": "ten_each"}
-"""Of several options the one that is seldom seen to matter."""
+"""An option that seldom has an effect."""
 
 
 class Talkative(PlayedWithCards):
-    """A table that seldom asks for a new deal, and does not keep sequences quiet."""
+    """A table that seldom asks for a new deal, and declares its sequences."""
 
     def some_act(self) -> Act | Knock | None:
         act = super().some_act()
@@ -27,7 +27,7 @@ class Talkative(PlayedWithCards):
 
 
 def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
-    """What the table counts when all the cards have been played."""
+    """Return the result that a table would count after the play."""
     events = [event for _, event in deal]
     line = next(event for event in events if isinstance(event, DealScored))
     if line.kind != "scored":
@@ -58,7 +58,7 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
 def sequences(
     opened: MatchOpened, line: DealScored, said: SequencesCompared, hands: list[int]
 ) -> tuple[SequenceTold, ...]:
-    """Those that count, the best first; where level ones bring ten each, one of each of their seats."""
+    """Return the sequences that count, the best first; if equal ones score ten each, one of each of their seats."""
     brought, best = line.detail["sequence_points"], said.seat
     if best is None or not any(brought):
         return ()
@@ -74,7 +74,7 @@ def sequences(
 
 
 def of_hand(seat: int, hand: int, trumps: str, opened: MatchOpened, *, all_of_them: bool) -> list[SequenceTold]:
-    """The sequences of a hand, each as long as it is, or the best alone."""
+    """Return the sequences of a hand in full length, or only the best."""
     longest = 5 if opened.options["longer_sequence_wins"] else 4
     worths = opened.options["sequence_points"]
     five = worths["large"] if worths["five"] is None else worths["five"]

@@ -1,4 +1,4 @@
-"""Deals played with cards at random, under options drawn at random, then entered as a tally: the same lines."""
+"""Deals are played with random cards and options and then entered as a tally, with the same lines."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ MET = {
         *("counts", "exits", "in vain", "knocks", "B56", "B67", "B68", "B77", "B-O12"),
     },
 }
-"""What the play-outs must come by, or they show little."""
+"""Rare things that the play-outs must meet."""
 
 
 def by_counts(match: Tally, deal: Sequence[Event]) -> tuple[Any, ...] | Refused:
-    """What the deal would come to if only the tricks of each were told."""
+    """Return the outcome of a deal entered by the number of tricks only."""
     try:
         return line_of(match.decide(sheet_of(deal, match.rules, counts=True))[0])
     except Refused as refused:
@@ -35,8 +35,10 @@ def by_counts(match: Tally, deal: Sequence[Event]) -> tuple[Any, ...] | Refused:
 @pytest.mark.rule("A-O31", "B-O40", "C-O36")
 @pytest.mark.parametrize("key", SISTERS)
 def test_whole_or_act_by_act_it_is_the_line_of_the_cards(key: str):
-    """Each deal is played with cards; then its score sheet is entered whole, by counts where no order decides, and
-    act by act, each in a match of its own that goes on with the next deal."""
+    """A deal is played with cards, and entered as a whole, by counts if no order decides, and act by act.
+
+    Each way has a match of its own, which continues with the next deal.
+    """
     met: Counter[str] = Counter()
     for opened, events in played_with_cards(key, RETOLD, seed=9):
         deals = list(deals_of(events))

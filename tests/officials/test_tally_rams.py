@@ -1,4 +1,4 @@
-"""English Rams of which only the tally is kept: what is told, what it comes to, and what cannot be (D-O29)."""
+"""Tallies of English Rams: results, their points, and impossible results (D-O29)."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ JOIN, LIE, PAY, WIDOW, GENERAL = "join", "lie_down", "pay", "widow", "generalram
 
 
 def table(players: int = 4, *, pot: int = 0, **match: Any) -> Tallied:
-    """With a pot, what lies in it was paid by the last seat."""
+    """Return a tally. A pot was paid by the last seat."""
     points = (*(0 for _ in range(players - 1)), -pot) if pot else None
     return Tallied("rams-english", players, pot=pot, points=points, **match)
 
 
 def words(*said: str, first: int = P1, players: int = 4) -> tuple[tuple[int, str], ...]:
-    """These words, clockwise."""
+    """Return these words, each with its seat, clockwise."""
     return tuple(((first + place) % players, word) for place, word in enumerate(said))
 
 
@@ -118,7 +118,7 @@ class TestWorkedExamples:
 
 
 class TestSecondBest:
-    """D71, D-O11. Whose a trick of a player at fault is has to be told."""
+    """D71, D-O11: the receiver of a forfeited trick has to be entered."""
 
     @pytest.mark.rule("D69", "D71")
     def test_it_gets_the_share(self) -> None:
@@ -128,20 +128,21 @@ class TestSecondBest:
         assert [(one.seat, one.rule) for one in t.line.entries if one.rule == "D71"] == [(P4, "D71"), (P2, "D71")]
 
     @pytest.mark.rule("D71", "D-O11")
-    def test_it_must_be_told(self) -> None:
+    def test_it_must_be_entered(self) -> None:
         t = table()
-        told = {"bids": ALL_JOIN, "tricks": TRICKS, "faults": (fault(P3),)}
-        refusal = t.wrong(Result(**told), rule="D71", code="second_needed", at="/second/3")
+        sheet = {"bids": ALL_JOIN, "tricks": TRICKS, "faults": (fault(P3),)}
+        refusal = t.wrong(Result(**sheet), rule="D71", code="second_needed", at="/second/3")
         assert refusal.facts["trick"] == 4
         assert refusal.facts["allowed"] == (P1, P2, P4)
-        t.wrong(Result(**told, second=(None, None, None, P4)), rule="D71", code="second_needed", at="/second/4")
+        t.wrong(Result(**sheet, second=(None, None, None, P4)), rule="D71", code="second_needed", at="/second/4")
 
     @pytest.mark.rule("D71", "D-O11")
     def test_not_by_a_player_at_fault(self) -> None:
-        """If that player is at fault too it is the next best; if all are, the share stays in the pot."""
+        """The next best card gets the share if that player is at fault, too; if all are, the share stays in the
+        pot."""
         t = table()
-        told = {"bids": ALL_JOIN, "tricks": TRICKS, "second": (None, None, None, P4, P4)}
-        two = Result(**told, faults=(fault(P3), fault(P4)))
+        sheet = {"bids": ALL_JOIN, "tricks": TRICKS, "second": (None, None, None, P4, P4)}
+        two = Result(**sheet, faults=(fault(P3), fault(P4)))
         t.wrong(two, rule="D71", code="second_needed", at="/second/3")
         for second in ((), (P2, P1, P2, P4, P2)):
             t = table()
@@ -152,7 +153,7 @@ class TestSecondBest:
 
     @pytest.mark.rule("D71")
     @pytest.mark.parametrize("share", ["next_pot", "split_equally"])
-    def test_it_need_not_be_told_where_it_does_not_matter(self, share: str) -> None:
+    def test_it_need_not_be_entered_if_it_does_not_matter(self, share: str) -> None:
         t = table(forfeited_share=share)
         t.enter(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P3),))
         assert t.change()[P3] == -5
@@ -178,8 +179,8 @@ class TestSecondBest:
         t.wrong(Trick(seat=P2), rule="D40", code="not_in_play")
 
     @pytest.mark.rule("D71", "D-O29")
-    def test_told_after_the_play(self) -> None:
-        """A fault may come to light when its trick has been written down."""
+    def test_entered_after_the_play(self) -> None:
+        """A fault may be discovered after its trick was entered."""
         t = table()
         t.do(Deal(seat=P4), *(Bid(seat=seat, bid=JOIN) for seat in range(4)))
         t.do(*(Trick(seat=seat) for seat in TRICKS), Report(seat=P1, accused=P3, fault="led_out_of_turn"))
@@ -197,7 +198,7 @@ class TestSecondBest:
 
 
 class TestDeclarations:
-    """D22-D45 hold as they do with cards, and the place is told."""
+    """D22-D45 hold as with cards, and the refusal names the place."""
 
     @pytest.mark.parametrize(
         ("said", "pot", "at", "rule", "code"),
@@ -225,7 +226,7 @@ class TestDeclarations:
         t.enter(bids=ALL_JOIN, tricks=TRICKS)
 
     @pytest.mark.rule("D24")
-    def test_they_must_be_told(self) -> None:
+    def test_they_must_be_entered(self) -> None:
         table().wrong(Result(tricks=TRICKS), rule="D24", code="missing_in_the_result", at="/bids")
 
     @pytest.mark.rule("D46")
@@ -244,14 +245,14 @@ class TestTricks:
     @pytest.mark.rule("D40")
     def test_none_to_who_lay_down(self) -> None:
         t = table(pot=5)
-        told = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
-        t.wrong(told, rule="D40", code="not_in_play", at="/tricks/1")
+        sheet = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
+        t.wrong(sheet, rule="D40", code="not_in_play", at="/tricks/1")
 
     @pytest.mark.rule("D2", "D-O9")
     def test_none_to_a_dealer_who_sits_out(self) -> None:
         t = table(6)
-        told = Result(bids=words(JOIN, JOIN, JOIN, JOIN, JOIN, players=6), tricks=(P1, P6, P1, P1, P1))
-        t.wrong(told, rule="D-O9", code="not_in_play", at="/tricks/1")
+        sheet = Result(bids=words(JOIN, JOIN, JOIN, JOIN, JOIN, players=6), tricks=(P1, P6, P1, P1, P1))
+        t.wrong(sheet, rule="D-O9", code="not_in_play", at="/tricks/1")
 
     @pytest.mark.rule("D3")
     def test_five(self) -> None:
@@ -296,8 +297,8 @@ class TestFaults:
     @pytest.mark.rule("D68")
     def test_by_who_plays(self) -> None:
         t = table(pot=5)
-        told = Result(bids=words(JOIN, LIE, JOIN, JOIN), tricks=(P1,) * 5, faults=(fault(P3), fault(P2)))
-        t.wrong(told, rule="D68", code="accused_not_in_play", at="/faults/1")
+        sheet = Result(bids=words(JOIN, LIE, JOIN, JOIN), tricks=(P1,) * 5, faults=(fault(P3), fault(P2)))
+        t.wrong(sheet, rule="D68", code="accused_not_in_play", at="/faults/1")
 
     @pytest.mark.rule("D68", "D-O26")
     @pytest.mark.parametrize(
@@ -310,8 +311,8 @@ class TestFaults:
         ],
     )
     def test_of_the_play_and_of_this_game(self, kind: str, rule: str, code: str) -> None:
-        told = Result(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P4), fault(P4, kind)))
-        table().wrong(told, rule=rule, code=code, at="/faults/1")
+        sheet = Result(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P4), fault(P4, kind)))
+        table().wrong(sheet, rule=rule, code=code, at="/faults/1")
 
     @pytest.mark.rule("D68", "D-O29")
     @pytest.mark.parametrize("kind", ["revoke", "not_heading", "exposed_card", "wrong_count", "led_out_of_turn"])
@@ -322,7 +323,7 @@ class TestFaults:
 
     @pytest.mark.rule("D68", "D-O26")
     @pytest.mark.parametrize("kind", ["revoke", "not_heading"])
-    def test_with_cards_told_they_are_not_reported(self, kind: Any) -> None:
+    def test_with_known_cards_they_are_not_reported(self, kind: Any) -> None:
         t = with_cards.Table(enforcement="penalise")
         t.deal()
         t.say("join join join join")
@@ -349,12 +350,13 @@ class TestNothingPlayed:
 
     @pytest.mark.rule("D32")
     def test_nothing_else_of_a_deal_bought_off(self) -> None:
-        told = Result(bids=words(LIE, LIE, PAY), tricks=TRICKS)
-        table(pot=5).wrong(told, rule="D32", code="nothing_was_played", at="/tricks")
+        sheet = Result(bids=words(LIE, LIE, PAY), tricks=TRICKS)
+        table(pot=5).wrong(sheet, rule="D32", code="nothing_was_played", at="/tricks")
 
 
 class TestActByAct:
-    """D-O29. The same acts as with cards; who took each trick in place of the cards."""
+    """D-O29: deals act by act have the acts of a deal with cards, and the winner of each trick instead of the
+    cards."""
 
     ACTS: tuple[Act, ...] = (
         Deal(seat=P4),
@@ -380,7 +382,7 @@ class TestActByAct:
         assert without_numbers(whole.line) == without_numbers(by_act.line)
 
     @pytest.mark.rule("D-O29")
-    def test_no_card_is_ever_told(self) -> None:
+    def test_no_card_is_ever_entered(self) -> None:
         t = table()
         counts = (5, 5, 5, 5)
         assert t.do(Deal(seat=P4, counts=counts))[-1] == Dealt(deal=1, dealer=P4, counts=counts, face_up=True)
@@ -431,7 +433,7 @@ class TestActByAct:
 
 
 class TestWhenAndWhat:
-    """One refusal refuses all of it."""
+    """A refusal refuses the whole sheet."""
 
     @pytest.mark.rule("D-O29")
     def test_not_while_a_deal_is_under_way(self) -> None:
@@ -442,8 +444,8 @@ class TestWhenAndWhat:
     @pytest.mark.rule("D-O29")
     @pytest.mark.parametrize("name", ["taken", "answers", "exits", "knocks", "card_points", "bella"])
     def test_what_this_game_does_not_know(self, name: str) -> None:
-        told: Any = {"bella": 0, "taken": (1,), "card_points": (1,), "knocks": ()}.get(name, ())
-        wrong = Result(bids=ALL_JOIN, tricks=TRICKS, **{name: told})
+        sheet: Any = {"bella": 0, "taken": (1,), "card_points": (1,), "knocks": ()}.get(name, ())
+        wrong = Result(bids=ALL_JOIN, tricks=TRICKS, **{name: sheet})
         table().wrong(wrong, rule=None, code="not_in_the_result", at=f"/{name}")
 
     def test_the_state_goes_through_json(self) -> None:

@@ -1,4 +1,4 @@
-"""English Rams: deals played with cards, and entered as the table writes them down: the same lines."""
+"""English Rams: deals are played with cards and entered as a table writes them down, with the same lines."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ FAULTS: tuple[Any, ...] = ("revoke", "not_heading", "exposed_card", "wrong_count
 
 
 class Careless(PlayedWithCards):
-    """A table where generalrams is rare and faults are not."""
+    """A table at which generalrams is rare and faults are frequent."""
 
     def some_act(self) -> Act | Knock | None:
         phase, chance = self.state.__struct_config__.tag, self.chance
@@ -34,7 +34,7 @@ class Careless(PlayedWithCards):
 
 
 def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
-    """What the table notes: words, who took the tricks, whose second-best card they were, faults."""
+    """Return the sheet of a deal: words, winners and second-best cards of the tricks, and faults."""
     numbered = dict(deal)
     line = next(event for event in numbered.values() if isinstance(event, DealScored))
     if line.kind == "misdeal":
@@ -56,7 +56,7 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
 
 
 def one_by_one(state: Any, result: Result) -> Iterator[Act]:
-    """The same deal act by act: here a fault is reported as soon as its seat has taken what it takes."""
+    """Yield the acts of a deal; each fault is reported once its seat has taken its last trick."""
     dealer = state.table.dealer
     yield Deal(seat=dealer)
     if result.misdeal:

@@ -17,8 +17,8 @@ from projections.pots import csv as pot_csv
 from projections.protocols import Line, LineWritten, Protocol, Protocols, csv
 from referee.events import in_points
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, as_they_count
-from referee.officials.rescoring import recast
+from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.rescoring import rescore
 from referee.visibility import Recorded
 from tests.officials.correcting import (
     Match,
@@ -80,8 +80,8 @@ def test_the_books_are_as_the_match_counts(engine: Engine, ruleset: str) -> None
     for number in range(MANY):
         match = corrected(ruleset, number)
         protocol, pot, entry, kept = books_of(engine, [match.history])
-        lines = as_they_count(match.history)
-        again = recast(match.rules, match.history)
+        lines = lines_that_count(match.history)
+        again = rescore(match.rules, match.history)
         halves = any(getattr(line, "halves", False) for line in lines.values())
         assert [line.event for line in protocol.lines] == list(again.lines)
         for line in protocol.lines:
@@ -132,7 +132,7 @@ def test_each_line_says_what_it_was_and_why(engine: Engine) -> None:
     match = next(
         one
         for one in (corrected("rodskagg-kortoxen", number) for number in range(MANY))
-        if len(of_kind(one.history, ProtocolCorrected)) > 1 and not recast(one.rules, one.history).struck
+        if len(of_kind(one.history, ProtocolCorrected)) > 1 and not rescore(one.rules, one.history).struck
     )
     protocol, *_, kept = books_of(engine, [match.history])
     first: LineWritten = kept[0]

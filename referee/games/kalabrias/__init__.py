@@ -1,14 +1,13 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53. Readings of what the source leaves open are E-O1 to E-O42; the option that changes one is named in
-:class:`Options`. The weightiest: the winner scores all sequences of the hand (E-O10), equal ones in plain suits
-cancel out (E-O12), a level deal gives the declarer nothing (E-O21), three players settle against the sum of the
-opponents (E-O22), and points are compared after the deal, not during it (E-O20, E-O31).
+Rulebook E1-E53. E-O1 to E-O42 are readings of points that the source leaves open; :class:`Options` names the option
+that changes a reading. The most important: the winner scores all sequences of the hand (E-O10), equal sequences in
+plain suits cancel out (E-O12), a level deal gives the declarer nothing (E-O21), three players settle against the sum
+of the opponents (E-O22), and points are compared after the deal, not during it (E-O20, E-O31).
 
-The source knows no offences: a card or a claim that the cards forbid is refused, whatever the match does with
-errors elsewhere (E-O30, E-O33). With closed hands claims stand until the cards are on the table. The source knows
-no money either: whether anything is paid, the table says (E-O42). What no referee at a distance can see is how the
-packets were dealt at a real table (E-O4).
+The source has no offences: a card or a claim that the cards forbid is refused, even in a match that penalises errors
+(E-O30, E-O33). With closed hands, claims are accepted until the cards are on the table. The source has no money: the
+table decides whether anything is paid (E-O42). How the packets were dealt at a real table cannot be observed (E-O4).
 """
 
 from msgspec.structs import replace
@@ -40,7 +39,11 @@ START = 0
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """E1, E47, E49, E52, E-O42: refuses a match that cannot be played by these rules."""
+    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules if a match cannot be played by these rules.
+
+    Refuses negative or final points, partners with different points, and an odd unit of money where points are
+    halved.
+    """
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -59,12 +62,14 @@ def _table(opened: events.MatchOpened) -> Table:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened."""
     return Undealt(table=_table(opened), drawn=opened.first_dealer is not None)
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """E-O30: the game knows no offence, so that every knock is dismissed."""
+    """E-O30: Return the dismissal of a knock, for the game has no offences.
+
+    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a knock on the knocker.
+    """
     if act.accused >= state.table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
@@ -77,7 +82,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Auction: {acts.Bid: auction.bid},
     Proposed: {acts.Reply: auction.reply},
     Naming: {acts.Bid: auction.name},
-    LaterCards: {acts.Deal: deal.later},
+    LaterCards: {acts.Deal: deal.deal_later},
     Declaring: {
         acts.Declare: declarations.declare,
         acts.Respond: declarations.respond,
@@ -149,9 +154,9 @@ RULESET = phases.game(
     follows={
         Undealt: deal.first_dealer,
         Auction: auction.follows,
-        Proposed: auction.answered,
-        Naming: auction.named,
-        LaterCards: deal.later_by_itself,
+        Proposed: auction.redeal_decided,
+        Naming: auction.trumps_named,
+        LaterCards: deal.deal_later_from_stock,
         Declaring: declarations.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -161,7 +166,7 @@ RULESET = phases.game(
     between_deals=(Undealt,),
     cites=phases.Cites(knocks="E-O30"),
     knock=knock,
-    scored=scoring.scored_anew,
+    scored=scoring.scored_again,
     carries=("carry",),
     to_act=views.to_act,
     view=views.view,

@@ -25,16 +25,16 @@ _FIRST_ROUND: dict[str, tuple[Call, ...]] = {
     "D": ("take", "D", "pass", "redeal"),
     "C": ("take", "C", "pass", "redeal"),
 }
-"""Taking the turned-up suit is the same as naming it (E5)."""
+"""The calls of the first round, by the suit turned up. Taking that suit is the same as naming it (E5)."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:
-    """E9, E-O9: the three suits that were not turned up."""
+    """E9, E-O9: Return the three suits that were not turned up."""
     return _OTHERS[turn_up[0]]
 
 
 def allowed_calls(state: Auction) -> tuple[Call, ...]:
-    """E5-E11, E-O40: what the seat that is to speak may call."""
+    """E5-E11, E-O40: Return the calls that the next seat may make."""
     suit = state.cards.turn_up[0]
     if state.round == 1:
         return _FIRST_ROUND[suit]
@@ -45,7 +45,10 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E5-E11: take the turned-up suit, or in the second round name another; or pass, or propose a new deal."""
+    """E5-E11: Return the event of a call: the turned-up suit or, in round two, another suit; a pass; or a new deal.
+
+    Raises OutOfTurn for any other seat, AgainstTheRules for a call that this round does not allow.
+    """
     seat = act.seat
     if seat != (turn := state.to_speak[0]):
         raise OutOfTurn("out_of_turn", _turn_rule(state), turn=turn)
@@ -56,7 +59,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """E5, E9, E-O5: a suit that was taken or named is trumps; when all have passed twice nothing is played."""
+    """E5, E9, E-O5: Return the trumps made by the last call, or the end of the deal if all have passed twice."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -67,7 +70,7 @@ def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def _turn_rule(state: Auction) -> str:
-    """Whose turn it is: forehand's, the dealer's, and again."""
+    """Return the rule for the turn: E5 and E7 in the first round, E8 and E10 in the second."""
     first = len(state.to_speak) == state.table.seats
     if state.round == 1:
         return "E5" if first else "E7"
@@ -86,7 +89,7 @@ def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Against
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """The state after a call; after the dealer's pass the turn comes back to forehand (E8)."""
+    """Return the state after a call. After the dealer's pass the second round begins with forehand (E8)."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -107,7 +110,6 @@ def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> 
 
 
 def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: int) -> LaterCards:
-    """The state when declarer and trumps are known."""
     made = TrumpContract(
         event=number, declarer=event.seat, trumps=event.trumps, suit=SUIT[event.trumps], calls=state.calls
     )
@@ -118,19 +120,24 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O8, E-O37: all others agree, clockwise; the first refusal makes a declarer."""
+    """E11-E13, E-O8, E-O37: Return the event of a seat's answer to a proposed new deal.
+
+    The seats answer clockwise. Raises OutOfTurn for any other seat.
+    """
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
 
 
 def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Proposed:
-    """The state after an answer."""
     return replace(state, to_reply=state.to_reply[1:], refuser=None if event.agree else event.seat)
 
 
-def answered(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O7: a new deal when all have agreed; who is declarer when one has not."""
+def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
+    """E11-E13, E-O7: Return the end of the deal if all have agreed to a new one, or the declarer after a refusal.
+
+    The declarer is the proposer or, by the option, the seat that refused.
+    """
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -141,12 +148,15 @@ def answered(state: Proposed, moment: Moment) -> tuple[Event, ...]:
 
 
 def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming:
-    """The state when a declarer is to name trumps."""
+    """Return the state in which the declarer must name trumps."""
     return Naming(table=state.table, cards=state.cards, declarer=event.seat, calls=state.calls)
 
 
 def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E13: one of the three other suits; for everybody else the second round is over (E10)."""
+    """E13: Return the event by which the declarer names one of the suits that were not turned up.
+
+    Raises WrongPhase for any other seat, for its second round is over (E10), AgainstTheRules for any other call.
+    """
     if act.seat != state.declarer:
         raise WrongPhase("trumps_to_be_named", "E10", turn=state.declarer)
     allowed = other_suits(state.cards.turn_up)
@@ -155,13 +165,13 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     return (TrumpsCalled(seat=act.seat, call=act.bid),)
 
 
-def named(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """E13: what was named is trumps."""
+def trumps_named(state: Naming, moment: Moment) -> tuple[Event, ...]:
+    """E13: Return the trumps that the declarer has named; empty before that."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
-    """The state when all have passed, or agreed to a new deal: nothing is played."""
+    """Return the state when all have passed, or agreed to a new deal: no card is played."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
     return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

@@ -13,16 +13,19 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 HAND = 6
-"""Cards to each before the auction (E3, E50)."""
+"""Cards of each seat before the auction (E3, E50)."""
 PACKET = 3
-"""House dealing gives them three and three (E-O4)."""
+"""Cards in a packet when the house deals (E-O4)."""
 
 
 # The first dealer
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
-    """E-O29: where nobody named the first dealer the referee draws: the lowest card deals, level ones draw again."""
+    """E-O29: Return the draw for the first dealer, unless the opening names one: the lowest card deals.
+
+    Seats with equal lowest cards draw again.
+    """
     if state.drawn:
         return ()
     events: list[Event] = []
@@ -40,11 +43,15 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """E3-E4, E50: the dealer gives six cards each and turns up the next."""
+    """E3-E4, E50: Return the deal of six cards each and one face up.
+
+    Raises WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard for cards that cannot be in the
+    deal, and AgainstTheRules for wrong numbers of cards or a missing turn-up.
+    """
     table = state.table
     if table.tally:
         raise WrongPhase("entered_whole", "E-O41")
-    _by_the_dealer(table, act)
+    _check_dealer(table, act)
     if table.house:
         return (_house_deal(table, moment.seed),)
     counts = _counts(act, table)
@@ -52,7 +59,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("turn_up_needed", "E4")
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
-    _of_the_pack(act, 0)
+    _check_pack(act, 0)
     if counts != (HAND,) * table.seats:
         raise AgainstTheRules("six_cards_to_each", "E3", counts=(HAND,) * table.seats)
     if act.stock is not None and len(act.stock) < (needed := sum(later_counts(table, None))):
@@ -70,8 +77,8 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     )
 
 
-def _by_the_dealer(table: Table, act: Deal) -> None:
-    """E-O29; and in house dealing there is nothing to say."""
+def _check_dealer(table: Table, act: Deal) -> None:
+    """E-O29: Raise OutOfTurn for any seat but the dealer, AgainstTheRules for cards in an act if the house deals."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -81,7 +88,7 @@ def _by_the_dealer(table: Table, act: Deal) -> None:
 
 
 def _counts(act: Deal, table: Table) -> tuple[int, ...]:
-    """How many cards come to each seat."""
+    """Return the number of cards for each seat. Raises AgainstTheRules unless either hands or counts are given."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -90,8 +97,8 @@ def _counts(act: Deal, table: Table) -> tuple[int, ...]:
     return counts
 
 
-def _of_the_pack(act: Deal, dealt: int) -> None:
-    """E2: different cards of the 32, none of them dealt already."""
+def _check_pack(act: Deal, dealt: int) -> None:
+    """E2: Raise NoSuchCard if a card is not in the pack, is named twice or was dealt before."""
     texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
     if act.turn_up is not None:
         texts.append(act.turn_up)
@@ -99,12 +106,12 @@ def _of_the_pack(act: Deal, dealt: int) -> None:
         raise NoSuchCard("not_in_pack", "E2", cards=strange)
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", "E2", cards=sorted({card for card in texts if texts.count(card) > 1}))
-    if cards_of(texts) & dealt:  # which of them is for those to know who hold them
+    if cards_of(texts) & dealt:  # the error names no card, for it may be in a closed hand
         raise NoSuchCard("card_elsewhere", "E2")
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """E-O4: three and three from the shuffled pack, beginning with forehand, then the turn-up."""
+    """E-O4: Return a deal from the shuffled pack: packets of three, beginning with forehand, then the turn-up."""
     pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
@@ -124,7 +131,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
-    """The state when six cards each are out: forehand is to speak (E5)."""
+    """Return the state after the deal of six cards each: forehand speaks first (E5)."""
     table = state.table
     known = event.hands is not None
     assert event.turn_up is not None, "one card lies face up"
@@ -145,37 +152,47 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
 
 
 def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
-    """E14: three each; four players two each, the declarer one beside the turned-up card (E50-E51, E-O27)."""
+    """E14, E50-E51, E-O27: Return the number of later cards by seat: three, or two with four players.
+
+    With four players the declarer gets one, and the turned-up card.
+    """
     if table.seats < 4:
         return (3,) * table.seats
     if declarer is None:
-        return (1, 2, 2, 2)  # whoever it will be
+        return (1, 2, 2, 2)  # the sum is the same for any declarer
     return tuple(1 if seat == declarer else 2 for seat in range(4))
 
 
-def later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """E14, E50, E-O32: at a real table a second deal brings the rest."""
+def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """E14, E50, E-O32: Return the deal of the later cards at a real table.
+
+    Raises OutOfTurn for any seat but the dealer, NoSuchCard for cards that are dealt or not in the pack, and
+    AgainstTheRules for wrong numbers of cards, or if only one of the two deals has its cards entered.
+    """
     table, cards = state.table, state.cards
-    _by_the_dealer(table, act)
+    _check_dealer(table, act)
     if act.turn_up is not None or act.stock is not None:
         raise AgainstTheRules("only_later_cards", "E-O32")
     counts = _counts(act, table)
     if (act.hands is not None) != cards.known:
         raise AgainstTheRules("dealt_as_before", "E-O32")
-    _of_the_pack(act, sum(cards.hands) | BIT[cards.turn_up] if cards.known else 0)
+    _check_pack(act, sum(cards.hands) | BIT[cards.turn_up] if cards.known else 0)
     right = later_counts(table, state.contract.declarer)
     if counts != right:
         raise AgainstTheRules("wrong_later_cards", "E14" if table.seats < 4 else "E50", counts=right)
-    return (LaterCardsDealt(hands=act.hands, counts=counts, turn_up_to=_turn_up_to(state)),)
+    return (LaterCardsDealt(hands=act.hands, counts=counts, turn_up_to=_turn_up_taker(state)),)
 
 
-def _turn_up_to(state: LaterCards) -> int | None:
-    """E51."""
+def _turn_up_taker(state: LaterCards) -> int | None:
+    """E51: Return the seat that takes up the turned-up card: the declarer, with four players only."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
-def later_by_itself(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
-    """E-O32: from the stock, each seat's whole packet, clockwise from forehand; nothing if there is no stock."""
+def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
+    """E-O32: Return the deal of the later cards from the stock: whole packets, clockwise from forehand.
+
+    Empty if the stock is not known.
+    """
     table, stock = state.table, state.cards.stock
     if not stock:
         return ()
@@ -183,11 +200,11 @@ def later_by_itself(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
     hands: list[tuple[str, ...]] = [()] * table.seats
     for seat in clockwise(table.forehand, table.seats):
         hands[seat], stock = stock[: counts[seat]], stock[counts[seat] :]
-    return (LaterCardsDealt(hands=tuple(hands), counts=counts, turn_up_to=_turn_up_to(state)),)
+    return (LaterCardsDealt(hands=tuple(hands), counts=counts, turn_up_to=_turn_up_taker(state)),)
 
 
 def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:
-    """The state when everybody has all cards: forehand begins to declare (E19)."""
+    """Return the state when all seats have all their cards: forehand declares first (E19)."""
     table, cards = state.table, state.cards
     hands = list(cards.hands)
     if event.hands is not None:
@@ -209,7 +226,10 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
 
 
 def may_exchange(state: Declaring, seat: int) -> bool:
-    """E-O16: if the turned-up suit became trumps, before declaring, and never with four players (E51)."""
+    """E-O16: Return whether a seat may exchange the seven of trumps for the turned-up card.
+
+    It may if the turned-up suit is trumps, before the seat declares, and never with four players (E51).
+    """
     table, cards, contract = state.table, state.cards, state.contract
     seven = BIT[contract.trumps + "7"]
     return (
@@ -224,7 +244,10 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """E-O16: the seven of trumps for the card turned up."""
+    """E-O16: Return the exchange of the seven of trumps for the turned-up card.
+
+    Raises AgainstTheRules for any other card, and if :func:`may_exchange` is false.
+    """
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):
@@ -233,7 +256,7 @@ def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ..
 
 
 def seven_exchanged(state: Declaring, event: SevenExchanged, number: int) -> Declaring:
-    """The state after the exchange: the seven lies face up, and its holder has the card that lay there."""
+    """Return the state after the exchange: the seven is face up, and its former holder has the turned-up card."""
     seven, taken = BIT[event.card], BIT[event.turn_up]
     hands = [hand & ~seven for hand in state.cards.hands]
     hands[event.seat] |= taken

@@ -1,7 +1,8 @@
-"""Sequences declared and compared, and bella (E15-E27).
+"""Declaration and comparison of sequences, and bella (E15-E27).
 
-The comparison goes by what is said. Where the hands are known nothing can be said that they do not bear out, but
-"none" and "enough" always can (E25, E-O33); with closed hands a claim stands, and is tried when the deal is scored.
+The statements are compared, not the hands. If the hands are known, every statement must be true, except that "none"
+and "enough" are always allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is
+scored.
 """
 
 from msgspec.structs import replace
@@ -30,22 +31,22 @@ _EXPECTED_BY = {
     "trumps": "E23",
     "answer_trumps": "E23",
 }
-"""The rule by which each thing is said."""
+"""The rule for each expected statement."""
 
 
 def awaited(state: Declaring) -> tuple[int, ...]:
-    """Whose word it is: the best so far names its top and whether it is in trumps, all else is the next seat's.
+    """Return the seat that must speak: the holder of the best sequence for its top and trumps, else the next seat.
 
-    Nobody's between the last word and what follows from it.
+    Empty after the last statement.
     """
     if state.expected in ("top", "trumps"):
-        assert state.best is not None, "asked of the best"
+        assert state.best is not None, "the question is for the best sequence"
         return (state.best.seat,)
     return state.to_speak[:1]
 
 
 def best_of(state: Declaring, seat: int) -> Sequence | None:
-    """The best sequence of a seat's hand, where it is known."""
+    """Return the best sequence of a seat's known hand; ``None`` if it has none."""
     return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
 
 
@@ -53,8 +54,12 @@ def best_of(state: Declaring, seat: int) -> Sequence | None:
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E19, E21, E23: the class of one's best sequence, its top card, or whether it is in trumps."""
-    if _adds(state, act):
+    """E19, E21, E23: Return a statement about a seat's best sequence: its class, its top card, or whether in trumps.
+
+    Raises OutOfTurn for any other seat, WrongPhase if an answer is expected, and AgainstTheRules for a statement that
+    is not the expected one or that the known hand contradicts.
+    """
+    if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is not None:
         raise WrongPhase("shown_in_the_play", "E-O34")
@@ -63,21 +68,21 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
     expected = state.expected
     if expected in ("answer", "answer_to_top"):
         raise WrongPhase("answer_expected", _EXPECTED_BY[expected])
-    said = [name for name in ("sequence", "top", "trumps") if getattr(act, name) is not None]
-    if len(said) != 1:
+    stated = [name for name in ("sequence", "top", "trumps") if getattr(act, name) is not None]
+    if len(stated) != 1:
         raise AgainstTheRules("one_thing_at_a_time", "E19")
-    if said[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
+    if stated[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
         raise AgainstTheRules("something_else_asked", _EXPECTED_BY[expected], expected=expected)
     return (_declared(state, act),)
 
 
-def _adds(state: Declaring | Playing, act: Declare) -> bool:
-    """E23: both say whether it is in trumps; when the first has said yes, the other's no changes nothing."""
+def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
+    """E23: Return whether an act adds that the seat's equal sequence is not in trumps, which is known by then."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
-    """E-O33: what is said must be so, as far as the referee knows the hand."""
+    """E-O33: Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
     seat, known, best = act.seat, state.cards.known, state.best
     mine = best_of(state, seat) if known else None
     if act.sequence is not None:
@@ -90,26 +95,28 @@ def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
         if act.top not in allowed_tops(state):
             raise AgainstTheRules("not_the_top", "E21")
         return SequenceDeclared(seat=seat, top=act.top)
-    assert best is not None, "compared with something"
+    assert best is not None, "there is a best sequence to compare with"
     if mine is not None and act.trumps is not mine.trumps:
         raise AgainstTheRules("not_in_the_hand", "E-O33")
     return SequenceDeclared(seat=seat, trumps=act.trumps)
 
 
 def allowed_tops(state: Declaring) -> str:
-    """E21: the top of the best sequence; with closed hands whatever it can be by what has been said."""
+    """E21: Return the ranks that may be named as the top of the best sequence.
+
+    With closed hands: all ranks that agree with the earlier statements.
+    """
     best = state.best
-    assert best is not None, "asked of the best"
+    assert best is not None, "the question is for the best sequence"
     if state.cards.known:
         mine = best_of(state, best.seat)
-        assert mine is not None, "borne out by the hand"
+        assert mine is not None, "the hand has the sequence"
         return RANKS[mine.top]
     tops = TOPS[best.sequence]
     return tops if best.above is None else tops[tops.index(best.above) + 1 :]
 
 
 def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, number: int) -> Declaring | Playing:
-    """The state after a statement."""
     if event.seat == state.may_add and event.trumps is False:
         return replace(state, may_add=None)
     assert isinstance(state, Declaring), "only an addition comes later"
@@ -120,7 +127,7 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
             replace(state, best=Claim(seat=event.seat, event=number, sequence=event.sequence, five=event.five))
         )
     best = state.best
-    assert best is not None, "asked of the best"
+    assert best is not None, "the question is for the best sequence"
     if event.top is not None:
         return replace(state, best=replace(best, top=event.top), expected="answer_to_top")
     if state.expected == "trumps":
@@ -132,13 +139,14 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
 
 
 def _next(state: Declaring) -> Declaring:
-    """The next seat speaks: it declares if nobody has a sequence yet, otherwise it answers (E-O28)."""
+    """Return the state in which the next seat speaks: it answers the best sequence, or declares if no seat has one
+    (E-O28)."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
 def _trumps_known(state: Declaring) -> Declaring:
-    """E23-E24: equal so far, and the best has said whether it is in trumps."""
-    assert state.best is not None, "compared with something"
+    """E23-E24: Return the state after the best of two equal sequences was said to be in trumps or not."""
+    assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
         return _next(replace(state, may_add=state.to_speak[0]))
     return replace(state, expected="answer_trumps")
@@ -148,7 +156,11 @@ def _trumps_known(state: Declaring) -> Declaring:
 
 
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
-    """E20, E22: better, equal or enough against the best so far."""
+    """E20, E22: Return a seat's answer to the best sequence so far: better, equal or enough.
+
+    Raises WrongPhase if no answer is expected, OutOfTurn for any other seat, and AgainstTheRules for an answer that
+    the known hand or the earlier statements contradict.
+    """
     if state.expected not in ("answer", "answer_to_top"):
         raise WrongPhase("nothing_to_answer", "E20")
     seat, answer = act.seat, act.answer
@@ -160,7 +172,7 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
     if state.cards.known:
         assert state.best is not None, "there is something to answer"
         mine, theirs = best_of(state, seat), best_of(state, state.best.seat)
-        assert theirs is not None, "borne out by the hand"
+        assert theirs is not None, "the hand has the sequence"
         refrains = answer == "enough" and mine is not None and (mine.cards, mine.top) >= (theirs.cards, theirs.top)
         five = answer == "better" and mine is not None and mine.five
     elif state.expected == "answer" and answer == "better":
@@ -171,7 +183,7 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
 
 
 def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
-    """E-O33: the truth, or "enough"; with closed hands whatever can be true."""
+    """E-O33: Return the answers that are true, and "enough"; with closed hands all that can be true."""
     best = state.best
     assert best is not None, "there is something to answer"
     if not state.cards.known:
@@ -184,7 +196,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
     mine, theirs = best_of(state, state.to_speak[0]), best_of(state, best.seat)
     if mine is None:
         return ("enough",)
-    assert theirs is not None, "borne out by the hand"
+    assert theirs is not None, "the hand has the sequence"
     ahead = mine.cards - theirs.cards if state.expected == "answer" else mine.top - theirs.top
     if ahead < 0:
         return ("enough",)
@@ -192,7 +204,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """The state after an answer; what has been named already is not asked again (E-O35)."""
+    """Return the state after an answer. A top or trumps that were named are not asked for again (E-O35)."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -215,18 +227,18 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
     return _trumps_known(state)
 
 
-# The comparison is over
+# The end of the comparison
 
 
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """E24: the ruling, when all have spoken."""
+    """E24: Return the result of the comparison when all have spoken; empty before."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
-    """The state when forehand is to lead (E28)."""
+    """Return the state in which forehand leads (E28)."""
     table = state.table
     none = (0,) * table.seats
     return Playing(
@@ -247,8 +259,13 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E-O34: with closed hands sequences beside the one that won are shown before the second trick."""
-    if not state.trick and not state.won and _adds(state, act):
+    """E-O34: Return the event by which a seat shows a further sequence, with closed hands and before the second
+    trick.
+
+    Raises WrongPhase for any other statement, AgainstTheRules if the seat may show none or the cards are no sequence,
+    and NoSuchCard if another seat has played or shown one of the cards.
+    """
+    if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is None or (act.sequence, act.top, act.trumps) != (None, None, None):
         raise WrongPhase("declarations_over", "E19")
@@ -269,14 +286,17 @@ def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event
 
 
 def may_show(state: Playing, seat: int) -> bool:
-    """E-O34: a seat that scores its sequences, before the second trick has been led to."""
+    """E-O34: Return whether a seat may show sequences: it scores sequences, and the second trick has not begun."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
     return seat in scorers(state.table, state.contract.declarer, state.sequences)
 
 
 def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E24, E53, E-O12, E-O25, E-O35: who scores sequences, the best first; nobody where level ones cancel out."""
+    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, the best first.
+
+    Empty if there is no sequence, or if equal sequences cancel out.
+    """
     if said.best is None:
         return ()
     first = said.best.seat
@@ -287,7 +307,7 @@ def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
 
 
 def on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
-    """E49, E53, E-O25: the seats whose sequences count together."""
+    """E49, E53, E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
     opponents = table.opponents(declarer)
@@ -297,7 +317,6 @@ def on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
 
 
 def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing:
-    """The state after cards were laid open."""
     shown = (*state.sequences.shown, (event.seat, cards_of(event.cards), number))
     return replace(state, sequences=replace(state.sequences, shown=shown))
 
@@ -306,35 +325,39 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """E18, E26-E27: king and queen of trumps, if one likes, until the second of them lies in a trick."""
-    if (refusal := no_bella(state, act.seat)) is not None:
+    """E18, E26-E27: Return the declaration of king and queen of trumps.
+
+    Raises AgainstTheRules if the seat cannot have both cards, has declared them, or is too late.
+    """
+    if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
 
 
-def no_bella(state: Declaring | Playing, seat: int) -> Refused | None:
-    """Why a seat may not declare bella, if it may not."""
+def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
+    """Return the refusal of a declaration of bella by a seat; ``None`` if the seat may declare it."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")
-    held = state.cards.hands[seat]
+    cards = state.cards.hands[seat]
     if isinstance(state, Playing):
         if not state.cards.known:
-            held &= ~state.gone | state.played[seat]
-        if held & pair == pair and not _in_time(state, pair):
+            cards &= ~state.gone | state.played[seat]
+        if cards & pair == pair and not _in_time(state, pair):
             strict = state.table.options.bella_deadline == "first_card"
             return AgainstTheRules("bella_after_first_card" if strict else "bella_too_late", "E27")
-    return AgainstTheRules("no_bella", "E18") if held & pair != pair else None
+    return AgainstTheRules("no_bella", "E18") if cards & pair != pair else None
 
 
 def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
-    """E26: whether bella may be declared now."""
+    """E26: Return whether a seat may declare bella now."""
     pair = BELLA[state.contract.trumps]
-    return state.cards.hands[seat] & pair == pair and no_bella(state, seat) is None
+    return state.cards.hands[seat] & pair == pair and bella_refusal(state, seat) is None
 
 
 def _in_time(state: Playing, pair: int) -> bool:
-    """E27, E-O15, E-O39: the cards that still lie in the trick count as not yet played."""
+    """E27, E-O15, E-O39: Return whether bella can still be declared; cards of the trick under way are not yet
+    played."""
     gone = pair & state.gone
     if not gone:
         return True
@@ -344,5 +367,4 @@ def _in_time(state: Playing, pair: int) -> bool:
 
 
 def bella_declared(state: Declaring | Playing, event: BellaDeclared, number: int) -> Declaring | Playing:
-    """The state after bella was declared."""
     return replace(state, bella=(*state.bella, (event.seat, number)))

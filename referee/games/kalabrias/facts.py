@@ -1,4 +1,4 @@
-"""The facts that only Kalabrias has."""
+"""Events that only Kalabrias has."""
 
 from typing import ClassVar, Literal
 
@@ -28,7 +28,7 @@ class RedealAnswered(Event):
 
 
 class DeclarerBound(Event):
-    """The refused new deal made this seat declarer, and it is to name trumps (E12-E13)."""
+    """A refused new deal made this seat the declarer, who must name trumps (E12-E13)."""
 
     TOPIC: ClassVar[str] = "redeal/declarer-bound"
     seat: Seat
@@ -45,9 +45,9 @@ class TrumpsMade(Event):
 
 
 class LaterCardsDealt(Event):
-    """The cards after the auction: by seat, or with closed hands only how many.
+    """The later cards were dealt, after the auction: ``hands`` by seat, or with closed hands only ``counts``.
 
-    ``turn_up_to``: who has taken up the card that lay on the table (E51).
+    ``turn_up_to`` is the seat that took up the turned-up card (E51).
     """
 
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
@@ -67,7 +67,7 @@ class SevenExchanged(Event):
 
 
 class SequenceDeclared(Event):
-    """A seat stated one thing of its best sequence. ``five``: that it is long, where that counts (E-O11)."""
+    """A seat stated one fact of its best sequence. ``five``: it has five cards, if that counts (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
@@ -78,9 +78,10 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25).
+    """A seat answered the best sequence so far. ``refrains``: it had an equal or better one, but did not say so
+    (E25).
 
-    Nobody is told before the deal is over: that seat would learn from it what was not said of the other sequence.
+    ``refrains`` is hidden until the deal is over, for it shows more of the other sequence than was stated.
     """
 
     TOPIC: ClassVar[str] = "sequence/answered"
@@ -92,7 +93,7 @@ class SequenceAnswered(Event):
 
 
 class SequencesCompared(Event):
-    """All have spoken: who has the best sequence, and who is level with it outside trumps (E24)."""
+    """The sequences were compared: ``seat`` has the best, and ``level`` equal sequences outside trumps (E24)."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None
@@ -100,7 +101,7 @@ class SequencesCompared(Event):
 
 
 class SequenceShown(Event):
-    """With closed hands: a seat laid open the cards of a sequence (E-O34)."""
+    """A seat showed the cards of a sequence, with closed hands (E-O34)."""
 
     TOPIC: ClassVar[str] = "sequence/shown"
     seat: Seat
@@ -115,22 +116,22 @@ class BellaDeclared(Event):
 
 
 class DealCounted(Event):
-    """A deal whose cards nobody told was counted: what each has made, by seat."""
+    """A deal without recorded cards was counted at the table. Numbers are by seat."""
 
     TOPIC: ClassVar[str] = "deal/counted"
     kind: DealKind
     tricks: wire_types.Counts
     declarer: Seat | None = None
     trumps: wire_types.Suit | None = None
-    """Their suit; null: nothing was played."""
+    """The trump suit; null: the deal was not played."""
     card_points: wire_types.PointsBySeat = ()
-    """For the cards in the tricks won, and the last trick (E34-E41)."""
+    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: wire_types.PointsBySeat = ()
-    """For sequences (E20, E24)."""
+    """Points for sequences (E20, E24)."""
     bella_points: wire_types.PointsBySeat = ()
-    """For king and queen of trumps (E18)."""
+    """Points for king and queen of trumps (E18)."""
     scoring: wire_types.Seats = ()
-    """Who scores sequences, the best first."""
+    """The seats that score sequences, the best first."""
 
 
 FACTS: tuple[type[Event], ...] = (

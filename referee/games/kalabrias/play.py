@@ -1,4 +1,4 @@
-"""The play of the cards (E28-E33, E41)."""
+"""Play of the cards (E28-E33, E41)."""
 
 from msgspec.structs import replace
 
@@ -13,12 +13,15 @@ from referee.visibility import Event
 
 
 def tricks_in_all(seats: int) -> int:
-    """E32: as many as each has cards."""
+    """E32: Return the number of tricks in a deal, which is the number of cards in each hand."""
     return 8 if seats == 4 else 9
 
 
 def playable(state: Playing, hand: int) -> int:
-    """E29-E30, E-O17, E-O18: follow suit, else trump, else any card; on a trump lead beat the best so far if able."""
+    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played: follow suit, else trump, else any card.
+
+    On a trump lead the best trump so far must be beaten if possible.
+    """
     led = state.led
     if not led:
         return hand
@@ -36,7 +39,7 @@ def playable(state: Playing, hand: int) -> int:
 
 
 def possible(state: Playing, seat: int) -> int:
-    """With closed hands: what has not been seen; but a turn-up that was taken must be played by the last trick."""
+    """Return the cards that a closed hand may still hold; in the last trick only a turn-up that the seat took."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
@@ -47,7 +50,11 @@ def _beaters(state: Playing) -> int:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """E28-E32: in turn, and by the duties of E29-E30, which closed hands leave to the players."""
+    """E28-E32: Return the event of a card played.
+
+    Raises OutOfTurn for any other seat, NoSuchCard for a card that the seat cannot hold and, if hands are known,
+    AgainstTheRules for a card against the duties of E29-E30.
+    """
     seat = act.seat
     if seat != state.turn:
         raise OutOfTurn("out_of_turn", "E29" if state.trick else "E31" if state.won else "E28", turn=state.turn)
@@ -63,7 +70,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: who took the trick, and the end of play with the last one."""
+    """E31-E32: Return the winner of a complete trick, and the end of play after the last trick; else empty."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
@@ -75,7 +82,8 @@ def _seen(act: Play) -> NoSuchCard:
 
 
 def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """Which duty the card goes against; ``must_overtrump`` extends that of E30 to plain leads (E-O17)."""
+    """Return the refusal of a card, by the duty that it breaks; ``must_overtrump`` extends E30 to plain leads
+    (E-O17)."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:
@@ -87,7 +95,6 @@ def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card."""
     seat, bit = event.seat, BIT[event.card]
     trick = (*state.trick, (seat, event.card))
     gone = state.gone | bit
@@ -104,7 +111,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """E31, E33, E41: the state after a trick; its winner has its points, and leads."""
+    """E31, E33, E41: Return the state after a trick: the winner gets its points, and leads."""
     seat = event.seat
     points = POINTS[state.contract.trumps]
     worth = LAST_TRICK if event.trick == tricks_in_all(state.table.seats) else 0
@@ -126,7 +133,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be scored."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

@@ -1,4 +1,4 @@
-"""The cards: what they are worth, which beats which, and which lie in sequence (E2, E15-E18, E33-E41)."""
+"""The cards: their points, their rank in a trick, and sequences (E2, E15-E18, E33-E41)."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from referee.cards import BIT, SUIT, SUITS, Cards
 from referee.cards import PACK as FIFTY_TWO
 
 RANKS = "789TJQKA"
-"""In the ordinary order, in which sequences lie (E17)."""
+"""The ranks in the order of sequences, lowest first (E17)."""
 
 PACK: tuple[str, ...] = tuple(card for card in FIFTY_TWO if card[1] in RANKS)
 """The 32 cards (E2)."""
@@ -25,11 +25,12 @@ CARD_POINTS = {  # E34-E40, E-O3
 }
 
 LAST_TRICK = 10
-"""E41."""
+"""Points for the last trick (E41)."""
 
 
 def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
-    """For each card those that beat it: higher ones of its suit, and all trumps if it is none itself (E31)."""
+    """Return for each card the cards that beat it: higher ones of its suit and, for a plain card, all trumps
+    (E31)."""
     beaters = {}
     for suit in SUITS:
         ranks = order["trumps" if suit == trumps else "plain"]
@@ -43,13 +44,13 @@ def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
 BEATERS: dict[str, dict[str, dict[Cards, Cards]]] = {
     name: {trumps: _beaters(order, trumps) for trumps in SUITS} for name, order in TRICK_RANK.items()
 }
-"""By trick rank and trumps, for each card the cards that beat it."""
+"""The cards that beat each card, by trick rank and trumps."""
 
 POINTS: dict[str, dict[str, int]] = {
     trumps: {card: CARD_POINTS["trumps" if card[0] == trumps else "plain"][card[1]] for card in PACK}
     for trumps in SUITS
 }
-"""By trumps, what each card is worth in a trick (E34-E40)."""
+"""The points of each card in a trick, by trumps (E34-E40)."""
 
 BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
 """King and queen of trumps (E18)."""
@@ -58,30 +59,31 @@ BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in S
 
 SequenceName = Literal["small", "large"]
 TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
-"""The ranks that a sequence of three (E15), of four or five (E16), can have on top."""
+"""The ranks that can be the top of a small sequence (three cards, E15) and of a large one (four or five, E16)."""
 
 
 class Sequence(msgspec.Struct, frozen=True, order=True):
-    """A sequence for comparison: its cards (three, or four for every large one unless longer ones win), its top
-    as a place in ``RANKS``, and whether it is in trumps (E20-E24)."""
+    """A sequence in a form that can be compared (E20-E24)."""
 
     cards: int
+    """Three; or four for every large sequence, unless longer sequences win."""
     top: int
+    """The index of the top card in ``RANKS``."""
     trumps: bool
 
     @property
     def name(self) -> SequenceName:
-        """E15-E16."""
+        """The class of the sequence (E15-E16)."""
         return "small" if self.cards == 3 else "large"
 
     @property
     def five(self) -> bool:
-        """Longer than four cards, where that counts (E-O11)."""
+        """True for more than four cards, if that counts (E-O11)."""
         return self.cards == 5
 
 
 def _runs(pattern: int) -> tuple[tuple[int, int], ...]:
-    """The unbroken runs of three cards or more: how many, and the place of the highest."""
+    """Return the unbroken runs of three cards or more in a pattern of bits: each its length and its highest bit."""
     runs, length = [], 0
     for place in range(len(RANKS) + 1):
         if pattern >> place & 1:
@@ -98,12 +100,12 @@ _LOWEST = {suit: BIT[suit + RANKS[0]].bit_length() - 1 for suit in SUITS}
 
 
 def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
-    """The unbroken runs of a suit in a hand: how many cards, and the top as a place in ``RANKS``."""
+    """Return the unbroken runs of a suit in a hand: each its length, and the index of its top in ``RANKS``."""
     return _RUNS[hand >> _LOWEST[suit] & 0xFF]
 
 
 def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
-    """The best sequence of a hand (E21): large before small, then the higher top, then trumps (E-O11)."""
+    """Return the best sequence of a hand (E21, E-O11): large before small, then the higher top, then trumps."""
     best = None
     for suit in SUITS:
         for length, top in runs(hand, suit):
@@ -115,21 +117,21 @@ def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
 
 
 def stretch(suit: str, top: int, length: int) -> Cards:
-    """So many cards in sequence below and with this top."""
+    """Return the sequence of this length with this top card."""
     return sum(BIT[suit + RANKS[place]] for place in range(top - length + 1, top + 1))
 
 
 def is_sequence(cards: Cards) -> bool:
-    """E15-E16, E-O34: three or more cards of one suit without a gap."""
+    """E15-E16, E-O34: Return whether cards are three or more of one suit without a gap."""
     return any(
         cards & SUIT[suit] == cards and [length for length, _ in runs(cards, suit)] == [cards.bit_count()]
         for suit in SUITS
     )
 
 
-def cut(length: int, small: int, large: int, five: int) -> int:
-    """E-O10, E-O34: what a run of so many cards brings, cut in the best way into sequences that do not overlap."""
+def best_split(length: int, small: int, large: int, five: int) -> int:
+    """E-O10, E-O34: Return the most points for a run, split into separate sequences of three, four or five cards."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))
-    return max(points + cut(length - cards, small, large, five) for cards, points in pieces if cards <= length)
+    return max(points + best_split(length - cards, small, large, five) for cards, points in pieces if cards <= length)

@@ -1,4 +1,4 @@
-"""Writing a deal into the protocol, and the end of the match (E33-E53)."""
+"""The score of a deal, and the end of the match (E33-E53)."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, NotRequired, TypedDict
@@ -10,7 +10,7 @@ from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, MatchWon, Payment
 from referee.games.kalabrias.declarations import scorers
-from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
+from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
@@ -18,66 +18,69 @@ from referee.value import RuleId
 from referee.visibility import Event
 
 TEN_EACH = 10
-"""What level sequences bring by ``equal_sequences: ten_each`` (E-O12)."""
+"""Points for each of two equal sequences by ``equal_sequences: ten_each`` (E-O12)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Where the match waits for it, any seat writes the deal into the protocol."""
+    """Return the line of the deal and its consequences. Any seat may send this act, if the match waits for it."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """E42: scored at once, but a deal that was played waits for ``score`` where errors could be knocked for; not one
-    that was counted at the table."""
+    """E42: Return the line of the deal and its consequences; empty if the deal waits for ``score``.
+
+    A deal that was played waits if the match penalises errors, unless it was counted at the table.
+    """
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
 
 
-# What each has won
+# Points of each seat
 
 
 def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
-    """By seat, for sequences (E24, E53, E-O10, E-O12, E-O14)."""
-    options, said = table.options, deal.sequences
+    """E24, E53, E-O10, E-O12, E-O14: Return the points for sequences, by seat."""
+    options, sequences = table.options, deal.sequences
     points = [0] * table.seats
-    brings = _held if deal.known else _claimed
+    points_of = _hand_points if deal.known else _claim_points
     for seat in scoring:
-        points[seat] = brings(options, deal, contract, seat)
-    if not scoring and said.best is not None and options.equal_sequences == "ten_each":
-        for seat in (said.best.seat, *said.level):
-            points[seat] = TEN_EACH if deal.known or _borne_out(options, deal, contract, seat) else 0
+        points[seat] = points_of(options, deal, contract, seat)
+    if not scoring and sequences.best is not None and options.equal_sequences == "ten_each":
+        for seat in (sequences.best.seat, *sequences.level):
+            points[seat] = TEN_EACH if deal.known or _has_level_sequence(options, deal, contract, seat) else 0
     return with_a_trick(table, deal.tricks, points)
 
 
 def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """E-O14: by seat, of the points for sequences those that count."""
+    """E-O14: Return the points for sequences that count, by seat: by the option, only with a trick of the own
+    side."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
     return [each if any(tricks[who] for who in side) else 0 for each, side in zip(points, sides, strict=True)]
 
 
-def worth(options: Options, length: int) -> int:
-    """E-O1: one sequence of three, four or five cards."""
+def sequence_worth(options: Options, length: int) -> int:
+    """E-O1: Return the points for one sequence of three, four or five cards."""
     values = options.sequence_points
     five = values.large if values.five is None else values.five
     return {3: values.small, 4: values.large}.get(length, five)
 
 
-def worth_cut(options: Options, length: int) -> int:
-    """E-O10, E-O34: a run of so many cards, cut in the best way."""
-    small, large, five = (worth(options, cards) for cards in (3, 4, 5))
-    return cut(length, small, large, five)
+def run_worth(options: Options, length: int) -> int:
+    """E-O10, E-O34: Return the points for a run of cards, split in the best way."""
+    small, large, five = (sequence_worth(options, cards) for cards in (3, 4, 5))
+    return best_split(length, small, large, five)
 
 
 def _all_of(options: Options, hand: int) -> int:
-    """E-O10: all sequences of a hand."""
-    return sum(worth_cut(options, length) for suit in SUITS for length, _ in runs(hand, suit))
+    """E-O10: Return the points for all sequences of a hand."""
+    return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
-def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """What the sequences of a known hand bring."""
+def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+    """Return the points for the sequences of a known hand."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_of(options, hand)
@@ -90,11 +93,14 @@ def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -
         for length, top in runs(hand, suit)
         if (top, suit == trumps) == (best.top, best.trumps) and (length > 3) == (best.cards > 3)
     )
-    return max(worth(options, min(length, 5)) for length in lengths)
+    return max(sequence_worth(options, min(length, 5)) for length in lengths)
 
 
-def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """With closed hands: the claim that won, if the cards bear it out, and what was shown (E-O33, E-O34)."""
+def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+    """Return the points of a closed hand for the winning claim, if the cards prove it, and for sequences shown.
+
+    E-O33, E-O34.
+    """
     hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
     if best is not None and best.seat == seat:
@@ -102,7 +108,7 @@ def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int
         if not evidence:
             return 0
         if not options.winner_scores_all_sequences:
-            return worth(options, evidence.bit_count())
+            return sequence_worth(options, evidence.bit_count())
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
@@ -110,18 +116,18 @@ def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
-    """The cards in a hand that bear a claim out, the longest and highest; none if it is false."""
+    """Return the longest and highest sequence in a hand that proves a claim; 0 if the claim is false."""
     found = 0
     for suit in SUITS:
         if claim.trumps is not None and claim.trumps is not (suit == trumps):
             continue
         for length, top in runs(hand, suit):
-            found = max(found, _stretch_claimed(claim, suit, length, top, longer_wins), key=int.bit_count)
+            found = max(found, _claimed_part(claim, suit, length, top, longer_wins), key=int.bit_count)
     return found
 
 
-def _stretch_claimed(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
-    """Where a run bears the claim out, by the highest top that it can have been said of."""
+def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
+    """Return the part of a run that proves a claim, with the highest possible top; 0 if no part does."""
     least = {"small": 3, "large": 5 if claim.five and longer_wins else 4}[claim.sequence]
     most = 3 if claim.sequence == "small" else 5
     for place in range(top, top - length + least - 1, -1):
@@ -132,16 +138,16 @@ def _stretch_claimed(claim: Claim, suit: str, length: int, top: int, longer_wins
     return 0
 
 
-def _borne_out(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
-    """With closed hands: whether a seat that said its sequence was level had such a one."""
+def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
+    """Return whether a closed hand has the sequence that its seat called equal to the best."""
     best = deal.sequences.best
-    assert best is not None, "level with something"
+    assert best is not None, "there is a best sequence"
     claim = replace(best, seat=seat, trumps=False)
     return bool(_evidence(claim, deal.hands[seat], contract.trumps, options.longer_sequence_wins))
 
 
 def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
-    """By seat, for bella declared; with closed hands only if its two cards came from that seat (E18, E-O33)."""
+    """E18, E-O33: Return the points for bella, by seat; with closed hands only if the seat played both cards."""
     pair = BELLA[contract.trumps]
     points = [0] * table.seats
     for seat, _ in deal.bella:
@@ -157,15 +163,18 @@ Whose = Literal["everybody", "declarer's side", "the opponents", "nobody", "the 
 
 
 class Settlement(NamedTuple):
-    """How a deal is settled: by which rule, and by which with three players; whose own points count, who gets the
-    declarer's beside, and who gets what level deals had set aside (E-O36)."""
+    """The way in which a deal is settled."""
 
     outcome: Literal["made", "tie", "bete"]
     rule: str
     with_three: str
+    """The rule with three players."""
     own: Whose
+    """The seats that score their own points."""
     declarers: Whose
+    """The seats that score the declarer's points."""
     set_aside: Whose
+    """The seats that score the points that level deals have set aside (E-O36)."""
 
 
 # fmt: off
@@ -176,7 +185,7 @@ SETTLEMENTS = {  # E43-E45, E-O21, E-O24, E-O36
     "level: bete":          Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
     "opponents have more":  Settlement("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
 }
-BETE_SPLIT = {  # E48, E-O23, E-O38: halves that the higher of two opponents gets, and the other
+BETE_SPLIT = {  # E48, E-O23, E-O38: half shares of the opponent with more points, and of the other
     "half":                      (1, 1),
     "higher_opponent_takes_all": (2, 0),
     "full_to_both":              (2, 2),
@@ -186,7 +195,7 @@ BETE_SPLIT = {  # E48, E-O23, E-O38: halves that the higher of two opponents get
 
 
 def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
-    """E43-E45, E47-E49: who has more, and what follows from it; and what the declarer's side has."""
+    """E43-E45, E47-E49: Return the settlement of a deal, and the points of the declarer's side."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
@@ -197,9 +206,9 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
 
 
 def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str) -> tuple[int, ...]:
-    """E45, E48, E52, E-O23, E-O38: what each opponent gets of a prize, in the units of the protocol."""
+    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in the units of the protocol."""
     given = [0] * table.seats
-    higher = max(opponents, key=lambda seat: own[seat])  # the first of level ones: nearest left of the declarer
+    higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
     for seat in opponents:
         halves = BETE_SPLIT[split][seat != higher] if table.seats == 3 else 2
         given[seat] = prize * table.unit * halves // 2
@@ -211,13 +220,13 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
 # The line in the protocol
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line of the deal, and who has won."""
+def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the line of a deal that a correction scores again, and its consequences."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, and who has won (E42-E46)."""
+    """E42-E46: Return the line of the deal and, if it ends the match, the win."""
     contract = deal.contract
     entries, detail = _settled(table, deal, contract) if contract else ([], _undecided(table))
     points = list(table.points)
@@ -242,31 +251,30 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 class Detail(TypedDict):
-    """What only this game tells of a deal; of one that was not played only ``carry``. Lists go by seat."""
+    """The details of a deal of Kalabrias; only ``carry`` if the deal was not played. Lists are by seat."""
 
     carry: wire_types.WholePoints
-    """Points that level deals have set aside, after this one (E-O36)."""
+    """Points that level deals, this one included, have set aside (E-O36)."""
     card_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """For the cards in the tricks won, and the last trick (E34-E41)."""
+    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """For sequences (E20, E24)."""
+    """Points for sequences (E20, E24)."""
     bella_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """For king and queen of trumps (E18)."""
+    """Points for king and queen of trumps (E18)."""
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Those three together."""
+    """The sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
-    """Whether the declarer has more than the opponents, as much, or less."""
+    """The result for the declarer: more points than the opponents, equal points, or fewer."""
     rule: NotRequired[RuleId]
     """The rule by which the deal was settled."""
 
 
 def _undecided(table: Table) -> Detail:
-    """What is told of a deal that was not played."""
     return {"carry": table.carry}
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
-    """E42: what each has won, and how the deal is settled by it."""
+    """E42: Return the entries and the detail of a deal that was played."""
     if (counted := deal.counted) is not None:
         return _settled_entries(
             table, deal, contract, counted.scoring, deal.card_points, counted.sequences, counted.bella
@@ -285,12 +293,14 @@ def _settled_entries(
     sequences: Sequence[int],
     bella: Sequence[int],
 ) -> tuple[list[Entry], Detail]:
-    """E42: the numbers on the line, and how they came about. Points go by seat; ``scoring``: who has sequences that
-    count, the best first."""
+    """E42: Return the entries and the detail of a deal with these points, by seat.
+
+    ``scoring`` has the seats that score sequences, the best first.
+    """
     declarer, options = contract.declarer, table.options
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
     settled, ours = settle(table, declarer, own)
-    opponents, everybody = table.opponents(declarer), range(table.seats)
+    opponents, all_seats = table.opponents(declarer), range(table.seats)
     carry = table.carry if settled.set_aside == "the next deal" else 0
     detail: Detail = {
         "card_points": list(card_points),
@@ -302,7 +312,7 @@ def _settled_entries(
         "carry": carry + ours if settled.declarers == "the next deal" else carry,
     }
     entries = []
-    for seat in everybody if settled.own == "everybody" else opponents:
+    for seat in all_seats if settled.own == "everybody" else opponents:
         entries += _own_entries(table, deal, seat, card_points, sequences, bella, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
@@ -313,11 +323,11 @@ def _settled_entries(
 
     if settled.declarers == "the opponents":
         enter(divided(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
-    if settled.set_aside == "the opponents" and table.carry:  # won even where nobody gets the declarer's
+    if settled.set_aside == "the opponents" and table.carry:  # even if the declarer's points are lost
         split = "half" if options.bete_split == "none" else options.bete_split
         enter(divided(table, opponents, own, table.carry, split), "E-O36")
     elif settled.set_aside == "declarer's side" and table.carry:
-        enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in everybody]), "E-O36")
+        enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in all_seats]), "E-O36")
     return entries, detail
 
 
@@ -330,7 +340,8 @@ def _own_entries(
     bella: Sequence[int],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """What a seat and its partner (E52) won: with tricks, sequences and bella."""
+    """Return the entries of a seat for tricks, sequences and bella; with four players its partner's count too
+    (E52)."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
 
     def enter(points: int, rule: str, shown: tuple[int, ...]) -> None:
@@ -349,7 +360,7 @@ def _own_entries(
 
 
 def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
-    """Why a seat scores sequences: it has the best, is on the side of the best, or is level with it."""
+    """Return the rule by which a seat scores sequences: it has the best, is on its side, or is equal to it."""
     if not scoring:
         return "E-O12"
     if scoring[0] == seat:
@@ -358,7 +369,10 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """E46, E-O20, E-O31: after the deal, the highest with the target reached; level at the top: another deal."""
+    """E46, E-O20, E-O31: Return the win of the highest seat that has reached the target.
+
+    Empty if no seat has, or if two sides are equal at the top: then another deal follows.
+    """
     if (winners := leading(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -376,7 +390,10 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """E-O42: each loser pays the winner, of partners the one on the loser's left, for the points between them."""
+    """E-O42: Return the payments for the difference in points: each loser pays the winner.
+
+    If partners win, each loser pays the partner on the left.
+    """
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -388,7 +405,8 @@ def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment
 
 
 def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The seat, or the partners (E52), alone at the top with the target reached."""
+    """Return the seat, or the partners (E52), alone at the top with the target reached; ``None`` if there is no
+    leader."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -398,7 +416,7 @@ def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """The state between deals: the deal moves on clockwise (E-O29), but see ``redeal_dealer`` (E-O6)."""
+    """Return the state between deals. The deal moves clockwise (E-O29), except by ``redeal_dealer`` (E-O6)."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

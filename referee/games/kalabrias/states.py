@@ -1,4 +1,4 @@
-"""The phases of a match and what stands in each (E1-E53).
+"""The phases of a match and their fields (E1-E53).
 
 Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
 """
@@ -14,44 +14,44 @@ from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
-"""No option needs more; it keeps a slip of the pen out of a match."""
+"""The most points that an option allows, to catch typing errors."""
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
-    """What sequences bring (E-O1)."""
+    """Points for sequences (E-O1)."""
 
     small: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: three cards.")] = 20
     large: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: four or five cards.")] = 50
     five: Annotated[int, Meta(ge=0, le=POINTS_MAX)] | None = None
-    """Five cards, if they bring something else than four."""
+    """Points for five cards, if they differ from those for four."""
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table; each names its rule or open point."""
+    """The choices that the source leaves to the table. Each names its rule or open point."""
 
     sequence_points: Annotated[
         SequencePoints,
         Meta(
-            description="E-O1: points for a small and a large sequence; five: for one of five cards, if they differ."
+            description="E-O1: points for a small and a large sequence, and for five cards if they differ from four."
         ),
     ] = SequencePoints()
     bella_points: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: points for bella.")] = 20
     all_pass: Annotated[
         Literal["redeal_next_dealer", "dealer_must_choose"],
-        Meta(description="E-O5, E-O40: when everybody passes twice."),
+        Meta(description="E-O5, E-O40: when all seats pass twice."),
     ] = "redeal_next_dealer"
-    redeal_dealer: Annotated[Literal["same", "next"], Meta(description="E-O6: who deals an agreed new deal.")] = (
+    redeal_dealer: Annotated[Literal["same", "next"], Meta(description="E-O6: the dealer of an agreed new deal.")] = (
         "same"
     )
     refused_redeal_declarer: Annotated[
-        Literal["proposer", "refuser"], Meta(description="E12, E-O7, E-O37: whom a refused new deal makes declarer.")
+        Literal["proposer", "refuser"], Meta(description="E12, E-O7, E-O37: the declarer after a refused new deal.")
     ] = "proposer"
     winner_scores_all_sequences: Annotated[
         bool, Meta(description="E-O10: the winner scores all sequences, not only the best.")
     ] = True
-    longer_sequence_wins: Annotated[
-        bool, Meta(description="E16, E-O11: five cards beat four, whatever their tops.")
-    ] = False
+    longer_sequence_wins: Annotated[bool, Meta(description="E16, E-O11: five cards beat four, with any tops.")] = (
+        False
+    )
     equal_sequences: Annotated[
         Literal["none", "ten_each", "forehand"], Meta(description="E24, E-O12: level sequences in plain suits.")
     ] = "none"
@@ -79,17 +79,18 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "sum"
     bete_split: Annotated[
         Literal["half", "higher_opponent_takes_all", "full_to_both", "none"],
-        Meta(description="E48, E-O23, E-O38: three players: who gets the points of a declarer who is bête."),
+        Meta(description="E48, E-O23, E-O38: three players: the opponents' shares of the points of a bête declarer."),
     ] = "half"
     bete_odd_point: Annotated[
         Literal["higher_opponent", "drop", "exact_half"],
-        Meta(description="E48, E-O23, E-O38: three players: the odd point when they are halved."),
+        Meta(description="E48, E-O23, E-O38: three players: the odd point when those points are halved."),
     ] = "higher_opponent"
     three_player_side_sequences: Annotated[
         bool, Meta(description="E-O25: three players: the declarer's opponents score sequences as partners do.")
     ] = False
     bella_deadline: Annotated[
-        Literal["second_card", "first_card"], Meta(description="E27, E-O15, E-O39: how long bella can wait.")
+        Literal["second_card", "first_card"],
+        Meta(description="E27, E-O15, E-O39: the deadline for bella."),
     ] = "second_card"
     trick_rank: Annotated[
         Literal["ten_high", "ten_low"],
@@ -97,12 +98,12 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "ten_high"
     money: Annotated[
         Literal["none", "difference"],
-        Meta(description="E-O42: played for money, for what a loser pays the winner; none: it is not."),
+        Meta(description="E-O42: each loser pays the winner the difference in points; none: no money is paid."),
     ] = "none"
 
 
 class Table(phases.Table):
-    """What holds for the whole of a deal. ``points``: in halves of a point if ``unit`` is two."""
+    """The fields that last from deal to deal. ``points`` are in half points if ``unit`` is two."""
 
     options: Options
     carry: int = 0
@@ -110,9 +111,9 @@ class Table(phases.Table):
 
     @property
     def unit(self) -> int:
-        """E-O38: two where points are counted in halves."""
+        """The units of ``points`` in a point: two if half points are counted (E-O38), else one."""
         options = self.options
-        set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # what was is divided all the same
+        set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # points set aside are still divided
         divides = options.bete_split == "half" or set_aside
         return 2 if self.seats == 3 and options.bete_odd_point == "exact_half" and divides else 1
 
@@ -122,18 +123,18 @@ class Table(phases.Table):
         return (self.dealer + 1) % self.seats
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
-        """E47, E49: who plays against the declarer, clockwise from the declarer's left."""
+        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer's left."""
         partner = (declarer + 2) % 4 if self.seats == 4 else None
         order = ((declarer + step) % self.seats for step in range(1, self.seats))
         return tuple(seat for seat in order if seat != partner)
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer is to deal (E3-E4)."""
+    """The phase between two deals: the dealer deals next (E3-E4)."""
 
     table: Table
     drawn: bool = True
-    """The first dealer is known (E-O29)."""
+    """True if the first dealer is known (E-O29)."""
 
 
 class DealtCards(Value):
@@ -143,11 +144,12 @@ class DealtCards(Value):
     counts: tuple[int, ...]
     known: bool
     turn_up: str
-    """The card that lies face up, until somebody has taken it."""
+    """The card that was turned up, or the seven for which it was exchanged."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
+    """The seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
-    """Who took the turned-up card (E51, E-O16), and the card, as a mask."""
+    """The card that this seat took, as a mask."""
 
 
 class Auction(Value, tag="auction"):
@@ -157,7 +159,7 @@ class Auction(Value, tag="auction"):
     cards: DealtCards
     round: int
     to_speak: tuple[int, ...]
-    """In this round."""
+    """The seats that have not spoken in this round."""
     calls: tuple[tuple[int, Call], ...] = ()
 
 
@@ -171,11 +173,11 @@ class Proposed(Value, tag="redeal_proposed"):
     to_reply: tuple[int, ...]
     calls: tuple[tuple[int, Call], ...]
     refuser: int | None = None
-    """Who did not agree."""
+    """The seat that did not agree."""
 
 
 class Naming(Value, tag="naming"):
-    """A new deal was refused in the second round, and the declarer is to name trumps (E13)."""
+    """A new deal was refused in the second round, and the declarer must name trumps (E13)."""
 
     table: Table
     cards: DealtCards
@@ -184,7 +186,7 @@ class Naming(Value, tag="naming"):
 
 
 class TrumpContract(Value):
-    """Who plays, and in which trumps."""
+    """The declarer and the trumps of a deal."""
 
     event: int
     declarer: int
@@ -195,7 +197,7 @@ class TrumpContract(Value):
 
 
 class LaterCards(Value, tag="later_cards"):
-    """The rest of the cards is to be dealt (E14, E50)."""
+    """The later cards are not yet dealt (E14, E50)."""
 
     table: Table
     cards: DealtCards
@@ -203,7 +205,7 @@ class LaterCards(Value, tag="later_cards"):
 
 
 class Claim(Value):
-    """What is known by word of the best sequence so far."""
+    """The statements about the best sequence so far."""
 
     seat: int
     event: int
@@ -211,12 +213,12 @@ class Claim(Value):
     five: bool = False
     top: str | None = None
     above: str | None = None
-    """The top that it was said to beat."""
+    """The top that this sequence beats, as stated."""
     trumps: bool | None = None
 
 
 Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
-"""What is to be said next: E19, E20, E21, E22, E23 by the first, E23 by the other."""
+"""The next statement: E19, E20, E21, E22, E23 by the first seat, E23 by the second."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -229,22 +231,23 @@ class Declaring(Value, tag="declaring"):
     expected: Expected = "class"
     best: Claim | None = None
     level: tuple[int, ...] = ()
-    """Who is level with the best, outside trumps."""
+    """The seats with sequences equal to the best, outside trumps."""
     refrained: tuple[int, ...] = ()
+    """The seats that said nothing of a sequence that may be equal or better (E25)."""
     may_add: int | None = None
-    """Who may still say that an equal sequence is not in trumps, which is known by now (E23)."""
+    """The seat that may still say that its equal sequence is not in trumps, which is known by now (E23)."""
     bella: tuple[tuple[int, int], ...] = ()
-    """Seat and event."""
+    """The declarations of bella: each a seat and the number of an event."""
 
 
 class Sequences(Value):
-    """What came of the declarations."""
+    """The results of the declarations."""
 
     best: Claim | None = None
     level: tuple[int, ...] = ()
     refrained: tuple[int, ...] = ()
     shown: tuple[tuple[int, int, int], ...] = ()
-    """With closed hands: seat, cards and event."""
+    """The sequences shown with closed hands: each a seat, its cards and the number of an event."""
 
 
 class Playing(Value, tag="playing"):
@@ -264,56 +267,56 @@ class Playing(Value, tag="playing"):
     winner: int = 0
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
+    """The tricks taken: each a seat and the number of an event."""
     bella: tuple[tuple[int, int], ...] = ()
     may_add: int | None = None
     played: tuple[int, ...] = ()
-    """With closed hands: what each seat has played."""
+    """The cards that each seat has played, with closed hands only."""
 
     def hand(self, seat: int) -> int:
-        """The cards that a seat still holds; with closed hands those that it may hold."""
+        """Return the cards that a seat still holds; with closed hands those that it may hold."""
         return self.cards.hands[seat] & ~self.gone
 
 
 class Counted(Value):
-    """What was told of a deal whose cards nobody told. Tuples of numbers go by seat."""
+    """The points of a deal without recorded cards. Tuples of numbers are by seat."""
 
     event: int
     scoring: tuple[int, ...]
-    """Who scores sequences, the best first."""
+    """The seats that score sequences, the best first."""
     sequences: tuple[int, ...]
-    """Points for them."""
+    """Points for sequences."""
     bella: tuple[int, ...]
     """Points for king and queen of trumps."""
 
 
 class Outcome(Value):
-    """What a deal is scored by (E33-E53); without a contract nothing was played. Tuples of numbers go by seat."""
+    """The facts by which a deal is scored (E33-E53). Without a contract it was not played. Numbers are by seat."""
 
     kind: str
     tricks: tuple[int, ...]
     contract: TrumpContract | None = None
     card_points: tuple[int, ...] = ()
     won: tuple[tuple[int, int], ...] = ()
-    """Seat and event of each trick taken."""
+    """The tricks taken: each a seat and the number of an event."""
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """The hands were: what was claimed was true, and what was not may be scored all the same (E-O33, E-O34)."""
+    """True if the hands were known: then every claim was true, and unclaimed sequences count too (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
-    """All cards that a seat has had to play with: known, or seen by now (E32)."""
+    """All cards that each seat had for the play: known, or seen by now (E32)."""
     counted: Counted | None = None
 
 
 class Played(Value, tag="played"):
-    """No more cards are played; the deal waits to be written into the protocol."""
+    """The play is over, and the deal waits for its score."""
 
     table: Table
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
     calls: tuple[tuple[int, Call], ...] = ()
-    """Where nothing was played."""
+    """The calls of a deal that was not played."""
 
 
 State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over[Table]

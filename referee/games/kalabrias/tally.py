@@ -1,7 +1,7 @@
-"""A deal of which only the tally is kept: what each has made is told, and the cards never are (E18-E53, E-O41).
+"""Deals in a tally: the points of each seat are entered, and no cards (E18-E53, E-O41).
 
-What can be checked without cards is: the sum of the card points, the number of tricks, that nobody has points without
-a trick, that only one side scores sequences, and that all that is told can have lain in one pack.
+Checks that need no cards are made: the sum of the card points, the number of tricks, no points without a trick,
+sequences of one side only, and no card in two sequences.
 """
 
 from typing import Annotated, Literal
@@ -15,7 +15,7 @@ from referee.games.kalabrias.declarations import on_side
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.ranks import CARD_POINTS, LAST_TRICK, RANKS
-from referee.games.kalabrias.scoring import TEN_EACH, with_a_trick, worth, worth_cut
+from referee.games.kalabrias.scoring import TEN_EACH, run_worth, sequence_worth, with_a_trick
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
@@ -29,26 +29,27 @@ NumbersBySeat = Annotated[
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """What is told of a deal; of one that was not played only why (E10-E11)."""
+    """The result of a deal; only ``kind`` for a deal that was not played (E10-E11)."""
 
     kind: Literal["passed_out", "redeal"] | None = None
-    """Why nothing was played: all passed, or a new deal was agreed on (E10-E11); then nothing else is told."""
+    """The reason why the deal was not played: all passed, or agreed to a new deal (E10-E11). No other field is
+    sent."""
     declarer: Seat | None = None
-    """Who made trumps (E5-E13)."""
+    """The seat that made trumps (E5-E13)."""
     trumps: Literal["S", "H", "D", "C"] | None = None
-    """Their suit."""
+    """The trump suit."""
     card_points: NumbersBySeat | None = None
-    """By seat, for the cards in its tricks, with the ten for the last (E34-E41)."""
+    """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
     taken: NumbersBySeat | None = None
-    """By seat, how many tricks."""
+    """The number of tricks, by seat."""
     sequences: Annotated[tuple[SequenceTold, ...], wire_types.at_most(TRICKS_MAX)] = ()
-    """Those that score, the best first."""
+    """The sequences that score, the best first."""
     bella: Seat | None = None
-    """Who declared king and queen of trumps (E18)."""
+    """The seat that declared king and queen of trumps (E18)."""
 
 
 class Contract(Value):
-    """A result of a deal that was played, with all that it must tell."""
+    """The required fields of a deal that was played."""
 
     declarer: int
     trumps: str
@@ -57,23 +58,22 @@ class Contract(Value):
 
 
 class Count(Score, tag="count"):
-    """Write into the protocol a deal that was counted at the table; nobody sends it but a result."""
+    """Score a deal that was counted at the table. Clients do not send this act; it is made from a result."""
 
     counted: DealCounted
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """The one act that a result stands for; refuses what cannot be, and says where it stands."""
+    """Yield the act that is made from a result. Raises a refusal with the place of an impossible value."""
     yield "", Count(seat=state.table.dealer, counted=_counted(state.table, result))
 
 
 def count(state: Undealt, act: Count, moment: Moment) -> tuple[Event, ...]:
-    """E42: a deal as it was counted at the table."""
+    """E42: Return the event of a deal that was counted at the table."""
     return (act.counted,)
 
 
 def deal_counted(state: Undealt, event: DealCounted, number: int) -> Played:
-    """The state when the deal is to be scored."""
     table = state.table
     outcome = Outcome(kind=event.kind, tricks=event.tricks)
     if event.declarer is not None and event.trumps is not None:
@@ -96,13 +96,13 @@ def deal_counted(state: Undealt, event: DealCounted, number: int) -> Played:
 
 
 def _counted(table: Table, result: Result) -> DealCounted:
-    """What was made, if it can be."""
+    """Return the event of a counted deal. Raises a refusal if the result is impossible."""
     none = (0,) * table.seats
     if result.kind is not None:
-        _nothing_played(table, result)
+        _check_nothing_played(table, result)
         return DealCounted(kind=result.kind, tricks=none)
     contract = _contract(table, result)
-    _add_up(table, contract)
+    _check_sums(table, contract)
     scoring, sequences = _sequences(table, contract, result.sequences)
     return DealCounted(
         kind="scored",
@@ -116,12 +116,14 @@ def _counted(table: Table, result: Result) -> DealCounted:
     )
 
 
-# What must be told
+# Required fields
 
 
-def _nothing_played(table: Table, result: Result) -> None:
-    """E10-E11, E-O40: of a deal that was not played nothing else is told; under ``dealer_must_choose`` somebody
-    plays, unless a new deal was agreed on."""
+def _check_nothing_played(table: Table, result: Result) -> None:
+    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields.
+
+    Also refuses a passed-out deal under ``dealer_must_choose``, for then the dealer plays.
+    """
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -130,32 +132,32 @@ def _nothing_played(table: Table, result: Result) -> None:
             raise AgainstTheRules("nothing_was_played", "E10" if passed else "E11", at=f"/{name}")
 
 
-_MUST = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E32"}
+_REQUIRED = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E32"}
 
 
 def _contract(table: Table, result: Result) -> Contract:
-    """E5, E32, E33: who played, in which trumps, and what each has taken."""
-    told = {name: getattr(result, name) for name in _MUST}
-    for name, value in told.items():
+    """E5, E32, E33: Return the required fields. Raises AgainstTheRules if one is missing or is not for every seat."""
+    given = {name: getattr(result, name) for name in _REQUIRED}
+    for name, value in given.items():
         if value is None:
-            raise AgainstTheRules("missing_in_the_result", _MUST[name], at=f"/{name}")
+            raise AgainstTheRules("missing_in_the_result", _REQUIRED[name], at=f"/{name}")
     for name in ("card_points", "taken"):
-        if len(told[name]) != table.seats:
-            raise AgainstTheRules("one_count_a_seat", _MUST[name], seats=table.seats, at=f"/{name}")
-    _seated(table, told["declarer"], "/declarer")
-    return Contract(**told)
+        if len(given[name]) != table.seats:
+            raise AgainstTheRules("one_count_a_seat", _REQUIRED[name], seats=table.seats, at=f"/{name}")
+    _check_seat(table, given["declarer"], "/declarer")
+    return Contract(**given)
 
 
-def _seated(table: Table, seat: int, at: str) -> None:
+def _check_seat(table: Table, seat: int, at: str) -> None:
     if seat >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=seat, at=at)
 
 
-# What must add up
+# Sums
 
 
 def _sums(played: int) -> frozenset[int]:
-    """What so many cards of the pack can come to together, with the last trick (E34-E41)."""
+    """Return the possible sums of card points for this number of cards, with the last trick (E34-E41)."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
         for many in range(played, 0, -1):
@@ -164,11 +166,11 @@ def _sums(played: int) -> frozenset[int]:
 
 
 SUMS = {seats: _sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
-"""By the number of players, what the card points can come to: with four all 162 (E-O3)."""
+"""The possible sums of card points, by the number of players; with four always 162 (E-O3)."""
 
 
-def _add_up(table: Table, contract: Contract) -> None:
-    """E32-E41: all tricks were taken, what they hold lay in them, and nobody has points without a trick."""
+def _check_sums(table: Table, contract: Contract) -> None:
+    """E32-E41: Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
     needed, tricks = tricks_in_all(table.seats), sum(contract.taken)
     if tricks != needed:
         raise AgainstTheRules("not_all_tricks", "E32", needed=needed, total=tricks, at="/taken")
@@ -188,14 +190,17 @@ def _add_up(table: Table, contract: Contract) -> None:
 def _sequences(
     table: Table, contract: Contract, sequences: tuple[SequenceTold, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """E24, E53, E-O10, E-O12, E-O14: who scores sequences, and by seat what they bring."""
-    _can_be_held(table, sequences)
+    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, the best first, and the points by seat.
+
+    Raises AgainstTheRules if sequences of both sides are entered, or more than the options allow.
+    """
+    _check_one_pack(table, sequences)
     options, points = table.options, [0] * table.seats
     seats = tuple(dict.fromkeys([one.seat for one in sequences]))
     side = on_side(table, contract.declarer, seats[0]) if seats else ()
     beside = next((place for place, one in enumerate(sequences) if one.seat not in side), None)
     if beside is not None:
-        if options.equal_sequences != "ten_each" or not _level(table, sequences):
+        if options.equal_sequences != "ten_each" or not _are_level(table, sequences):
             rule = {2: "E24", 3: "E-O25", 4: "E53"}[table.seats]
             raise AgainstTheRules("one_side_has_sequences", rule, at=f"/sequences/{beside}")
         for seat in seats:
@@ -203,46 +208,53 @@ def _sequences(
         return (), with_a_trick(table, contract.taken, points)
     for place, one in enumerate(sequences):
         if options.winner_scores_all_sequences:
-            points[one.seat] += worth_cut(options, one.cards)
+            points[one.seat] += run_worth(options, one.cards)
             continue
         if one.seat in [before.seat for before in sequences[:place]]:
             raise AgainstTheRules("only_the_best_sequence", "E-O10", seat=one.seat, at=f"/sequences/{place}")
-        points[one.seat] = worth(options, one.cards)
+        points[one.seat] = sequence_worth(options, one.cards)
     return seats, with_a_trick(table, contract.taken, points)
 
 
-def _level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
-    """E24, E-O11, E-O12: one of each seat, of one class and one top; in trumps there is no other such."""
+def _are_level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
+    """E24, E-O11, E-O12: Return whether the sequences are equal: one of each seat, with one class, top and kind of
+    suit.
+
+    Two equal sequences are never both in trumps.
+    """
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
-def _can_be_held(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
-    """E2, E15-E17, E-O10: each is a sequence, and together they are cards of one pack, in hands of so many."""
-    held = [0] * table.seats
+def _check_one_pack(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
+    """E2, E15-E17, E-O10: Raise AgainstTheRules if a sequence is impossible, or if all do not fit into one pack."""
+    cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
         at = f"/sequences/{place}"
-        _seated(table, one.seat, f"{at}/seat")
+        _check_seat(table, one.seat, f"{at}/seat")
         if (lowest := RANKS.find(one.top) - one.cards + 1) < 0:
             raise AgainstTheRules("no_sequence", "E15" if one.cards == 3 else "E16", at=f"{at}/top")
         suits = trumps if one.trumps else plain
         for rank in range(lowest, lowest + one.cards):
             suits[rank] += 1
-        held[one.seat] += one.cards
-        if max(trumps) > 1 or max(plain) > 3 or max(held) > tricks_in_all(table.seats):
+        cards_of_seat[one.seat] += one.cards
+        if max(trumps) > 1 or max(plain) > 3 or max(cards_of_seat) > tricks_in_all(table.seats):
             raise AgainstTheRules("sequences_overlap", "E-O10", at=at)
 
 
 def _bella(table: Table, result: Result) -> tuple[int, ...]:
-    """E18: king and queen of trumps in one hand, and so in nobody else's sequence; by seat what it brings."""
+    """E18: Return the points for bella, by seat.
+
+    Raises AgainstTheRules if the queen of trumps is in a sequence of a different seat.
+    """
     points, seat = [0] * table.seats, result.bella
     if seat is None:
         return tuple(points)
-    _seated(table, seat, "/bella")
+    _check_seat(table, seat, "/bella")
     for one in result.sequences:
-        top, queen = RANKS.index(one.top), RANKS.index("Q")  # which is in any sequence that has the king
+        top, queen = RANKS.index(one.top), RANKS.index("Q")  # a sequence with the king has the queen, too
         if one.trumps and one.seat != seat and top - one.cards < queen <= top:
             raise AgainstTheRules("no_bella", "E18", at="/bella")
     points[seat] = table.options.bella_points

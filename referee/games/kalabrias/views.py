@@ -1,4 +1,4 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts that a seat may do now, and the match as a viewer may see it. Only ``view`` shows hands."""
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -30,18 +30,18 @@ from referee.ruleset import DueAct, Shown
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
-# The same acts again and again, so they are made once.
+# Made once, for the same acts are offered again and again.
 _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
 
 
 def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
-    """With only the tally kept no deal is dealt: it is entered whole (E-O41)."""
+    """Return the deal for the dealer; in a tally no cards are dealt, and a deal is entered whole (E-O41)."""
     table = state.table
     return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
 
 def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
+    if seat not in state.to_speak[:1]:  # empty after the last call
         return ()
     calls = _CALLS[seat]
     return tuple([calls[call] for call in auction.allowed_calls(state)])
@@ -71,7 +71,7 @@ def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
-    """E19-E23: what the seat may say, as far as its hand is known."""
+    """E19-E23: Return the statements that a seat may make; with closed hands all that can be true."""
     known = state.cards.known
     match state.expected:
         case "class":
@@ -91,7 +91,7 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E29-E30; with closed hands every card that has not been seen may be the right one."""
+    """E29-E30: Return the acts of a seat during the play; with closed hands every card that the seat may hold."""
     acts: tuple[Act, ...] = ()
     if seat == state.turn:
         cards = state.cards
@@ -105,7 +105,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E23, E-O34: what may still be said of sequences."""
+    """E23, E-O34: Return the statements about sequences that a seat may still make."""
     if seat == state.may_add and not state.trick and not state.won:
         return (Declare(seat=seat, trumps=False),)
     return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
@@ -128,7 +128,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
     match state:
         case Playing():
             return (state.turn,)
@@ -148,7 +147,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What must be said before the play goes on."""
+    """Return the kinds of act that are due before the play can continue."""
     match state:
         case Proposed():
             return ("reply",)
@@ -162,7 +161,6 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
     table = state.table
     deal: Playing | Outcome | None = None
     if isinstance(state, Playing):
@@ -175,9 +173,9 @@ def view(state: State, viewer: Viewer) -> Shown:
     if not isinstance(state, Undealt | Over) and not table.tally:
         cards, gone = state.cards, state.gone if isinstance(state, Playing | Played) else 0
         if cards.known:
-            held = [texts_of(mask & ~gone) for mask in cards.hands]
-            hands = tuple(held) if viewer == "official" else None
-            hand = held[viewer] if isinstance(viewer, int) else None
+            known = [texts_of(mask & ~gone) for mask in cards.hands]
+            hands = tuple(known) if viewer == "official" else None
+            hand = known[viewer] if isinstance(viewer, int) else None
         here, done = {seat for seat, _ in trick}, len(deal.won) if deal else 0
         counts = tuple([count - done - (seat in here) for seat, count in enumerate(cards.counts)])
     return shown(
@@ -200,56 +198,56 @@ def view(state: State, viewer: Viewer) -> Shown:
 
 SeatAndCards = Annotated[
     tuple[Seat, wire_types.Cards],
-    Meta(title="SeatAndCards", description="Who laid them open, and then the cards."),
+    Meta(title="SeatAndCards", description="The seat that showed cards, and then the cards."),
 ]
 
 
 class Claimed(TypedDict):
-    """What has been said of the best sequence so far."""
+    """The statements about the best sequence so far."""
 
     seat: Seat
-    """Who said it."""
+    """The seat that claims the sequence."""
     sequence: SequenceName
-    """Its class: small (three cards) or large (four or five)."""
+    """The class of the sequence: small (three cards) or large (four or five)."""
     five: bool
-    """It was said to have five cards, where that counts (E-O11)."""
+    """True if the sequence was said to have five cards, and that counts (E-O11)."""
     top: wire_types.Rank | None
-    """The rank of its highest card; null: not said yet."""
+    """The rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
-    """The top that it was said to beat; null: none."""
+    """The top that the sequence beats, as stated; null: no top was named."""
     trumps: bool | None
-    """Whether it is in trumps; null: not said yet."""
+    """True if the sequence is in trumps; null: not stated yet."""
 
 
 class More(TypedDict):
-    """What only this game shows of a match; what does not apply in the phase is left out."""
+    """The fields of a match of Kalabrias. Fields that do not apply in the phase are left out."""
 
     carry: wire_types.WholePoints
     """Points that level deals have set aside (E-O36)."""
     turn_up: NotRequired[CardText]
-    """The card that lies, or lay, face up."""
+    """The card that was turned up, or the seven for which it was exchanged."""
     round: NotRequired[wire_types.TrickNumber]
     """The round of the auction: 1 or 2."""
     proposer: NotRequired[Seat]
-    """Who proposed a new deal."""
+    """The seat that proposed a new deal."""
     expected: NotRequired[Expected]
-    """What is to be said next of sequences."""
+    """The next statement about sequences."""
     best: NotRequired[Claimed | None]
-    """The best sequence so far; null: nobody has one."""
+    """The best sequence so far; null: no seat has declared one."""
     level: NotRequired[wire_types.Seats]
-    """Who is level with the best, outside trumps (E24)."""
+    """The seats with sequences equal to the best, outside trumps (E24)."""
     bella: NotRequired[wire_types.Seats]
-    """Who has declared king and queen of trumps."""
+    """The seats that have declared king and queen of trumps."""
     card_points: NotRequired[wire_types.PointsBySeat]
-    """By seat, what the cards in the tricks won so far count (E34-E41)."""
+    """Points by seat for the cards in the tricks won so far (E34-E41)."""
     shown: NotRequired[wire_types.BySeat[SeatAndCards]]
-    """With closed hands, the sequences laid open: seat and cards of each (E-O34)."""
+    """The sequences shown with closed hands: each a seat and its cards (E-O34)."""
     winners: NotRequired[wire_types.Seats]
-    """Who has won, when the match is over: partners together."""
+    """The winners, when the match is over: one seat, or two partners."""
 
 
 def _more(state: State, deal: Playing | Outcome | None) -> More:
-    """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
+    """Return the game's own fields, which all viewers may see: no field comes from a hand."""
     more: More = {"carry": state.table.carry}
     if not isinstance(state, Undealt | Over) and not state.table.tally:
         more["turn_up"] = state.cards.turn_up
@@ -265,19 +263,18 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
     if isinstance(state, Declaring | Playing):
         more["bella"] = tuple([seat for seat, _ in state.bella])
     if deal is not None:
-        said = deal.sequences
-        more |= {"best": _claimed(said.best), "level": said.level, "card_points": deal.card_points}
-        more["shown"] = tuple([(seat, texts_of(shown)) for seat, shown, _ in said.shown])
+        sequences = deal.sequences
+        more |= {"best": _claimed(sequences.best), "level": sequences.level, "card_points": deal.card_points}
+        more["shown"] = tuple([(seat, texts_of(shown)) for seat, shown, _ in sequences.shown])
     return more
 
 
 def carried(state: State) -> dict[str, Any]:
-    """The points that level deals have set aside (E-O36)."""
+    """Return the points that level deals have set aside, by name; empty for no points (E-O36)."""
     return {"carry": state.table.carry} if state.table.carry else {}
 
 
 def _claimed(claim: Claim | None) -> Claimed | None:
-    """What has been said of the best sequence so far."""
     if claim is None:
         return None
     return {

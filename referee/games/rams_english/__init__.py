@@ -1,16 +1,16 @@
-"""Rams, the English form: five cards each, a widow, and a pot that holds what nobody took.
+"""Rams, the English form: five cards each, a widow, and a pot that keeps what no player has won.
 
-Rulebook D1-D71. Readings of what the source leaves open are D-O1 to D-O29; the option that changes one is named in
-:class:`Options`. The weightiest: the stake stays after a misdeal (D-O10), the second-best card gets what a player
-at fault forfeits (D-O11), faults are punished when the deal is scored, without a knock (D-O24), and the session
-ends by ``close`` (D-O28).
+Rulebook D1-D71. D-O1 to D-O29 are readings of points that the source leaves open; :class:`Options` names the option
+that changes a reading. The most important: the stake stays after a misdeal (D-O10), the second-best card gets the
+share that a player at fault forfeits (D-O11), faults are punished when the deal is scored, without a knock (D-O24),
+and the session ends by ``close`` (D-O28).
 
-The books are kept in minor units of money, or where no money is set in units of one trick (D-O17). What the seats
-win or lose in a deal, the pot loses or wins: the sum is always nought.
+Points are minor units of money or, without stakes, units of one trick (D-O17). The points of all seats and the pot
+always add up to zero.
 
-What no referee at a distance can see, and what is therefore only reported or not refereed at all: the packets of a
-deal at a real table (D18-D19), cards shown, too many or too few of them (D68), and what was laid away for the widow
-when hands are closed (D26).
+Some faults cannot be observed, and are only reported or not refereed: the packets of a deal at a real table
+(D18-D19), exposed cards and wrong numbers of cards (D68), and with closed hands the cards laid away for the widow
+(D26).
 """
 
 from referee import acts, events, phases
@@ -34,7 +34,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """D1-D2, D-O23: refuses a match that cannot be played by these rules."""
+    """D1-D2, D-O23: Raise AgainstTheRules for six players without the option, or for a pot below zero."""
     if len(opened.players) == 6 and not options_of(Options, opened).six_players:
         raise AgainstTheRules("too_many_players", "D-O9", players_max=5)
     if opened.pot < 0:
@@ -42,7 +42,6 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened."""
     stake = HAND * (opened.stakes.unit if opened.stakes else 1)  # D10, D15, D-O17
     table = table_of(Table, opened, options=options_of(Options, opened), stake=stake)
     return Drawing(table=table) if opened.first_dealer is None else Undealt(table=table)
@@ -66,7 +65,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Played: {
         acts.Deal: refuse(WrongPhase, "deal_not_scored", "D-O24"),
         acts.Score: tally.score,
-        acts.Trick: tally.second_told,
+        acts.Trick: tally.name_second,
         acts.Report: deal.report,
     },
 }
@@ -85,7 +84,7 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
-    states.SecondTold: tally.second_known,
+    states.SecondTold: tally.second_named,
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,
@@ -116,7 +115,7 @@ RULESET = phases.game(
     rule_of=RULE_OF,
     evolve=EVOLVE,
     follows={
-        Drawing: deal.drawn,
+        Drawing: deal.next_draw,
         Declaring: declarations.follows,
         Playing: play.follows,
         Played: payment.follows,
@@ -127,7 +126,7 @@ RULESET = phases.game(
     cites=Cites(knocks="D-O24"),
     close=payment.close,
     abandon=payment.abandon,
-    scored=payment.scored_anew,
+    scored=payment.scored_again,
     to_act=views.to_act,
     view=views.view,
     has_pot=True,

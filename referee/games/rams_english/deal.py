@@ -1,4 +1,4 @@
-"""The first dealer, the stake, the deal and what may go wrong with it (D11-D21, D67)."""
+"""The first dealer, the stake, the deal, misdeals and reported faults (D11-D21, D67-D68)."""
 
 from msgspec.structs import replace
 
@@ -29,24 +29,27 @@ from referee.visibility import Event
 
 
 def next_to_draw(state: Drawing) -> int:
-    """D12: in front of whom the next card is turned up."""
+    """D12: Return the seat for which the next card is turned up."""
     return len(state.drawn) % state.table.seats
 
 
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """D11-D12: cards are turned up one at a time, clockwise."""
+    """D11-D12: Return the event of a card that is turned up for a seat.
+
+    Raises OutOfTurn for any other seat, AgainstTheRules without a card, NoSuchCard for an impossible card.
+    """
     if act.seat != (turn := next_to_draw(state)):
         raise OutOfTurn("out_of_turn", "D12", turn=turn)
     if act.card is None:
         raise AgainstTheRules("card_needed", "D11")
-    in_pack((act.card,))
+    check_in_pack((act.card,))
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "D6", card=act.card)
     return (CardDrawn(seat=act.seat, card=act.card),)
 
 
-def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
-    """D11-D13: a jack gives the first deal; in house dealing the referee turns cards up until it comes."""
+def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+    """D11-D13: Return the first dealer after a jack, or the next card if the house deals; else empty."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
@@ -55,27 +58,30 @@ def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
-    """The state after a card was turned up."""
     return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
 
 
 # Staking and dealing
 
 
-def in_pack(cards: tuple[str, ...]) -> None:
-    """D6-D7: refuses cards that the pack does not have."""
+def check_in_pack(cards: tuple[str, ...]) -> None:
+    """D6-D7: Raise NoSuchCard for cards that are not in the pack."""
     if strange := [card for card in cards if not BIT[card] & IN_PACK]:
         raise NoSuchCard("not_in_pack", "D7", cards=strange)
 
 
-def dealt_to(table: Table) -> tuple[int, ...]:
-    """D2, D14, D-O9: who gets cards, clockwise from forehand; with six the dealer gets none."""
+def seats_dealt_in(table: Table) -> tuple[int, ...]:
+    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; with six players the dealer gets
+    none."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """D14-D21: the dealer stakes, whatever is left in the pot, and gives five cards to each and to the widow."""
+    """D14-D21: Return the dealer's stake and the deal: five cards each, five to the widow, and one face up.
+
+    Raises OutOfTurn for any seat but the dealer, and NoSuchCard or AgainstTheRules for an impossible deal.
+    """
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "D14", dealer=table.dealer)
@@ -86,7 +92,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
         double=table.pot > 0,
     )
     if table.tally:
-        return staked, _untold_deal(table, act)
+        return staked, _tally_deal(table, act)
     if not table.house:
         return staked, _table_deal(table, act)
     if act != Deal(seat=act.seat):
@@ -95,7 +101,10 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _table_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D20: with the hands and the widow, or closed with counts; the turned-up card is always seen."""
+    """D17, D20: Return a deal at a real table: with hands and widow, or with counts only; the turn-up is always open.
+
+    Raises NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
+    """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
     if act.turn_up is None:
@@ -105,7 +114,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     if act.stock is not None:
         raise AgainstTheRules("stock_not_used", "D21")
     texts = (*(card for hand in act.hands or () for card in hand), *(act.widow or ()), act.turn_up)
-    in_pack(texts)
+    check_in_pack(texts)
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", "D6", cards=sorted({card for card in texts if texts.count(card) > 1}))
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -126,13 +135,13 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _right_counts(table: Table) -> tuple[int, ...]:
-    """D2, D17: five cards to each who gets any."""
-    order = dealt_to(table)
+    """D2, D17: Return the right number of cards by seat: five, or none for a dealer who sits out."""
+    order = seats_dealt_in(table)
     return tuple([HAND if seat in order else 0 for seat in range(table.seats)])
 
 
-def _untold_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D-O29: where only the tally is kept no card is told, and how many there are need not be."""
+def _tally_deal(table: Table, act: Deal) -> Dealt:
+    """D17, D-O29: Return a deal in a tally, which has no cards. Raises AgainstTheRules for cards or wrong counts."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
         raise AgainstTheRules("cards_not_told", "D-O29")
     right = _right_counts(table)
@@ -142,8 +151,11 @@ def _untold_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
-    order = dealt_to(table)
+    """D17-D20: Return a deal by the house: packets of three, then of two, clockwise from forehand.
+
+    The widow's packet comes before the dealer's.
+    """
+    order = seats_dealt_in(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
     pack, many = shuffled(seed, IN_PACK), len(places)
     twos = pack[3 * many :]
@@ -164,17 +176,17 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def staked(state: Undealt, event: Staked, number: int) -> Undealt:
-    """The state when the stake lies in the pot; it counts in the books when the deal is scored (D15-D16)."""
+    """Return the state after the stake (D15-D16). It is added to the pot when the deal is scored."""
     return replace(state, staked=number)
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
-    """The state when the cards are out; forehand speaks first (D24)."""
+    """Return the state after the deal; forehand speaks first (D24)."""
     table = state.table
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
-    order = dealt_to(table)
+    order = seats_dealt_in(table)
     dealing = DealtCards(
         staked=state.staked,
         order=order,
@@ -186,18 +198,20 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
 
 
-# Reports of what the cards cannot show
+# Reports of faults that the cards cannot show
 
 OFFENCES = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
-"""Faults that the cards show, by the duty that is broken."""
+"""Faults that the cards show, by the rule that is broken."""
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """D67-D68, D-O26: what only a real table sees. A misdeal passes the deal on; a fault stands until the deal is
-    scored.
+    """D67-D68, D-O26: Return the event of a report: a misdeal ends the deal, a fault is paid for with the score.
 
-    Where the hands are known the referee has counted them, and what else went wrong in dealing was seen by everybody
-    before the first word. Later a report would only end a deal that goes against somebody.
+    Raises AgainstTheRules if the house deals, if the cards show such faults, or for an unknown fault. Raises
+    WrongPhase if faults are not punished or the play has not begun.
+
+    A misdeal must be reported before the first lead. If the hands are known, it must be reported before the first
+    word: the referee has counted the cards, and a later report could only be meant to escape a bad deal.
     """
     table = state.table
     if table.house:
@@ -212,7 +226,7 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
         if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
             raise AgainstTheRules("hands_known", "D-O26")
-        return reported, PlayEnded(kind="misdeal")  # a report leaves nothing in the phase that this could follow from
+        return reported, PlayEnded(kind="misdeal")  # both here, for a report does not change the phase
     if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
     if act.fault in OFFENCES.values() and not table.tally:
@@ -227,26 +241,34 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
 
 
 def played_by(state: Playing | Played) -> tuple[int, ...]:
-    """Who plays the deal, or has played it."""
+    """Return the seats that play the deal, or have played it."""
     return state.outcome.order if isinstance(state, Played) else state.order
 
 
-# What an official finds out
+# Faults found by an official
 
 SEEN_BY_THE_TABLE = ("exposed_card", "wrong_count", "led_out_of_turn")
 SEEN_IN_CARDS = {"revoke": "D50", "not_heading": "D53"}
-"""What closed hands may hide, and the rule that it is against."""
+"""Faults that closed hands may hide, with the rule that is broken."""
 
 
 def unseen(state: State) -> frozenset[str]:
-    """D68, D-O26: the faults in play that a real table alone sees, and with closed hands those in the cards."""
+    """D68, D-O26: Return the faults that events cannot show: those seen only at a table, and with closed hands all.
+
+    Empty if the house deals, if faults are not punished or before the play.
+    """
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
     return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS))
 
 
 def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
-    """D68-D70, D-O24: a fault is noted as if its player had reported it himself; or it is none after all."""
+    """D68-D70, D-O24: Return the event that notes a fault, as if its player had reported it, or lifts it (``sign``
+    -1).
+
+    Raises WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
+    play.
+    """
     if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS):
         raise WrongPhase("nothing_to_punish", "D-O24")
     if not isinstance(state, Playing | Played):
@@ -260,16 +282,16 @@ def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, 
 
 
 def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Playing | Played:
-    """The state without the last fault of the kind by this seat."""
+    """Return the state without the last fault of this kind by this seat."""
     lifted: Playing | Played = with_ledger(state, state.table.ledger.without(event.fault, event.accused))
     return lifted
 
 
 def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
-    """D68-D70, D-O24: a fault that is paid for when the deal is scored."""
+    """D68-D70, D-O24: Return the breach for a fault, which is paid for when the deal is scored."""
     return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
 
 
 def before_first_lead(state: Playing) -> bool:
-    """D-O22, D-O26: no card of the deal has been played."""
+    """D-O22, D-O26: Return whether no card of the deal has been played."""
     return not state.trick and not state.won

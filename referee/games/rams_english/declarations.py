@@ -1,11 +1,11 @@
-"""The declarations in a single and a double pot, generalrams, and the turned-up trump (D22-D47)."""
+"""Declarations in a single and a double pot, generalrams, and the turned-up trump (D22-D47)."""
 
 from msgspec.structs import replace
 
 from referee.acts import Bid, Exchange
 from referee.cards import BIT, texts_of
 from referee.events import PlayEnded
-from referee.games.rams_english.deal import before_first_lead, in_pack
+from referee.games.rams_english.deal import before_first_lead, check_in_pack
 from referee.games.rams_english.states import (
     GENERALRAMS,
     JOIN,
@@ -29,22 +29,22 @@ from referee.visibility import Event
 
 
 def is_single(table: Table) -> bool:
-    """D22, D41-D42, D-O23: the pot was empty before the dealer's stake."""
+    """D22, D41-D42, D-O23: Return whether the pot was empty before the dealer's stake."""
     return table.pot == 0
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D31, D-O8, D-O9: the turn is with the last but one to speak, and all before him lie down."""
+    """D31, D-O8, D-O9: Return whether the last seat but one speaks, and all before it lie down."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """D33, D-O9: the turn is with the last to speak, and only one has joined."""
+    """D33, D-O9: Return whether the last seat speaks, and only one seat has joined."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
-def words(state: Declaring) -> tuple[Word, ...]:
-    """D24, D29-D31, D33-D34, D37-D38, D43-D45: what the seat in turn may say."""
+def allowed_words(state: Declaring) -> tuple[Word, ...]:
+    """D24, D29-D31, D33-D34, D37-D38, D43-D45: Return the words that the seat in turn may say."""
     said = state.said
     widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
     if said.announcer is not None:
@@ -57,8 +57,11 @@ def words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """D35, D39, D-O4: who has joined may announce generalrams until the next seat speaks, the last to speak until
-    an exchange; with ``late_generalrams`` whoever has joined. Nobody after the first lead: then it is not asked."""
+    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams.
+
+    A seat that has joined may until the next seat speaks, the last seat until an exchange, and with
+    ``late_generalrams`` any that has joined. Call it only before the first lead.
+    """
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -68,28 +71,34 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D22-D45: speak in turn, clockwise from forehand."""
+    """D22-D45: Return the event of a word. The seats speak clockwise from forehand.
+
+    Raises OutOfTurn for any other seat, AgainstTheRules for a word that is not allowed.
+    """
     seat, turn = act.seat, state.to_speak[0]
-    allowed = words(state)
+    allowed = allowed_words(state)
     if seat == turn:
         if act.bid not in allowed:
             raise _not_allowed(state, act, allowed)
     elif act.bid != GENERALRAMS or not may_announce(state, seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, seat, act.bid)
+    return _word_event(state, seat, act.bid)
 
 
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D-O4: when all have spoken there is still generalrams, until the first lead."""
+    """D-O4: Return the announcement of generalrams after all have spoken.
+
+    Raises WrongPhase for any other word or after the first lead, and a refusal if the seat may not announce.
+    """
     if act.bid != GENERALRAMS or not before_first_lead(state):
         raise WrongPhase("declarations_over", "D28")
     if not may_announce(state, act.seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, act.seat, GENERALRAMS)
+    return _word_event(state, act.seat, GENERALRAMS)
 
 
 def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
-    """Why the seat in turn may not say this."""
+    """Return the refusal of a word by the seat in turn."""
     said = state.said
     if act.bid == WIDOW:
         return AgainstTheRules("widow_taken", "D30", allowed=allowed)
@@ -109,7 +118,7 @@ def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refus
 
 
 def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
-    """Why a seat that is not in turn may not say this."""
+    """Return the refusal of a word by a seat that is not in turn."""
     turn = state.to_speak[0] if isinstance(state, Declaring) else None  # all have spoken
     has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
     if act.bid != GENERALRAMS:
@@ -121,16 +130,18 @@ def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
     return OutOfTurn("out_of_turn", "D28", turn=turn)
 
 
-def _spoken(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
-    """The word; whoever takes the widow sees its cards, where they are known."""
+def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
+    """Return the event of a word. A seat that takes the widow sees its cards, if they are known."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """D32, D37, D40, D48-D49, D-O19: a deal that was bought off is over; when all have spoken, who plays and who
-    leads."""
+    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal that was bought off, or of the declarations.
+
+    Empty while a seat has to speak.
+    """
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -143,7 +154,7 @@ def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
 
 
 def declared(state: Declaring | Playing, event: Declared, number: int) -> Declaring:
-    """The state after a word; when nobody is left to speak an event that says so comes next."""
+    """Return the state after a word. If no seat is left to speak, the closing event comes next."""
     said, hands = state.said, state.hands
     seat, word = event.seat, event.word
     to_speak = state.to_speak if isinstance(state, Declaring) else ()
@@ -158,7 +169,7 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
         joined = said.joined if seat in said.joined else (*said.joined, seat)
         if word == WIDOW:
             said = replace(said, calls=calls, joined=joined, widow=seat)
-            if state.dealing.known:  # with closed hands all that can be said of it is what is unseen
+            if state.dealing.known:  # a closed hand already has every unseen card
                 hands = (*hands[:seat], state.dealing.widow, *hands[seat + 1 :])
         elif word == GENERALRAMS:
             said = replace(said, calls=calls, joined=joined, announcer=seat)
@@ -166,13 +177,12 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
                 to_speak += tuple(other for other in state.dealing.order if other in said.lain)
         else:
             said = replace(said, calls=calls, joined=joined)
-        if said.announcer is not None and said.widow is not None:  # D38: nothing is left to say
+        if said.announcer is not None and said.widow is not None:  # D38: no word is left
             to_speak = ()
     return Declaring(table=state.table, dealing=state.dealing, hands=hands, to_speak=to_speak, said=said)
 
 
 def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int) -> Playing:
-    """The state when it is known who plays."""
     return Playing(
         table=state.table,
         dealing=state.dealing,
@@ -184,12 +194,12 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be paid: played, bought off (D32) or misdealt (D67).
+    """Return the state in which a deal waits for its score: played, bought off (D32) or misdealt (D67).
 
-    Nothing that was said or reported in a misdeal counts: no card of it was played (D68).
+    In a misdeal no declaration and no report counts, for no card was played (D68).
     """
     table, dealing = state.table, state.dealing
-    kind: Kind = event.kind  # type: ignore[assignment]  # only this game ends it so
+    kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
     outcome = Outcome(kind=kind, staked=dealing.staked)
     if kind == "misdeal":
         table = replace(table, ledger=table.ledger.closed())
@@ -204,12 +214,16 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
 
 def may_exchange(state: Playing) -> bool:
-    """D46-D47, D-O9, D-O22: the dealer plays, no card has been played, and he has not exchanged yet."""
+    """D46-D47, D-O9, D-O22: Return whether the dealer plays, has not exchanged, and no card has been played."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """D46-D47: the dealer lays away a card of his hand and takes the turned-up one."""
+    """D46-D47: Return the event by which the dealer lays away a card and takes the turned-up one.
+
+    Raises AgainstTheRules for any other seat, a dealer who does not play or a second exchange, WrongPhase after the
+    first lead, and NoSuchCard for a card that the dealer cannot hold.
+    """
     dealer = state.table.dealer
     if dealer not in state.order:
         raise AgainstTheRules("dealer_not_in_play", "D46")
@@ -226,16 +240,15 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
     if act.card is None:
         raise AgainstTheRules("card_to_lay_away", "D46")
     if not BIT[act.card] & state.hands[dealer]:
-        in_pack((act.card,))
+        check_in_pack((act.card,))
         raise NoSuchCard("not_held", "D46", card=act.card)
     return (TurnUpTaken(seat=dealer, card=state.dealing.turn_up, laid=act.card),)
 
 
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
-    """The state after the exchange.
+    """Return the state after the exchange.
 
-    With closed hands the others may still play the card that was laid away: if it were refused them, they would know
-    what the dealer has laid away.
+    With closed hands the laid-away card is still accepted from other seats: a refusal would show what it is.
     """
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:

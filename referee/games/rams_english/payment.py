@@ -1,4 +1,4 @@
-"""Paying out a deal, and the pot at the end (D4, D15-D16, D32, D59-D71)."""
+"""Payments of a deal, and the pot at the end of the session (D4, D15-D16, D32, D59-D71)."""
 
 from collections.abc import Callable, Collection
 from itertools import chain, product
@@ -29,48 +29,49 @@ from referee.visibility import Event
 
 
 class Settlement(Value):
-    """What a payment is reckoned from: the deal, what became of it, and by seat the events that show each fault."""
+    """The facts from which the payments of a deal are calculated."""
 
     table: Table
     outcome: Outcome
     kind: str
     faults: dict[int, list[tuple[int, ...]]]
+    """The events that show each fault, by seat."""
 
     @property
     def pot(self) -> int:
-        """The pot after the dealer's stake (D15-D16), out of which all is paid (D61, D-O1)."""
+        """The pot after the dealer's stake (D15-D16), from which all shares are paid (D61, D-O1)."""
         return self.table.pot + self.table.stake
 
     @property
     def forfeited(self) -> list[Taken]:
-        """D69: the tricks of those at fault."""
+        """The tricks of players at fault (D69)."""
         return [taken for taken in self.outcome.won if taken.seat in self.faults]
 
 
-# Who pays, and whom: a seat or the pot, for how many times the amount, and the events that show why
+# Payers and payees
 
 Party = tuple[int | None, int, tuple[int, ...]]
+"""A seat (``None``: the pot), how many times it pays or gets the amount, and the events that show the reason."""
 
 
 def the_pot(deal: Settlement) -> list[Party]:
-    """Everybody's."""
     return [(None, 1, ())]
 
 
 def the_dealer(deal: Settlement) -> list[Party]:
-    """D15-D16; after a misdeal the stake may go back (D67, D-O10)."""
+    """D15-D16: Return the dealer; empty after a misdeal if the stake goes back (D67, D-O10)."""
     goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
-def who_pays(deal: Settlement) -> list[Party]:
-    """D31: who bought himself off."""
+def the_payer(deal: Settlement) -> list[Party]:
+    """D31: Return the seat that bought itself off."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
-def who_took_tricks(deal: Settlement) -> list[Party]:
-    """D59; who is at fault gets no share (D69)."""
+def trick_winners(deal: Settlement) -> list[Party]:
+    """D59: Return the seats that took tricks, without players at fault (D69)."""
     taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
     for trick in deal.outcome.won:
         taken[trick.seat].append(trick.event)
@@ -78,7 +79,11 @@ def who_took_tricks(deal: Settlement) -> list[Party]:
 
 
 def the_second_best(deal: Settlement) -> list[Party]:
-    """D71, D-O11: of each forfeited trick; where all in it are at fault the share stays in the pot."""
+    """D71, D-O11: Return the seats with the second-best cards of forfeited tricks, if the option gives them the
+    share.
+
+    If all players in a trick are at fault, its share stays in the pot.
+    """
     if deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
@@ -86,15 +91,18 @@ def the_second_best(deal: Settlement) -> list[Party]:
 
 
 def the_faultless(deal: Settlement) -> list[Party]:
-    """D-O11: those who joined and are without fault."""
+    """D-O11: Return the players without fault, if the option splits forfeited shares among them."""
     if deal.table.options.forfeited_share != "split_equally":
         return []
     events = tuple([taken.event for taken in deal.forfeited])
     return [(seat, 1, events) for seat in deal.outcome.order if seat not in deal.faults]
 
 
-def who_took_none(deal: Settlement) -> list[Party]:
-    """D60, D-O12, D-O13: a share is no trick; who is at fault pays for both; each as agreed."""
+def the_trickless(deal: Settlement) -> list[Party]:
+    """D60, D-O12, D-O13: Return the players without a trick.
+
+    By the options, a forfeited share may count as a trick, and players at fault may not pay for that as well.
+    """
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
@@ -105,19 +113,19 @@ def who_took_none(deal: Settlement) -> list[Party]:
 
 
 def the_announcer(deal: Settlement) -> list[Party]:
-    """D62-D65."""
+    """D62-D65: Return the announcer of a generalrams."""
     said = next(event for _, word, event in deal.outcome.said.calls if word == GENERALRAMS)
     return [(deal.outcome.said.announcer, 1, (said, *[taken.event for taken in deal.outcome.won]))]
 
 
 def the_others(deal: Settlement) -> list[Party]:
-    """D63, D65, D-O3: everybody else in the deal."""
+    """D63, D65, D-O3: Return all players except the announcer."""
     announcer, times, events = the_announcer(deal)[0]
     return [(seat, times, events) for seat in deal.outcome.order if seat != announcer]
 
 
-def who_is_at_fault(deal: Settlement) -> list[Party]:
-    """D70, D-O14: once in a deal, or for each fault."""
+def the_faulted(deal: Settlement) -> list[Party]:
+    """D70, D-O14: Return the players at fault, who pay once in a deal or, by the option, for each fault."""
     each = deal.table.options.fault_per_incident
     return [
         (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
@@ -125,11 +133,11 @@ def who_is_at_fault(deal: Settlement) -> list[Party]:
     ]
 
 
-# How much
+# Amounts
 
 
 def share_of(pot: int, tricks: int = 1) -> int:
-    """D59, D-O17: a fifth of the pot a trick, rounded down; what is left over stays in the pot."""
+    """D59, D-O17: Return a fifth of the pot for each trick, rounded down; the rest stays in the pot."""
     return pot // HAND * tricks
 
 
@@ -145,32 +153,32 @@ ANY = (*PLAYED, *WON, *LOST, "paid", "misdeal")
 
 # fmt: off
 PAYMENTS = (
-    # rule   in a deal  who pays         whom             how much
-    ("D15",   ANY,       the_dealer,      the_pot,         "five"),
-    ("D31",   ("paid",), who_pays,        the_dealer,      "five"),
-    ("D59",   PLAYED,    the_pot,         who_took_tricks, "fifth"),
-    ("D71",   PLAYED,    the_pot,         the_second_best, "fifth"),
-    ("D-O11", PLAYED,    the_pot,         the_faultless,   "equal part"),
-    ("D60",   PLAYED,    who_took_none,   the_pot,         "five"),
-    ("D62",   WON,       the_pot,         the_announcer,   "all"),
-    ("D63",   WON,       the_others,      the_announcer,   "five"),
-    ("D64",   LOST,      the_announcer,   the_pot,         "all"),
-    ("D65",   LOST,      the_announcer,   the_others,      "five"),
-    ("D70",   ANY,       who_is_at_fault, the_pot,         "five"),
+    # rule   in a deal  payer          payee            amount
+    ("D15",   ANY,       the_dealer,    the_pot,         "five"),
+    ("D31",   ("paid",), the_payer,     the_dealer,      "five"),
+    ("D59",   PLAYED,    the_pot,       trick_winners,   "fifth"),
+    ("D71",   PLAYED,    the_pot,       the_second_best, "fifth"),
+    ("D-O11", PLAYED,    the_pot,       the_faultless,   "equal part"),
+    ("D60",   PLAYED,    the_trickless, the_pot,         "five"),
+    ("D62",   WON,       the_pot,       the_announcer,   "all"),
+    ("D63",   WON,       the_others,    the_announcer,   "five"),
+    ("D64",   LOST,      the_announcer, the_pot,         "all"),
+    ("D65",   LOST,      the_announcer, the_others,      "five"),
+    ("D70",   ANY,       the_faulted,   the_pot,         "five"),
 )
-"""Who pays what to whom by which rule, in this order."""
+"""The payments of a deal, in this order."""
 # fmt: on
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
-    """D15, D31, D59-D71: what is written of each seat, and of the pot. What one pays another receives."""
+    """D15, D31, D59-D71: Return the entries of the seats and of the pot. Each payment has a payer and a payee."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
-    for rule, kinds, paying, paid, much in PAYMENTS:
+    for rule, kinds, payers, payees, unit in PAYMENTS:
         if deal.kind not in kinds:
             continue
-        for (payer, owing, why), (payee, due, because) in product(paying(deal), paid(deal)):
-            amount, events = AMOUNTS[much](deal) * owing * due, why or because
+        for (payer, owing, payer_events), (payee, due, payee_events) in product(payers(deal), payees(deal)):
+            amount, events = AMOUNTS[unit](deal) * owing * due, payer_events or payee_events
             if not amount:
                 continue
             if payer is not None:
@@ -185,10 +193,10 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
-    """D71, D-O11: who played the best card of a trick among those without fault: trumps, then the suit led, then
-    discards by rank and, of the same rank, as they were played. ``None``: all are at fault.
+    """D71, D-O11: Return the seat with the best card of a trick among the players without fault; ``None`` if all are.
 
-    Where the cards were never told, who was told (D-O29).
+    Trumps come first, then the suit led, then discards by rank; of equal rank, the first played. In a tally the seat
+    was entered (D-O29).
     """
     if not taken.cards:
         return None if taken.second in faulted else taken.second
@@ -206,43 +214,44 @@ def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | No
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D-O24: where faults stand, any seat has the deal scored, and they are punished."""
+    """D-O24: Return the line of the deal, with its faults punished. Any seat may send this act."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """D32, D67, D-O24: scored at once, where no fault can stand or the cards were never played."""
+    """D32, D67, D-O24: Return the line of the deal; empty if it waits for ``score``, because faults can be
+    reported."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
 
 
 class Detail(TypedDict):
-    """What only this game tells of a deal."""
+    """The details of a deal of Rams."""
 
     single: bool
-    """The pot held nothing before the dealer's stake (D16)."""
+    """True if the pot was empty before the dealer's stake (D16)."""
     active: wire_types.ListBySeat[Seat]
-    """Who played, by seat."""
+    """The seats that played, in ascending order."""
     widow: Seat | None
-    """Who took the widow; null: nobody."""
+    """The seat that took the widow; null: no seat did."""
     announcer: Seat | None
-    """Who announced generalrams; null: nobody."""
+    """The seat that announced generalrams; null: no seat did."""
     exchanged: bool
-    """The dealer took the turned-up card."""
+    """True if the dealer took the turned-up card."""
     faults: dict[str, wire_types.Tally]
-    """How many faults were found of each seat that has any: by seat, written as a text."""
+    """The number of faults by seat, for seats that have any. The keys are seats as text."""
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line of the deal."""
+def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the line of a deal that a correction scores again."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal (D59-D71). What the seats win or lose, the pot loses or wins."""
+    """D59-D71: Return the line of the deal. The points of the seats and of the pot add up to zero."""
     faults, announcer = faults_of(table), deal.said.announcer
     kind = deal.kind
-    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: though it be shown at the very end
+    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: even if shown after the play
         kind = "generalrams_lost"
     entries, pot_entries = payments(Settlement(table=table, outcome=deal, kind=kind, faults=faults))
     points = list(table.points)
@@ -278,7 +287,6 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
-    """Tricks by seat."""
     tricks = [0] * table.seats
     for taken in deal.won:
         tricks[taken.seat] += 1
@@ -286,43 +294,46 @@ def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
 
 
 def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
-    """D68: the events that show each fault, by seat; in the order in which they came to light.
+    """D68: Return the events that show each fault, by seat, in the order of discovery.
 
-    A fault that an official has found costs nothing again when the cards show it (J3).
+    A fault that an official has found does not count again when the cards show it (J3).
     """
     faults: dict[int, list[tuple[int, ...]]] = {}
-    standings = table.ledger.standings
-    for standing in standings:
-        if standing.breach.points and not any(was_found(standing, other) for other in standings):
-            shown = (*standing.breach.shown_by, standing.event)
-            faults.setdefault(standing.breach.seat, []).append(shown)
+    noted = table.ledger.standings
+    for one in noted:
+        if one.breach.points and not any(was_found(one, other) for other in noted):
+            shown = (*one.breach.shown_by, one.event)
+            faults.setdefault(one.breach.seat, []).append(shown)
     return faults
 
 
 def was_found(shown: NotedBreach, found: NotedBreach) -> bool:
     """Return whether the cards show a fault that had been committed when an official found one of its kind."""
     one, other = shown.breach, found.breach
-    alike = (one.seat, one.offence) == (other.seat, other.offence)
-    return alike and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
+    same_kind = (one.seat, one.offence) == (other.seat, other.offence)
+    return same_kind and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
 
 
 # The end of the session
 
 
 def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
-    """D-O18, D-O28: the official ends the session between two deals, and the pot goes as agreed."""
+    """D-O18, D-O28: Return the end of a session and the shares of its pot. Raises WrongPhase during a deal."""
     if not isinstance(state, Undealt | Drawing):
         raise WrongPhase("deal_under_way", "D-O28")
     return (MatchClosed(**parted(state.table)),)
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """D-O18, D-O28: the pot goes as at the end of a session. A deal under way is not scored, nor its stake paid."""
+    """D-O18, D-O28: Return the abandonment, with the pot shared as by ``close``.
+
+    A deal under way is not scored, and its stake is not paid.
+    """
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **parted(state.table)),)
 
 
 class Parted(TypedDict):
-    """What the end of a session says of the pot and of what each seat has."""
+    """The fields of the end of a session about the pot and the points of each seat."""
 
     rule: str
     pot_before: int
@@ -334,7 +345,7 @@ class Parted(TypedDict):
 
 
 def parted(table: Table) -> Parted:
-    """D-O18: the pot goes to the seats as agreed, and what nobody draws stays in it."""
+    """D-O18: Return the final pot, shares and points. A part that no seat draws stays in the pot."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return {
@@ -349,7 +360,7 @@ def parted(table: Table) -> Parted:
 
 
 def final_shares(table: Table) -> tuple[int, ...]:
-    """D-O18: what each seat draws from the pot at the end. The last dealer sits on the right of the next."""
+    """D-O18: Return each seat's share of the pot at the end. The last dealer is on the right of the next."""
     shares = [0] * table.seats
     if table.options.final_pot == "last_dealer":
         shares[table.dealer - 1] = table.pot

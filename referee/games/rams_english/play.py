@@ -1,11 +1,11 @@
-"""The play of the cards, and the faults that stand in it (D48-D58, D68)."""
+"""Play of the cards, and faults in the play (D48-D58, D68)."""
 
 from msgspec.structs import replace
 
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english.deal import OFFENCES, fault, in_pack
+from referee.games.rams_english.deal import OFFENCES, check_in_pack, fault
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -17,12 +17,12 @@ DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 
 
 def higher(cards: Cards, best: Cards) -> Cards:
-    """Those of ``cards``, all of one suit, that rank above ``best``, a card of that suit."""
+    """Return the cards that rank above ``best``; all are of the suit of ``best``."""
     return cards & -(best << 1)
 
 
 def playable(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
-    """D50-D54, D-O20: follow suit, else trump, heading the trick where that can be done; else any card."""
+    """D50-D54, D-O20: Return the cards that may be played: follow suit, else trump, heading if possible; else any."""
     if not led:
         return hand
     duty = hand & led  # D50
@@ -35,15 +35,17 @@ def playable(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
 
 
 def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
-    """D55-D56: whether a card takes the lead in the trick from ``best``."""
+    """D55-D56: Return whether a card beats ``best``, the best card of the trick so far."""
     if bit & SUIT_OF[best]:
         return bit > best
     return bool(bit & trumps)
 
 
 def possible(state: Playing, seat: int) -> Cards:
-    """The cards that this seat may hold. With closed hands all that have not been seen; but the last card of a dealer
-    who took the turn-up and has not played it is the turn-up (D46)."""
+    """Return the cards that a seat may hold; with closed hands all that have not been seen.
+
+    The last card of a dealer who took the turn-up and has not played it is the turn-up (D46).
+    """
     hand = state.hands[seat]
     if state.dealing.known or seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND:
         return hand
@@ -51,7 +53,11 @@ def possible(state: Playing, seat: int) -> Cards:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """D48-D58: in turn, as the duties allow; a fault stands where faults stand (D-O24)."""
+    """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
+
+    Raises WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, and NoSuchCard for a card that the seat
+    cannot hold. If faults are refused, raises AgainstTheRules for a card against the duties.
+    """
     seat = act.seat
     if state.table.tally:
         raise WrongPhase("tallied", "D-O29")
@@ -77,7 +83,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def broken(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
-    """Which duty a card that may not be played breaks."""
+    """Return the rule of the duty that an illegal card breaks."""
     if hand & led:
         return "D53" if bit & led else "D50"
     return "D53" if bit & trumps else "D51"
@@ -96,14 +102,15 @@ def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
 def _no_such_card(state: Playing, card: str) -> NoSuchCard:
     if state.dealing.known:
         return NoSuchCard("not_held", None, card=card)
-    in_pack((card,))
+    check_in_pack((card,))
     return NoSuchCard("card_seen", "D6", card=card)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """D57-D58, D-O15: who took the trick, and whether play ends with it.
+    """D57-D58, D-O15: Return the winner of a complete trick, and the end of the play after its last trick; else
+    empty.
 
-    A fault of the announcer that is reported between two tricks ends play with the second.
+    A fault of the announcer that is reported between two tricks ends the play with the second.
     """
     done = len(state.won)
     if state.trick:
@@ -118,18 +125,19 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def at_fault(table: Table, seat: int, until: int) -> bool:
-    """D68: whether a fault of this seat, come to light before event ``until``, will be punished."""
+    """D68: Return whether a fault of this seat was discovered before event ``until``, and will be punished."""
     return any(
-        standing.breach.seat == seat and standing.breach.points and standing.event < until
-        for standing in table.ledger.standings
+        noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
+        for noted_fault in table.ledger.standings
     )
 
 
-# With closed hands: what a card denies, and what a later one shows
+# Closed hands: the cards that a play denies, and faults that a later play shows
 
 
 def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """D50, D51, D53: the cards whose holder may not play this one: to follow, to trump, to head with."""
+    """D50, D51, D53: Return the cards that forbid this play to their holder, who must follow, trump or head with
+    them."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
         return 0, 0, higher(led, best) if best & led and bit < best else 0
@@ -139,9 +147,9 @@ def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
-    """D-O24: with closed hands a card disproves what its holder denied by an earlier one.
+    """D-O24: Return the faults that a card shows, with closed hands: its holder had denied it by an earlier play.
 
-    Where the referee refuses it costs nothing and is only noted on the record.
+    In a match that refuses faults they cost nothing, and are only recorded.
     """
     shown = []
     for denial in state.denials:
@@ -153,7 +161,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
 
 
 def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
-    """What is denied after this card: less what it disproves, more what it denies itself."""
+    """Return the denials after a card: without those that it disproves, and with its own."""
     denials = tuple(
         denial
         for denial in state.denials
@@ -167,16 +175,15 @@ def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial
     return denials
 
 
-# What follows
+# Folding the play
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card."""
     seat, bit = event.seat, BIT[event.card]
     if state.dealing.known:
-        held = list(state.hands)
-        held[seat] ^= bit
-        hands = tuple(held)
+        cards = list(state.hands)
+        cards[seat] ^= bit
+        hands = tuple(cards)
     else:
         hands = tuple([hand & ~bit for hand in state.hands])
         state = replace(state, denials=_denials(state, seat, bit, number))
@@ -201,6 +208,6 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """The state after a trick; its winner leads (D57)."""
+    """Return the state after a trick; its winner leads (D57)."""
     taken = Taken(seat=event.seat, event=number, cards=state.trick, second=event.second)
     return replace(state, won=(*state.won, taken), trick=(), led=0, best=0, turn=event.seat)

@@ -1,7 +1,6 @@
-"""The options, the facts that only Rams has, and the phases of a match (D1-D58).
+"""The options, the events that only Rams has, and the phases of a match (D1-D58).
 
-Hands are bit masks by seat. With closed hands a mask holds every card that its seat may still hold, as far as the
-table has seen.
+Hands are bit masks by seat. With closed hands a mask holds every card that the seat may still have.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -19,7 +18,7 @@ PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQK
 """32 cards: twos to sixes are left out (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND = 5
-"""Cards to each, cards in the widow, tricks in a deal, and the tricks that a stake is worth (D3, D15, D17)."""
+"""Cards in a hand, cards in the widow, tricks in a deal, and the tricks that a stake is worth (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 JOIN: Literal["join"] = "join"
@@ -32,10 +31,10 @@ Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table; each names its rule or open point."""
+    """The choices that the source leaves to the table. Each names its rule or open point."""
 
     late_generalrams: Annotated[
-        bool, Meta(description="D35, D-O4: whoever has joined may announce generalrams until the first lead.")
+        bool, Meta(description="D35, D-O4: all who have joined may announce generalrams until the first lead.")
     ] = False
     passers_may_take_widow: Annotated[
         bool, Meta(description="D38, D-O5: after a generalrams those who lay down may take the widow too.")
@@ -45,29 +44,29 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "stays"
     forfeited_share: Annotated[
         Literal["second_best", "next_pot", "split_equally"],
-        Meta(description="D71, D-O11: who gets the share of a trick that a player at fault has taken."),
+        Meta(description="D71, D-O11: the receiver of the share of a trick that a player at fault has taken."),
     ] = "second_best"
     second_best_counts_as_trick: Annotated[
         bool, Meta(description="D60, D-O12: a share won by the second-best card saves from paying for no trick.")
     ] = False
     fault_and_trickless_cumulate: Annotated[
-        bool, Meta(description="D60, D70, D-O13, D-O25: who is at fault and took no trick pays for both.")
+        bool, Meta(description="D60, D70, D-O13, D-O25: a player at fault who took no trick pays for both.")
     ] = True
     fault_per_incident: Annotated[
         bool, Meta(description="D70, D-O14, D-O25: every fault is paid for, not one for each player and deal.")
     ] = False
     final_pot: Annotated[
         Literal["split_equally", "last_dealer", "keep"],
-        Meta(description="D-O18, D-O28: what becomes of the pot when the session is closed."),
+        Meta(description="D-O18, D-O28: the receiver of the pot when the session is closed."),
     ] = "split_equally"
     six_players: Annotated[bool, Meta(description="D2, D-O9: six may play, the dealer sitting out.")] = True
 
 
-# Facts
+# Events
 
 
 class Staked(Event):
-    """The dealer put his stake into the pot, which holds ``pot`` then. ``double``: it held something before."""
+    """The dealer put the stake into the pot, which holds ``pot`` then. ``double``: it was not empty before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
@@ -77,7 +76,7 @@ class Staked(Event):
 
 
 class Declared(Event):
-    """A seat spoke. ``hand``: the widow's cards, for the seat that took them."""
+    """A seat spoke. ``hand`` has the widow's cards, for the seat that took them."""
 
     TOPIC: ClassVar[str] = "declarations/spoken"
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
@@ -87,7 +86,7 @@ class Declared(Event):
 
 
 class DeclarationsClosed(Event):
-    """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
+    """All have spoken. ``order`` has the seats that play, clockwise from forehand; ``leader`` leads."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
     order: wire_types.Seats
@@ -103,13 +102,15 @@ class TurnUpTaken(Event):
     HIDDEN: ClassVar[Hidden] = {"laid": "own"}
     seat: Seat
     card: CardText | None = None
-    """Null where only the tally is kept."""
+    """The turned-up card; null in a tally."""
     laid: CardText | None = None
 
 
 class SecondTold(Event):
-    """Where only the tally is kept, after the play: in trick ``trick``, which a player at fault took, ``seat`` had
-    played the best card of those without fault (D71)."""
+    """The second-best card of a trick was entered, in a tally and after the play (D71).
+
+    A player at fault took trick ``trick``; of those without fault, ``seat`` had played the best card.
+    """
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
@@ -117,12 +118,12 @@ class SecondTold(Event):
 
 
 class FaultLifted(Event):
-    """A fault that had been noted is none: it is not paid for."""
+    """A fault on record was lifted: it did not happen, and is not paid for."""
 
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
     fault: OffenceText
-    """What was not done."""
+    """The kind of fault."""
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold, FaultLifted)
@@ -132,11 +133,11 @@ FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTa
 
 
 class Table(phases.Table):
-    """What holds for the whole of a deal. ``pot``: as it was before the dealer's stake."""
+    """The fields that last from deal to deal. ``pot`` is the pot before the dealer's stake."""
 
     options: Options
     stake: int
-    """Five tricks' worth, as the books count (D10, D15, D-O17)."""
+    """The stake: the worth of five tricks, in points (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
@@ -147,35 +148,35 @@ class Drawing(Value, tag="drawing"):
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer is to stake and deal. ``staked``: the event of his stake, between the two."""
+    """The dealer stakes and deals next. ``staked`` is the event of the stake, between the two."""
 
     table: Table
     staked: int = 0
 
 
 class DealtCards(Value):
-    """What was dealt, and the event of the dealer's stake."""
+    """The cards that were dealt, and the event of the dealer's stake."""
 
     staked: int
     order: tuple[int, ...]
-    """Those who hold cards, clockwise from forehand."""
+    """The seats that hold cards, clockwise from forehand."""
     known: bool
     widow: int
     turn_up: str
-    """Empty where only the tally is kept, and no trumps are known."""
+    """The turned-up card; empty in a tally, in which trumps are not known."""
     trumps: int
 
 
 class Said(Value):
-    """What was declared and exchanged before the first lead (D22-D47)."""
+    """The declarations and the exchange before the first lead (D22-D47)."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
-    """Seat, word and event."""
+    """The words: each a seat, its word and the number of an event."""
     joined: tuple[int, ...] = ()
     lain: tuple[int, ...] = ()
-    """Those who lay down, as they said so; a generalrams makes them play all the same."""
+    """The seats that lay down, in the order of their words. After a generalrams they play nevertheless."""
     widow: int | None = None
-    """Who took it."""
+    """The seat that took the widow."""
     announcer: int | None = None
     exchanged: int = 0
     """The event in which the dealer took the turned-up card, or 0."""
@@ -192,7 +193,7 @@ class Declaring(Value, tag="declaring"):
 
 
 class Denial(Value):
-    """With closed hands: what a seat cannot hold if its card was right (D50-D53). Masks of cards."""
+    """The cards (as masks) that a closed hand cannot hold if its play was right (D50-D53)."""
 
     seat: int
     event: int
@@ -203,14 +204,14 @@ class Denial(Value):
 
 
 class Taken(Value):
-    """A trick, and who took it in which event."""
+    """A trick, the seat that took it, and its event."""
 
     seat: int
     event: int
     cards: tuple[tuple[int, str], ...]
-    """None where only the tally is kept."""
+    """The cards, each with its seat; empty in a tally."""
     second: int | None = None
-    """There: who was told to have played the best card of those without fault (D71)."""
+    """The seat entered in a tally for the best card of players without fault (D71)."""
 
 
 class Playing(Value, tag="playing"):
@@ -224,20 +225,20 @@ class Playing(Value, tag="playing"):
     """The seats that play, clockwise from forehand."""
     turn: int
     led: int = 0
-    """The suit led, 0 before the lead."""
+    """The suit led, as a mask; 0 before the lead."""
     best: int = 0
     winner: int = 0
     lead: int = 0
-    """Event number of the lead."""
+    """The number of the event of the lead."""
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[Taken, ...] = ()
     denials: tuple[Denial, ...] = ()
 
 
 class Outcome(Value):
-    """What a deal is paid by (D59-D71), beside the faults that stand in the ledger (D-O24).
+    """The facts by which a deal is paid (D59-D71). Faults are in the ledger (D-O24).
 
-    Of a misdeal only the stake is left (D67, D-O10).
+    After a misdeal only the stake is left (D67, D-O10).
     """
 
     kind: Kind
@@ -245,13 +246,13 @@ class Outcome(Value):
     """The event of the stake."""
     said: Said = Said()
     order: tuple[int, ...] = ()
-    """Who played."""
+    """The seats that played."""
     won: tuple[Taken, ...] = ()
     trumps: int = 0
 
 
 class Played(Value, tag="played"):
-    """No more cards are played; the deal waits to be paid (D59-D71)."""
+    """The play is over, and the deal waits for its score (D59-D71)."""
 
     table: Table
     dealing: DealtCards
@@ -263,5 +264,5 @@ State = Drawing | Undealt | Declaring | Playing | Played | Over[Table]
 
 
 def trumps_of(turn_up: str) -> Cards:
-    """D20: the suit of the turned-up card is trumps."""
+    """D20: Return the trumps: all cards of the suit of the turned-up card."""
     return SUIT_OF[cards_of((turn_up,))]

@@ -1,7 +1,7 @@
-"""A deal of which only the tally is kept: who took each trick is told, and the cards never are (D22-D71, D-O29).
+"""Deals in a tally: the winner of each trick is entered, and no cards (D22-D71, D-O29).
 
-What can be checked without cards is: who may say what and when, who plays, how many tricks there are, and that all is
-told by which the pot is shared out.
+Checks that need no cards are made: the declarations and their order, the players, the number of tricks, and that all
+facts for the shares of the pot are entered.
 """
 
 from collections.abc import Generator
@@ -21,29 +21,34 @@ from referee.ruleset import Moment, Script
 from referee.value import Seat, Value
 from referee.visibility import Event
 
-# Trick by trick
+# Tricks entered one by one
 
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """D40, D57: who took the trick, and it may be who had played the second-best card (D71)."""
+    """D40, D57, D71: Return the event of a trick with its winner and, if given, the seat with the second-best card.
+
+    Raises WrongPhase unless the match is a tally, NotInPlay for a seat that does not play, and AgainstTheRules if
+    both seats are one.
+    """
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
     if act.seat not in state.order:
         raise _not_in_play(state, act.seat)
-    if (refusal := _no_second(state, act.seat, act.second)) is not None:
+    if (refusal := _second_refusal(state, act.seat, act.second)) is not None:
         raise refusal
     return (TrickTaken(seat=act.seat, trick=len(state.won) + 1, second=act.second),)
 
 
 def _not_in_play(state: Playing | Played, seat: int) -> NotInPlay:
-    """D2, D40, D-O9: who lay down, or sits the deal out."""
+    """D2, D40, D-O9: Return the refusal of a seat that does not play the deal: it lay down, sits out or does not
+    exist."""
     if seat >= state.table.seats:
         return NotInPlay("no_such_seat", None, seat=seat)
     return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
 
 
-def _no_second(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
-    """D71: why a seat cannot have played the second-best card of a trick, if it cannot."""
+def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
+    """D71: Return the refusal of a seat that cannot have played the second-best card; ``None`` if it can."""
     if second is None:
         return None
     if second not in played_by(state):
@@ -51,12 +56,14 @@ def _no_second(state: Playing | Played, taker: int, second: int | None) -> Refus
     return AgainstTheRules("second_is_first", "D71", seat=taker) if second == taker else None
 
 
-# Who gets what a fault forfeits, told after the play
+# Forfeited shares, entered after the play
 
 
-def wanting(state: Played) -> int | None:
-    """D71, D-O11, D-O29: the place of the first trick that a player at fault took and of which nobody was told to
-    have played the best card among those without fault."""
+def trick_without_second(state: Played) -> int | None:
+    """D71, D-O11, D-O29: Return the index of the first forfeited trick whose second-best card has not been entered.
+
+    ``None`` if no trick waits for it.
+    """
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -68,14 +75,17 @@ def wanting(state: Played) -> int | None:
 
 
 def faultless(state: Played) -> tuple[int, ...]:
-    """Those who played, and are without fault."""
+    """Return the players without fault."""
     faults = payment.faults_of(state.table)
     return tuple([seat for seat in state.outcome.order if seat not in faults])
 
 
-def second_told(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """D71, D-O29: when the play is over, who had played the second-best card of the trick that waits for it."""
-    deal, place = state.outcome, wanting(state)
+def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
+    """D71, D-O29: Return the event that names the second-best card of the trick that waits for it.
+
+    Raises WrongPhase if no trick does, AgainstTheRules for a different trick or a seat at fault.
+    """
+    deal, place = state.outcome, trick_without_second(state)
     if place is None:
         raise WrongPhase("all_tricks_told", "D58" if deal.said.announcer is not None else "D3")
     if deal.won[place].seat != act.seat or act.second not in faultless(state):
@@ -89,8 +99,7 @@ def _second_needed(state: Played, place: int) -> AgainstTheRules:
     )
 
 
-def second_known(state: Played, event: SecondTold, number: int) -> Played:
-    """The state when it is known whose share that is."""
+def second_named(state: Played, event: SecondTold, number: int) -> Played:
     won = [
         replace(one, second=event.seat) if place == event.trick else one
         for place, one in enumerate(state.outcome.won, 1)
@@ -99,8 +108,8 @@ def second_known(state: Played, event: SecondTold, number: int) -> Played:
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D71, D-O24: not before it is told who gets what a fault forfeits."""
-    if (place := wanting(state)) is not None:
+    """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card has not been entered."""
+    if (place := trick_without_second(state)) is not None:
         raise _second_needed(state, place)
     return payment.score(state, act, moment)
 
@@ -109,28 +118,29 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """What is told of a deal; of a misdeal nothing else (D67)."""
+    """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """What was declared, as it was spoken (D22-D45)."""
+    """The declarations, in order (D22-D45)."""
     tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """Who took each; none if the deal was bought off (D32)."""
+    """The winner of each trick; left out if the deal was bought off (D32)."""
     second: Annotated[tuple[Seat | None, ...], wire_types.at_most(TRICKS_MAX)] = ()
-    """By trick, who had played the best card of those without fault (D71)."""
+    """The seat that played the best card of players without fault, by trick (D71)."""
     exchanged: bool = False
-    """The dealer took the turned-up card (D46)."""
+    """True if the dealer took the turned-up card (D46)."""
     faults: Annotated[tuple[FaultTold, ...], wire_types.at_most(KNOCKS_MAX)] = ()
     """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
-    """The dealer misdealt, and the deal passed on (D67)."""
+    """True if the dealer misdealt, and the deal passed on (D67)."""
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """The acts that a result stands for; refuses what they cannot show to be wrong, and says where it stands."""
+    """Yield the acts that are made from a result. Raises a refusal with the place of a missing or impossible
+    value."""
     dealer = state.table.dealer
     now: State = yield "", Deal(seat=dealer)
     if result.misdeal:
-        _nothing_else(result, ("bids", "tricks", "second", "exchanged", "faults"), "D67")
+        _check_nothing_else(result, ("bids", "tricks", "second", "exchanged", "faults"), "D67")
         yield "/misdeal", Report(seat=dealer, accused=dealer, fault="misdeal")
         return
     if result.bids is None:
@@ -142,10 +152,10 @@ def script(state: Undealt, result: Result) -> Script:
     if isinstance(now, Declaring):
         raise AgainstTheRules("bids_missing", "D28", turn=now.to_speak[0], at="/bids")
     if not isinstance(now, Playing):
-        _nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
+        _check_nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
         return
     now = yield from _played(now, result)
-    if (wanted := wanting(now)) is not None:
+    if (wanted := trick_without_second(now)) is not None:
         refusal = _second_needed(now, wanted)
         refusal.facts["at"] = f"/second/{wanted}"
         raise refusal
@@ -153,8 +163,11 @@ def script(state: Undealt, result: Result) -> Script:
 
 
 def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
-    """D3, D46, D58, D-O15: the exchange, the tricks and the faults. An announcer who took the last trick may have
-    ended play with it by a fault, so that there they come before it."""
+    """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
+
+    The faults come after the tricks. If an announcer took the last trick they come before it: one of them may have
+    ended the play with that trick.
+    """
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:
         raise AgainstTheRules("missing_in_the_result", "D3", at="/tricks")
@@ -174,7 +187,7 @@ def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], An
                 "too_many_tricks", "D3" if announcer is None else "D58", done=place, at=f"/tricks/{place}"
             )
         second = result.second[place] if place < len(result.second) else None
-        if (refusal := _no_second(now, seat, second)) is not None:
+        if (refusal := _second_refusal(now, seat, second)) is not None:
             refusal.facts["at"] = f"/second/{place}"
             raise refusal
         if place == reported_after:
@@ -186,12 +199,12 @@ def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], An
     if reported_after == len(tricks):
         for report in reports:
             now = yield report
-    assert isinstance(now, Played), "nothing else ends the play"
+    assert isinstance(now, Played), "the play has ended"
     return now
 
 
-def _nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
-    """Of a deal that was not played."""
+def _check_nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
+    """Raise AgainstTheRules if a deal that was not played has one of these fields."""
     for name in names:
         if getattr(result, name):
             raise AgainstTheRules("nothing_was_played", rule, at=f"/{name}")

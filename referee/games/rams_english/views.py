@@ -1,4 +1,4 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts that a seat may do now, and the match as a viewer may see it. Only ``view`` shows hands."""
 
 from typing import Any, TypedDict, get_args
 
@@ -26,11 +26,11 @@ from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
 _BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
-"""The same acts again and again, so they are made once."""
+"""Bids by seat and word, made once, for the same acts are offered again and again."""
 
 
 def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """D11-D12: which card is turned up is the table's to say."""
+    """D11-D12: Return the draw for the next seat; the table enters the card."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
@@ -40,13 +40,13 @@ def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
     bids = _BIDS[seat]
-    if seat in state.to_speak[:1]:  # none between the last word and what follows from it
-        return tuple([bids[word] for word in declarations.words(state)])
+    if seat in state.to_speak[:1]:  # empty after the last word
+        return tuple([bids[word] for word in declarations.allowed_words(state)])
     return (bids[GENERALRAMS],) if declarations.may_announce(state, seat) else ()
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    """D46-D54; with closed hands every card that has not been seen may be the right one."""
+    """D46-D54: Return the acts of a seat during the play; with closed hands every card that the seat may hold."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
@@ -58,9 +58,9 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
-            untold = state.table.tally
+            in_tally = state.table.tally
             acts += tuple(
-                [Exchange(seat=seat, card=card) for card in ((None,) if untold else texts_of(state.hands[seat]))]
+                [Exchange(seat=seat, card=card) for card in ((None,) if in_tally else texts_of(state.hands[seat]))]
             )
         if declarations.may_announce(state, seat):
             acts += (_BIDS[seat][GENERALRAMS],)
@@ -68,8 +68,8 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    """D-O24; but where a share is waiting to be told whose it is, first that (D-O29)."""
-    if (trick := tally.wanting(state)) is None:
+    """D-O24, D-O29: Return the score, or first the second-best card of a trick that waits for it."""
+    if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
         return ()
@@ -86,7 +86,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
     match state:
         case Playing():
             return state.order if state.table.tally else (state.turn,)
@@ -102,7 +101,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
-    """How many cards each seat has not played."""
+    """Return the number of cards that each seat has not played."""
     left = [HAND if seat in state.dealing.order else 0 for seat in range(state.table.seats)]
     if not isinstance(state, Declaring):
         deal = state.outcome if isinstance(state, Played) else state
@@ -114,35 +113,34 @@ def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
 
 
 class More(TypedDict, total=False):
-    """What only this game shows of a match; what does not apply in the phase is left out."""
+    """The fields of a match of Rams. Fields that do not apply in the phase are left out."""
 
     pot: wire_types.Money
-    """What lies in the pot, the dealer's stake with it: minor units of money where the match has stakes, else
-    tricks."""
+    """The pot with the dealer's stake, in minor units of money or, without stakes, in tricks."""
     drawn: wire_types.DrawnList
     """The cards turned up for the first deal, in order: seat and card of each."""
     single: bool
-    """The pot held nothing before the dealer's stake (D16)."""
+    """True if the pot was empty before the dealer's stake (D16)."""
     turn_up: CardText
     """The card that was turned up; its suit is trumps (D20)."""
     joined: wire_types.ListBySeat[Seat]
-    """Who has joined, in the order in which they spoke."""
+    """The seats that have joined, in the order in which they spoke."""
     lie_down: wire_types.ListBySeat[Seat]
-    """Who lay down, in the order in which they spoke; a generalrams makes them play all the same."""
+    """The seats that lay down, in the order in which they spoke. After a generalrams they play nevertheless."""
     widow: Seat | None
-    """Who took the widow; null: nobody."""
+    """The seat that took the widow; null: no seat has."""
     announcer: Seat | None
-    """Who announced generalrams; null: nobody."""
+    """The seat that announced generalrams; null: no seat has."""
     exchanged: bool
-    """The dealer has taken the turned-up card."""
+    """True if the dealer has taken the turned-up card."""
     in_play: wire_types.ListBySeat[Seat]
-    """Who plays, from forehand clockwise, when that is known."""
+    """The seats that play, clockwise from forehand, once they are known."""
     widow_cards: wire_types.ListBySeat[CardText]
     """The cards of the widow, for the official."""
 
 
 def _more(state: State, official: bool) -> More:
-    """What lies on the table beside the cards, all of it open; for officials the widow too."""
+    """Return the game's own fields, which all viewers may see; for officials with the widow's cards."""
     table = state.table
     if isinstance(state, Drawing):
         return {"pot": table.pot, "drawn": list(state.drawn)}
@@ -169,7 +167,6 @@ def _more(state: State, official: bool) -> More:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
     table, official = state.table, viewer == "official"
     own: dict[str, Any] = {"dealer": None} if isinstance(state, Drawing) else {}
     if isinstance(state, Declaring | Playing | Played):

@@ -1,1 +1,1 @@
-"""What is on record of the officials' proceedings, by part: facts that games know nothing of."""
+"""Events of the officials, by procedure. Games do not use them."""

@@ -1,7 +1,7 @@
-"""The facts of a case: what is said and ruled where the events of a match cannot decide (J1-J7).
+"""Events of a case: statements and rulings if the events of a match cannot decide (J1-J7).
 
-All see at once who is concerned, the offence, the numbers of events, the verdict, its rule and the points. What was
-written is for the writer and the officials until the deal is over in which it was written.
+Every viewer sees at once the seats concerned, the offence, the numbers of events, the verdict, its rule and the
+points. A text written during a deal is visible to its writer and the officials only, until that deal is over.
 """
 
 from typing import Any, ClassVar
@@ -19,31 +19,31 @@ class Precedent(Value):
     """An earlier ruling that this one follows."""
 
     match: wire_types.MatchId
-    """In which match."""
+    """The match of the earlier ruling."""
     case: wire_types.CaseNumber
-    """Its number there."""
+    """The number of the case in that match."""
 
 
 class Remedy(Value, omit_defaults=True):
-    """What follows from a ruling beside the price of the offence."""
+    """The effects of a ruling in addition to the price of the offence."""
 
     void: bool = False
-    """The deal under way counts for nothing and is dealt again."""
+    """True if the deal under way does not count and is dealt again."""
     result: Result | None = None
-    """What the deal came to, in place of what was written."""
+    """The right result of the deal, which replaces the recorded one."""
     strike: wire_types.Deals = ()
-    """Deals whose lines are struck, for their end hung on the number."""
+    """Deals whose lines are struck, because they were played only by a wrong number."""
 
 
-def to_writer(said: Any, field: str, viewer: Viewer) -> str:
-    """What a seat has written within a deal is its own until that is over."""
-    writer = said.by if isinstance(said, CaseOpened) else said.seat
-    text: str = getattr(said, field)
-    return text if not said.within_deal or viewer == writer else ""
+def to_writer(event: Any, field: str, viewer: Viewer) -> str:
+    """Return a text that a seat has written during a deal; empty for other viewers until that deal is over."""
+    writer = event.by if isinstance(event, CaseOpened) else event.seat
+    text: str = getattr(event, field)
+    return text if not event.within_deal or viewer == writer else ""
 
 
 def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """What was written with its knocks is the writer's own until then, too."""
+    """Return an opener's result; for other viewers, without the notes of its knocks until the deal is over."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == opened.by:
         return result
@@ -51,113 +51,115 @@ def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
 
 
 def after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """What an official has written within a deal is told when that is over."""
+    """Return an official's text; empty if it was written during a deal that is not over."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
 
 class CaseOpened(Event):
-    """A knock that the events cannot decide: an official rules on it, or who would pay agrees (J1, J2)."""
+    """A case was opened, about a question that events cannot decide: an official rules, or the parties agree (J1,
+    J2)."""
 
     TOPIC: ClassVar[str] = "case/opened"
     HIDDEN: ClassVar[Hidden] = {"text": to_writer, "result": without_notes}
     case: wire_types.CaseNumber
     by: Actor
-    """Who opened it: a seat, or an official."""
+    """The opener: a seat, or an official."""
     kind: CaseKind
     deal: wire_types.DealNumber
-    """Which deal it is about."""
+    """The deal that the case is about."""
     offence: OffenceText | None = None
-    """What was done; left out: the line of the deal is wrong."""
+    """The alleged offence; left out: the case is about a line or a misclick."""
     accused: Seat | None = None
-    """Who is said to have done it; left out: nobody."""
+    """The accused seat; left out: the case accuses no seat."""
     payer: Seat | None = None
-    """Who would pay for it; left out: nobody."""
+    """The seat that would pay; left out: the case has no payer."""
     events: wire_types.Events = ()
-    """What it rests on, such as a report; left out: on no event."""
+    """The events that the case rests on, such as a report; left out: no event shows it."""
     result: Result | None = None
-    """What the deal should have come to, its notes kept as the text is; left out: it is about an offence."""
+    """The result that the deal should have, by the opener; its notes are hidden as ``text`` is. Left out: the case is
+    not about a line."""
     text: wire_types.Text = ""
-    """What was said with the knock; left out: nothing, or not the caller's to know."""
+    """The opener's text; left out: none was written, or it is hidden from the caller."""
     within_deal: bool = False
-    """Opened while a deal was under way: the text is told when that is over."""
+    """True if the case was opened during a deal: the text is hidden until that deal is over."""
 
 
 class CaseStated(Event):
-    """A seat said how it was."""
+    """A seat made a statement in a case."""
 
     TOPIC: ClassVar[str] = "case/stated"
     HIDDEN: ClassVar[Hidden] = {"text": to_writer}
     case: wire_types.CaseNumber
     seat: Seat
     agrees: bool
-    """Whether it says the same as who opened the case."""
+    """True if the seat agrees with the opener."""
     events: wire_types.Events = ()
-    """Those that it names."""
+    """The events that the seat names."""
     text: wire_types.Text = ""
-    """In its own words; left out: nothing, or not the caller's to know."""
+    """The seat's text; left out: none was written, or it is hidden from the caller."""
     within_deal: bool = False
-    """Said while a deal was under way: the text is told when that is over."""
+    """True if the statement was made during a deal: the text is hidden until that deal is over."""
     knocked: bool = False
-    """Whether the seat knocked: its knock joined the case (J1)."""
+    """True if the statement is a knock that joined the case (J1)."""
 
 
 class CaseWithdrawn(Event):
-    """A case was withdrawn by its opener, or by itself because its act is no longer the last (J11)."""
+    """A case was withdrawn by its opener, or automatically because its act is no longer the last (J11)."""
 
     TOPIC: ClassVar[str] = "case/withdrawn"
     case: wire_types.CaseNumber
     overtaken: bool = False
-    """Whether it was withdrawn by itself: the act in question can no longer be taken back."""
+    """True if the case was withdrawn automatically: the act in question can no longer be taken back."""
 
 
 class CaseRuled(Event):
-    """A ruling on a case: by an official, or by the referee where who pays agrees (J2)."""
+    """An official ruled on a case, or the referee did because the parties agree (J2)."""
 
     TOPIC: ClassVar[str] = "case/ruled"
     HIDDEN: ClassVar[Hidden] = {"reason": after_deal}
     case: wire_types.CaseNumber
     instance: wire_types.Instance
-    """1 at first, 2 after an appeal."""
+    """1 for the first ruling, 2 for the ruling on an appeal."""
     verdict: Verdict
-    """Whether who opened it is right."""
+    """Upheld if the opener is right, else dismissed."""
     standard: Standard
-    """How sure the facts are."""
+    """The standard of proof that the facts meet."""
     rule: RuleId
-    """What the ruling is based on."""
+    """The rule that the ruling is based on."""
     offence: OffenceText | None = None
-    """What was done, or was not; left out: it is about the line of a deal."""
+    """The offence in question; left out: the case is about a line or a misclick."""
     official: Actor | None = None
-    """Who ruled; left out: the referee, for it was agreed."""
+    """The official who ruled; left out: the referee ruled by agreement."""
     payer: Seat | None = None
-    """Who pays; left out: nobody."""
+    """The seat that pays; left out: no seat pays."""
     penalty: wire_types.WholePoints = 0
-    """By how many points."""
+    """The points that the payer pays."""
     rests_on: wire_types.Events = ()
-    """The numbers of the events that show it."""
+    """The numbers of the events that prove the ruling."""
     reason: wire_types.Text = ""
-    """Why, in the official's own words; left out: none given, or not told before the deal is over."""
+    """The official's reason; left out: none was given, or it is hidden until the deal is over."""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
-    """What else follows."""
+    """The effects in addition to the penalty."""
     appeal_until: Time | None = None
-    """Before this a party may appeal (J7); left out: there is no appeal from it."""
+    """The end of the time in which a party may appeal (J7); left out: the ruling is final."""
     within_deal: bool = False
-    """Ruled while a deal was under way: the reason is told when that is over."""
+    """True if the ruling was made during a deal: the reason is hidden until that deal is over."""
 
 
 class CaseAppealed(Event):
-    """A party wants another official to rule (J7); or who ruled has found an error of his own (J10)."""
+    """A party asked for a different official (J7), or the official who ruled found an error in the ruling (J10)."""
 
     TOPIC: ClassVar[str] = "case/appealed"
     HIDDEN: ClassVar[Hidden] = {"text": to_writer}
     case: wire_types.CaseNumber
     seat: Seat | None = None
-    """Who appeals; left out: the official who ruled."""
+    """The seat that appeals; left out: the official who ruled."""
     text: wire_types.Text = ""
-    """Why; left out: nothing was said, or not the caller's to know."""
+    """The reason; left out: none was given, or it is hidden from the caller."""
     within_deal: bool = False
-    """Appealed while a deal was under way: the text is told when that is over."""
+    """True if the appeal was made during a deal: the text is hidden until that deal is over."""
 
 
 FACTS: tuple[type[Event], ...] = (CaseOpened, CaseStated, CaseWithdrawn, CaseRuled, CaseAppealed)

@@ -1,6 +1,6 @@
-"""The facts of a correction: a deal that is over is scored anew, and whatever hung on it (J9).
+"""Events of a correction: deals that are over are scored again, with all that depends on them (J9).
 
-History is never written anew. What was played stays as it was played; the correction says what it comes to now.
+Recorded events never change. A correction is a further event, which has the new numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,138 +17,138 @@ from referee.visibility import Event, Hidden, Recorded
 
 
 class Scripted(Value):
-    """A fact as a script tells it."""
+    """An event in a script."""
 
     topic: wire_types.Topic
-    """What kind of event it is."""
-    event: Annotated[dict[str, Any], Meta(description="What happened; its fields go by the topic.")]
+    """The kind of the event."""
+    event: Annotated[dict[str, Any], Meta(description="The event; its fields depend on the topic.")]
 
 
 class Script(Value):
-    """What a deal is scored with beside what was played, or in its place."""
+    """Events by which a deal is scored again."""
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
-    """The facts, in order. They come before the score."""
+    """The events, in order."""
     whole: bool = False
-    """They stand for the deal, from where its cards were dealt to its score; else they come after what was played."""
+    """True if the events replace the whole deal up to its score; else they are added just before its score."""
 
 
 class Why(Value):
-    """What a correction rests on."""
+    """The rule and reason of a correction."""
 
     rule: RuleId
     """The rule that was broken, or by which the line is wrong."""
     reason: wire_types.Text = ""
-    """Why, as it was given."""
+    """The reason given by the official or the opener."""
 
 
 class LineCorrected(Value, omit_defaults=True):
-    """A line of the protocol that counts otherwise than before. All tuples go by seat."""
+    """The change of a line of the protocol. All lists are by seat."""
 
     event: EventNumber
     """The number of the event that wrote the line."""
     before: wire_types.PointsBySeat
     points: wire_types.PointsBySeat
     eliminated: wire_types.Seats = ()
-    """Everybody who is out of the match after it."""
+    """All seats that are out of the match after the line."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole line. Left out: only what stands beside this has changed, and the entries are what they were."""
+    """The whole new line. Left out: only the other fields here have changed, and the entries are the same."""
 
 
 class Ended(Value, omit_defaults=True):
-    """How the match has ended."""
+    """The end of the match after a correction."""
 
     by: (
         WonBy
         | Annotated[
             Literal["closed", "abandoned"],
-            Meta(title="OfficialEnd", description="How an official ended the match."),
+            Meta(title="OfficialEnd", description="The act by which an official ended the match."),
         ]
     )
-    """What made somebody the winner, or ended it."""
+    """The way in which the match was won, or the act by which an official ended it."""
     rule: wire_types.SharedBy
-    """The rule that it rests on; empty: none, an official ended it."""
+    """The rule by which the match ended; empty: an official ended it."""
     event: EventNumber
-    """The number of the event that ended it, or that wrote the line which did."""
+    """The number of the event that ended the match, or of the line that won it."""
     seat: Seat | None = None
-    """Who has won, of partners the first; left out: nobody."""
+    """The winner, or the first of two partners; left out: no seat has won."""
     seats: wire_types.Seats = ()
-    """All winners, where partners win together."""
+    """All winners, if partners win together."""
     settlement: wire_types.MoneyBySeat | None = None
     pot_before: wire_types.Money = 0
-    """What lay in the pot before it was shared."""
+    """The amount in the pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """By seat, what each drew from the pot; left out: it was not shared."""
+    """The amount that each seat drew from the pot; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
-    """Who pays whom, as in ``match/won``."""
+    """The payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
-    """Deals were scored anew (J9). What stands here counts from now on. All tuples of numbers go by seat."""
+    """Deals were scored again (J9). The numbers of this event count from now on. All lists of numbers are by seat."""
 
     TOPIC: ClassVar[str] = "protocol/corrected"
     HIDDEN: ClassVar[Hidden] = {"scripts": "official", "strike": "official"}
     case: wire_types.CaseNumber | None
-    """The case that it was ruled in; null: none, an official mended an error of his own (J10)."""
+    """The case with the ruling; null: an official corrected an error of their own (J10)."""
     deal: wire_types.DealNumber
     """The first deal that is corrected."""
     why: Why
-    """What it rests on."""
+    """The rule and reason of the correction."""
     lines: wire_types.Many[LineCorrected]
-    """The lines that count otherwise than before, in order."""
+    """The lines that have changed, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
-    """All deals that count for nothing from now on: struck by the official, or played after the match was won."""
+    """All deals that do not count from now on: struck by the official, or played after the match was won."""
     points: wire_types.PointsBySeat
-    """The points as they stand."""
+    """The present points."""
     eliminated: wire_types.Seats
-    """Everybody who is out of the match."""
+    """All seats that are out of the match."""
     dealer: Seat
-    """Who deals next."""
+    """The next dealer."""
     next_deal: wire_types.DealNumber
     """The number of the next deal."""
     halves: bool = False
-    """``points``, and those of the lines, count halves of a point."""
+    """True if ``points``, here and in the lines, are counted in half points."""
     pot: wire_types.Money | None = None
     duel: wire_types.Seats = ()
-    """Who plays the next deal, where it is a duel."""
+    """The seats that play the next deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
-    """What the next deal takes over beyond this, by name."""
+    """Further values that the next deal takes over, by name."""
     fresh: bool = False
-    """What was drawn or cut for the next deal counts no more."""
+    """True if draws and cuts for the next deal no longer count."""
     won: Ended | None = None
-    """How the match has ended; left out: it goes on."""
+    """The end of the match; left out: the match goes on."""
     replaces: EventNumber | None = None
-    """The earlier correction in the case, which counts no more; left out: there is none."""
+    """The earlier correction in the case, which no longer counts; left out: the case had no correction."""
     scripts: wire_types.Many[Script] = ()
-    """For the official: what the deals were scored with."""
+    """The events by which the deals were scored again; visible to officials."""
     strike: wire_types.Many[wire_types.DealNumber] = ()
-    """For the official: the deals that were struck in this correction."""
+    """The deals that this correction struck; visible to officials."""
 
 
 class CorrectedBy(Value):
     """The correction that changed a line."""
 
     event: EventNumber
-    """The number of the event that corrected it."""
+    """The number of the event with the correction."""
     case: wire_types.CaseNumber | None
-    """The case that it was ruled in; null: none, an official corrected an error of their own (J10)."""
+    """The case with the ruling; null: an official corrected an error of their own (J10)."""
     rule: RuleId
-    """The rule that it rests on."""
+    """The rule that the correction rests on."""
     reason: wire_types.Text
-    """Why, as it was given; empty: nothing was said."""
+    """The reason that was given; empty: none was given."""
 
 
-# The lines as they count
+# The lines that count
 
 Line = DealScored | DealVoided
-"""A line of the protocol; a voided deal has one where its penalties were entered."""
+"""A line of the protocol. A voided deal has a line if its penalties were entered."""
 
 
-def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """The lines by the number of the event that wrote them, each as it was corrected last, struck or not."""
+def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
+    """Return the lines, struck or not, each with its last correction, by the number of the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -170,7 +170,7 @@ Corrections = Sequence[tuple[int, ProtocolCorrected]]
 
 
 def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
-    """Return what a correction says about itself."""
+    """Return the number, case, rule and reason of a correction."""
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
@@ -185,7 +185,7 @@ def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
 
 
 Win = MatchWon | Ended
-"""How a line has won the match."""
+"""The end of a match that a line has won, as first recorded or as corrected."""
 
 
 class LineAsItWas(NamedTuple):
@@ -193,7 +193,7 @@ class LineAsItWas(NamedTuple):
 
     line: DealScored
     won: Win | None
-    """How the line won the match; ``None``: it did not."""
+    """The win of the match by this line; ``None``: the line did not win it."""
     by: CorrectedBy
 
 
@@ -203,15 +203,15 @@ class LineHistory(NamedTuple):
     line: DealScored
     """The line that counts."""
     won: Win | None
-    """How the line wins the match; ``None``: it does not."""
+    """The win of the match by this line; ``None``: the line does not win it."""
     was: tuple[LineAsItWas, ...]
-    """The line as it was written, and after each correction but the last."""
+    """The line before each of its corrections."""
     struck: CorrectedBy | None
-    """The correction by which it counts for nothing; ``None``: it counts."""
+    """The correction that struck the line; ``None``: the line counts."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return what corrections have made of the line that ``event`` wrote, and that ``won`` the match then."""
+    """Return the line that ``event`` wrote, and ``won`` the match by, with all its corrections."""
     line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
     for number, correction in corrections:
         by = by_correction(number, correction)
@@ -232,7 +232,7 @@ def _winners(won: Win | None) -> object:
 
 
 def as_counted(score: DealScored) -> DealScored:
-    """Return a corrected line, each entry with its events once: a result says all of a deal in one event."""
+    """Return a corrected line in which no entry names an event twice: an entered result is a single event."""
     entries, pot_entries = (
         tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
         for found in (score.entries, score.pot_entries)
@@ -241,7 +241,7 @@ def as_counted(score: DealScored) -> DealScored:
 
 
 def amended(line: Line, by: LineCorrected) -> Line:
-    """A line as it counts by a correction."""
+    """Return a line with the change that a correction makes."""
     if by.score is not None:
         return by.score
     line = replace(line, before=by.before, points=by.points)

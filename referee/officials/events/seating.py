@@ -1,4 +1,4 @@
-"""The facts of who is admitted to a match, and who has agreed to its stakes."""
+"""Events of admission to a match and of agreement to its stakes."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -14,31 +14,32 @@ HowAgreed = Annotated[
     Literal["seat", "invitation", "secretary"],
     Meta(
         title="HowAgreed",
-        description="How a seat agreed to the stakes. `seat`: by its own token or its member's key. `invitation`: by "
-        "redeeming an invitation, which shows them. `secretary`: a member with `officiate` confirmed for it.",
+        description="The way in which a seat agreed to the stakes. `seat`: by its token or its member's key. "
+        "`invitation`: by redeeming an invitation, which shows them. `secretary`: a member with `officiate` "
+        "confirmed it.",
     ),
 ]
 
 
 class Invited(Event):
-    """An invitation to a seat or a role was made. It replaces an earlier one that was not redeemed."""
+    """An invitation to a seat or a role was made. It replaces an earlier invitation that was not redeemed."""
 
     TOPIC: ClassVar[str] = "match/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     invitation: wire_types.InvitationNumber
-    """Its number in the match, from 1."""
+    """The number of the invitation in the match, from 1."""
     role: Role
-    """What it admits to."""
+    """The role of the guest."""
     hash: wire_types.HiddenHash
-    """SHA-256 of the code. It is shown to nobody."""
+    """SHA-256 of the code; hidden from every viewer."""
     by: Actor
-    """Who made it."""
+    """The inviting actor."""
     expires_at: Time
-    """It can be redeemed until then."""
+    """The time until which the invitation can be redeemed."""
     seat: Seat | None = None
-    """The seat; left out: the role has none."""
+    """The seat; left out: the role has no seat."""
     official: wire_types.OfficialPlace | None = None
-    """Which of the officials, from 1; left out: another role."""
+    """The number of the official, from 1; left out: the role is a different one."""
     given_by: wire_types.Givers = ()
     """The members behind the key that invited an official."""
 
@@ -48,24 +49,23 @@ class InvitationRedeemed(Event):
 
     TOPIC: ClassVar[str] = "match/invitation-redeemed"
     invitation: wire_types.InvitationNumber
-    """Its number in the match."""
+    """The number of the invitation in the match."""
 
 
 class StakesAgreed(Event):
-    """Seats agreed to the stakes. When all seats have, a club's books count the match."""
+    """Seats agreed to the stakes. Once all seats have agreed, the match counts in the club's books."""
 
     TOPIC: ClassVar[str] = "stakes/agreed"
     seats: wire_types.Seats
-    """The seats that agreed by this."""
+    """The seats that agreed."""
     how: HowAgreed
-    """How they agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """The invitation that was redeemed; left out: they agreed in another way."""
+    """The invitation that was redeemed; left out: they agreed in a different way."""
 
 
 class StakesDeclined(Event):
-    """The stakes were declined: the match never counts in a club's books."""
+    """The stakes were declined. The match never counts in the club's books."""
 
     TOPIC: ClassVar[str] = "stakes/declined"
     seat: Seat | None = None
-    """The seat that declined; left out: an official ended the waiting."""
+    """The seat that declined; left out: an official stopped waiting for the seats."""

@@ -1,4 +1,4 @@
-"""The facts of a shuffle that the house commits to."""
+"""Events of a shuffle by commitment."""
 
 from typing import ClassVar
 
@@ -8,22 +8,22 @@ from referee.visibility import Event, Hidden
 
 
 class ShuffleCommitted(Event):
-    """Before a deal the server told the hash of the seed that it is going to shuffle by."""
+    """Before a deal, the server published the hash of the seed for its shuffle."""
 
     TOPIC: ClassVar[str] = "shuffle/committed"
     HIDDEN: ClassVar[Hidden] = {"seed": "sealed"}
     commitment: wire_types.Hash
-    """The SHA-256 of the seed as it is written."""
+    """The SHA-256 of ``seed`` as text."""
     seed: wire_types.HiddenHash
-    """What the server committed to. Empty until the deal is over: nobody is told, the official neither."""
+    """The seed that the server committed to. Empty for all viewers, officials included, until the deal is over."""
     until: Time | None = None
-    """Until then the deal waits for what the seats add. Left out: it does not wait."""
+    """The time until which the deal waits for the seats to add digits. Left out: it does not wait."""
 
 
 class EntropyGiven(Event):
-    """A seat added digits of its own to the shuffle of the next deal."""
+    """A seat added digits to the shuffle of the next deal."""
 
     TOPIC: ClassVar[str] = "shuffle/entropy-given"
     seat: Seat
     hex: wire_types.Entropy
-    """What it added."""
+    """The digits, in hexadecimal."""

@@ -1,4 +1,4 @@
-"""The facts of an act that is taken back (J11), and what is left of a history without it."""
+"""Events of a take-back (J11), and the history without the acts that were taken back."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -9,45 +9,45 @@ from referee.visibility import Event, Recorded
 
 
 class TakeBackAsked(Event):
-    """A seat asked that the last act be taken back, which was its own; or agreed to that."""
+    """A seat asked to take back its act, which was the last of the match; or another seat agreed to that."""
 
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
     first: EventNumber
-    """The first event of that act."""
+    """The first event of the act."""
     last: EventNumber
-    """The last of them."""
+    """The last event of the act."""
 
 
 class ActTakenBack(Event):
-    """The last act was taken back: the match stands as it did before event ``first``."""
+    """The last act was taken back: the match returned to its state before event ``first``."""
 
     TOPIC: ClassVar[str] = "act/taken-back"
     case: wire_types.CaseNumber
     first: EventNumber
-    """The first event that does not count any more."""
+    """The first event that no longer counts."""
     last: EventNumber
-    """The last of them."""
+    """The last event that no longer counts."""
     seat: Seat | None = None
-    """Who asked for it, where the table agreed or nobody need; left out: it was ruled in its case."""
+    """The seat that asked to take back its act; left out: a ruling in the case took the act back."""
 
     def undoes(self, number: int) -> bool:
-        """Whether the event of this number does not count any more."""
+        """Return whether the event with this number no longer counts."""
         return self.first <= number <= self.last
 
     @property
     def undone(self) -> tuple[int, ...]:
-        """The numbers of these events."""
+        """The numbers of the events that no longer count."""
         return tuple(range(self.first, self.last + 1))
 
 
-def that_stands(history: Iterable[Recorded]) -> list[Recorded]:
-    """The history without what was taken back, and without what was said about that."""
-    left: list[Recorded] = []
+def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
+    """Return the history without the events of take-backs, and without the events that they have undone."""
+    kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event
         if isinstance(event, ActTakenBack):
-            left = [one for one in left if not event.undoes(one.originator_version)]
+            kept = [one for one in kept if not event.undoes(one.originator_version)]
         elif not isinstance(event, TakeBackAsked):
-            left.append(recorded)
-    return left
+            kept.append(recorded)
+    return kept

@@ -1,4 +1,4 @@
-"""A deal entered from the score sheet."""
+"""The event of a deal that is entered from a score sheet."""
 
 from typing import ClassVar
 
@@ -7,8 +7,8 @@ from referee.visibility import Event
 
 
 class ResultEntered(Event):
-    """A whole deal was entered as the score sheet has it; the facts that follow are what it stands for."""
+    """The result of a whole deal was entered from the score sheet. The events that follow are made from it."""
 
     TOPIC: ClassVar[str] = "result/entered"
     result: Result
-    """As it was sent."""
+    """The result as the client sent it."""
