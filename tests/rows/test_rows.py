@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from referee.asked import Request
-from referee.clubs.asked import ClubRequest
+from referee.requests import Request
+from referee.clubs.commands import ClubRequest
 from referee.log.facts import Sign
 from referee.store.aggregate import KINDS, event_types
 from referee.store.desk import digest_of
