@@ -17,8 +17,8 @@ from typing import Any
 
 from referee.store.store import Referee
 
-NICENESS = 10
-"""How much lower the priority is than that of the service."""
+NICENESS = 5
+"""Difference of the priority to that of the service, once the process is ready."""
 MEMORY_MAX = 700_000_000
 """Bytes of memory that the process may take."""
 
@@ -46,10 +46,8 @@ def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-def _give_way() -> None:
-    """Lower the priority, bound the memory, and have the kernel end this process first if memory runs out."""
-    with suppress(OSError):
-        os.nice(NICENESS)
+def _limit_memory() -> None:
+    """Bound the memory, and have the kernel end this process first if the machine has none left."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -71,13 +69,16 @@ def main(descriptor: int) -> None:
     """Do what is sent, one piece of work after the other."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
-    _give_way()
+    _limit_memory()
     gc.disable()  # during work it would look at the whole history again and again
     pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
     threading.Thread(target=_listen, args=(pipe, heard), daemon=True).start()
     store = Store(loads(heard.get()))
+    sent = heard.get()
+    with suppress(OSError):
+        os.nice(NICENESS)  # not earlier: a client waits while the process starts
     while True:
-        result, error = _done(store, heard.get())
+        result, error = _done(store, sent)
         try:
             answer = dumps((result, error))
         except Exception as unsent:
@@ -85,6 +86,7 @@ def main(descriptor: int) -> None:
         pipe.send_bytes(answer)
         del result, error, answer
         gc.collect()
+        sent = heard.get()
 
 
 if __name__ == "__main__":

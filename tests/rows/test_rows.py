@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from referee.requests import Request
 from referee.clubs.commands import ClubRequest
 from referee.log.facts import Sign
+from referee.requests import Request
 from referee.store.aggregate import KINDS, event_types
 from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, row_hash, to_row

@@ -22,6 +22,7 @@ from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 from referee.store.worker import Worker
+from referee.store.working import NICENESS
 from tests.edited import differences
 from tests.forked import ROOT
 from tests.store.test_aside import another_token, asked
@@ -87,7 +88,7 @@ class TestWork:
     def test_it_is_done_in_a_process_of_its_own_with_a_lower_priority(self, worker: Worker) -> None:
         assert worker.pid is None, "it starts when it is needed"
         assert worker(pid_of) == worker.pid != os.getpid()
-        assert worker(niceness_of) == min(19, os.nice(0) + 10)
+        assert worker(niceness_of) == min(19, os.nice(0) + NICENESS)
         assert worker(pid_of) == worker.pid, "it stays"
 
     def test_it_reads_what_has_been_stored_since_it_started(self, worker: Worker, desk: Desk) -> None:
