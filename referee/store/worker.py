@@ -37,7 +37,7 @@ class Worker:
     def __init__(
         self, settings: Mapping[str, str], *, seconds: float = WORK_SECONDS, idle_seconds: float = IDLE_SECONDS
     ) -> None:
-        """``settings``: those of the store that the process opens."""
+        """``settings``: the settings of the store that the process opens."""
         self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
         self._turn = threading.Lock()
         """Held by the thread that uses, starts or ends the process."""

@@ -1,4 +1,4 @@
-"""What the process of :class:`~referee.store.worker.Worker` runs: ``python -m referee.store.working DESCRIPTOR``."""
+"""The worker's process (:class:`~referee.store.worker.Worker`): ``python -m referee.store.working DESCRIPTOR``."""
 
 import gc
 import os
@@ -18,9 +18,9 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 10
-"""How much lower the priority is than that of the service."""
+"""Difference in niceness to the service: the process gets less processor time."""
 MEMORY_MAX = 700_000_000
-"""Bytes of memory that the process may take."""
+"""Bytes of memory that the process may use."""
 
 
 class Store:
@@ -58,7 +58,7 @@ def _give_way() -> None:
 
 
 def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
-    """Return what the work returns that was sent, or what it raises."""
+    """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
     try:
         work, args, kwargs = loads(sent)
         return work(store.opened(), *args, **kwargs), None
@@ -68,7 +68,7 @@ def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 
 def main(descriptor: int) -> None:
-    """Do what is sent, one piece of work after the other."""
+    """Run the pieces of work that the service sends, one after the other."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _give_way()
