@@ -55,5 +55,5 @@ async def get_settlement(request: Req, match: MatchId, min_version: MinVersion =
     tag = tag_of(seen.version, *(("provisional",) if provisional else ()))
     if has := held(request, tag):
         return not_modified(has)
-    body = await in_long_thread(service.desk.whole, seen.version, read_settlement, seen, basis, provisional)
+    body = await in_long_thread(service.desk.run_on_history, seen.version, read_settlement, seen, basis, provisional)
     return await long_reply(request, body, tag)

@@ -99,7 +99,9 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
     at = utc_now()
     told_of = case_of(seen, entries, seen.version, language, at)
     _must_concern(told_of, viewer)
-    drafted = await in_long_thread(service.desk.whole, seen.version, read_draft, seen, told_of, caller, language, at)
+    drafted = await in_long_thread(
+        service.desk.run_on_history, seen.version, read_draft, seen, told_of, caller, language, at
+    )
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)

@@ -230,7 +230,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     moment = Moment(match.version, at, "", actor)
-    decided = await in_long_thread(service.desk.whole, match.version, decide, match, asked, moment)
+    decided = await in_long_thread(service.desk.run_on_history, match.version, decide, match, asked, moment)
     if decided.refused is not None:
         raise decided.refused
     made = [

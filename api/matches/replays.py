@@ -79,5 +79,5 @@ async def replay_match(
     tag = tag_now(now)
     if has := held(request, tag):
         return not_modified(has)
-    body = await in_long_thread(service.desk.whole, at, read_replay, now, at, caller)
+    body = await in_long_thread(service.desk.run_on_history, at, read_replay, now, at, caller)
     return await long_reply(request, body, tag)

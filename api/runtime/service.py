@@ -253,7 +253,7 @@ class Service:
 
     async def opened(self, match_id: UUID) -> Match:
         """The match for what its opening tells; otherwise perhaps as it was. Raises ``UnknownAggregate``."""
-        return match_of(self.desk.cached(match_id, as_it_was=True) or await self._loaded(match_id))
+        return match_of(self.desk.cached(match_id, allow_stale=True) or await self._loaded(match_id))
 
     async def _loaded(self, match_id: UUID) -> Aggregate:
         """What is not at hand, read once for all who ask for it meanwhile."""
@@ -358,7 +358,7 @@ class Service:
         answer is out. On the loop."""
         if told.status not in KEPT:
             return
-        place = self.desk.place(tried.match)
+        place = self.desk.cached_head(tried.match)
         if place is None:  # the match is not at hand any more, and nobody loads it for this
             self.metrics.attempts["dropped"] += 1
             return
@@ -386,7 +386,7 @@ class Service:
     def followed(self, page: Page) -> None:
         """What the follower calls on its own thread for each page that it read, of this process or another."""
         for aggregate_id, (*_, last) in page.histories.items():
-            self.desk.overtaken(aggregate_id, last[2])
+            self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)
 
     @property
@@ -399,8 +399,8 @@ class Service:
             found.append({"code": "clock_wrong", "clock": wrong.shown})
         if self.hub.closed or not self.desk.alive:
             found.append({"code": "desk_idle"})
-        elif self.desk.at_it > STUCK_SECONDS:
-            found.append({"code": "desk_waits", "seconds": round(self.desk.at_it)})
+        elif self.desk.busy_seconds > STUCK_SECONDS:
+            found.append({"code": "desk_waits", "seconds": round(self.desk.busy_seconds)})
         if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
         for name, fault in sorted(self.books.standing_still().items()):
@@ -437,7 +437,7 @@ class Service:
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self.attempts.waiting),
-            "cached_matches": ("Matches in memory.", self.desk.at_hand),
+            "cached_matches": ("Matches in memory.", self.desk.cached_count),
             **lag,
             "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
             "books_set_aside": ("Matches that books have set aside.", len(aside)),

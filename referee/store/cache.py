@@ -61,7 +61,7 @@ class Cache:
         place = self._places.get(aggregate_id)
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
-    def overtaken(self, aggregate_id: UUID, version: int) -> None:
+    def mark_stored(self, aggregate_id: UUID, version: int) -> None:
         """Record that event ``version`` of an aggregate is stored.
 
         An aggregate that is not cached may just be loaded in an earlier state.

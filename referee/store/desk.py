@@ -75,7 +75,7 @@ ATTEMPTS = 3
 ASIDE_ATTEMPTS = 3
 """Attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
-"""Events after which a snapshot is taken in any case."""
+"""Events after which a snapshot is always taken."""
 MADE_MAX = 4096
 """Keyed acts that the desk remembers, so that it recognises their repeats before it decides."""
 CACHE_MEGABYTES = 32
@@ -204,9 +204,9 @@ class Desk:
         self._waiting.put(_Job(command, key or OWN + self._own_ids()[:OWN_DIGITS], name, future))
         return future
 
-    def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:
-        """Return the cached aggregate, ``None`` if it is missing or, unless ``as_it_was``, known to be outdated."""
-        if not as_it_was and self._cache.is_behind(aggregate_id):
+    def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
+        """Return the cached aggregate, ``None`` if it is missing or, unless ``allow_stale``, known to be outdated."""
+        if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
@@ -221,16 +221,18 @@ class Desk:
             loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
         return loaded.aggregate
 
-    def place(self, aggregate_id: UUID) -> tuple[int, str] | None:
+    def cached_head(self, aggregate_id: UUID) -> tuple[int, str] | None:
         """Return the version of the cached aggregate and the hash of its last row; ``None`` if it is not cached."""
         loaded = self._cache.get(aggregate_id)
         return None if loaded is None else (loaded.aggregate.version, loaded.head)
 
-    def overtaken(self, aggregate_id: UUID, version: int) -> None:
+    def mark_stored(self, aggregate_id: UUID, version: int) -> None:
         """Record that event ``version`` of an aggregate is stored, perhaps by a different process."""
-        self._cache.overtaken(aggregate_id, version)
+        self._cache.mark_stored(aggregate_id, version)
 
-    def whole(self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def run_on_history(
+        self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Return the result of ``work`` on the first ``events`` events of a match. Blocks the calling thread.
 
         Work on a long match runs in a separate process. Then ``work`` must be a function of a module, and its
@@ -241,7 +243,7 @@ class Desk:
             return work(self.referee, *args, **kwargs)
         return self._worker(work, *args, **kwargs)
 
-    def stop_whole(self) -> None:
+    def stop_worker(self) -> None:
         """Refuse all work on long matches from now on, and abort the work in progress. Does not wait."""
         self._worker.stop()
 
@@ -256,7 +258,7 @@ class Desk:
         return not self._closed and self._writer.is_alive()
 
     @property
-    def at_it(self) -> float:
+    def busy_seconds(self) -> float:
         """Seconds since the writer began its present batch."""
         began = self._busy_since
         return 0.0 if began is None else time.monotonic() - began
@@ -273,7 +275,7 @@ class Desk:
         return self._waiting.qsize()
 
     @property
-    def at_hand(self) -> int:
+    def cached_count(self) -> int:
         """Cached aggregates."""
         return len(self._cache)
 
@@ -531,7 +533,7 @@ class Desk:
         try:
             aggregate = self.get(command.id)
             moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
-            decided = self.whole(aggregate.version, decide, aggregate, command.request, moment)
+            decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
             self._give_up(job.future, error)
             return

@@ -176,9 +176,9 @@ class TestOthers:
         other.get(match_id)
         now = knock(desk, match_id).aggregate
         assert other.cached(match_id) is not None
-        other.overtaken(match_id, now.version)
+        other.mark_stored(match_id, now.version)
         assert other.cached(match_id) is None
-        was = other.cached(match_id, as_it_was=True)
+        was = other.cached(match_id, allow_stale=True)
         assert was is not None
         assert was.version == now.version - 1
         referee.rows_read = 0

@@ -229,7 +229,7 @@ class TestDesk:
     @staticmethod
     def stopped(desk: Desk) -> int:
         """Return the id of the process, which does nothing until it is sent SIGCONT."""
-        pid = desk.whole(1, pid_of)
+        pid = desk.run_on_history(1, pid_of)
         os.kill(pid, signal.SIGSTOP)
         return pid
 
