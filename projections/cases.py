@@ -1,6 +1,6 @@
-"""The case files: every knock of a match, what was said about it, how it was ruled on, and what it cost.
+"""The projection of case files: every knock of a match, the statements, the ruling, and the penalty.
 
-The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
+It stores everything. Queries take the viewer and leave out what that viewer may not see yet.
 """
 
 from collections.abc import Collection, Iterable
@@ -64,45 +64,45 @@ FACTS: tuple[type[Event], ...] = (
     PenaltyImposed,
     ActTakenBack,
 )
-"""What a case is made of."""
+"""Event types that belong to a case."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
 class Entry(NamedTuple):
-    """An event of a case, and when it was stored."""
+    """An event of a case, and the time when it was stored."""
 
     event: int
     at: datetime
     fact: Any
-    """One of :data:`FACTS`, as the viewer may see it."""
+    """An event of :data:`FACTS`, as the viewer may see it."""
 
 
 class Case(NamedTuple):
-    """All that has happened in a case, in order: it begins with what opened it, with the referee's ruling, or with an
-    act that was taken back as the table agreed."""
+    """The events of a case in order. It begins with its opening, with the referee's ruling, or with an act that was
+    taken back by agreement."""
 
     case: int
     entries: tuple[Entry, ...]
 
     @property
     def event(self) -> int:
-        """The number of its first event."""
+        """The number of the case's first event."""
         return self.entries[0].event
 
     @property
     def ruling(self) -> KnockUpheld | KnockDismissed | None:
-        """What the referee ruled at once."""
+        """The referee's immediate ruling, if there was one."""
         first = self.entries[0].fact
         return first if isinstance(first, KnockUpheld | KnockDismissed) else None
 
     @property
     def fine(self) -> int:
-        """How far the knocker goes up who was wrong, where that is the custom."""
+        """The points that the knocker pays for a wrong knock, if that is agreed."""
         return fine_of(entry.fact for entry in self.entries[:2])
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """What a dismissed knock cost the knocker, from the events that it made."""
+    """Return the knocker's penalty for a dismissed knock, from the events that it made."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -110,7 +110,8 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in a list for officials. ``status`` is that of its last event: a ruling is final by ``appeal_until``."""
+    """A case in an officials' list. ``status`` is as of its last event: a ruling becomes final at
+    ``appeal_until``."""
 
     match: UUID
     case: int
@@ -131,11 +132,11 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a case in a list; the last has what is told of how it was opened: ``by`` and ``note``."""
+"""The columns of a listed case. The last holds ``by`` and ``note`` of the opening."""
 
 
 class Cases:
-    """The book of all case files."""
+    """The projection of all case files."""
 
     name = "cases"
     key = "cases_3"
@@ -148,9 +149,9 @@ class Cases:
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
-            Column("public_to", Integer, nullable=False),  # the last event of the last deal that is over
+            Column("public_to", Integer, nullable=False),  # last event of the last finished deal
             Column("ruleset", Text, nullable=False),
-            Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256, or their club
+            Column("officials", Json(tuple[str, ...]), nullable=False),  # SHA-256 of their tokens, or their club
             Column("members", Text, nullable=False),
             Column("evening", Integer),
         )
@@ -166,23 +167,23 @@ class Cases:
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("case", Integer, primary_key=True),
-            Column("token", Text, primary_key=True),  # of an official of the match, as SHA-256, or the club
+            Column("token", Text, primary_key=True),  # SHA-256 of an official's token, or the club
             Column("members", Text, nullable=False),
             Column("evening", Integer),  # of the club
-            Column("knocker", Integer),  # the member of it who opened the case
+            Column("knocker", Integer),  # member of the club who opened the case
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
-            Column("status", Text, nullable=False),  # without regard to the time
+            Column("status", Text, nullable=False),  # regardless of the time
             Column("kind", Text, nullable=False),
             Column("deal", Integer),
             Column("accused", Integer),
             Column("offence", Text),
             Column("verdict", Text),
             Column("rule", Text),
-            Column("official", Text),  # who ruled last; null: the referee, or nobody yet
+            Column("official", Text),  # the last to rule; null: the referee, or not ruled yet
             Column("appeal_until", Utc),
-            Column("opening", Json(tuple[Actor, str]), nullable=False),  # who opened it, and what was said with it
+            Column("opening", Json(tuple[Actor, str]), nullable=False),  # the opener and their text
         )
         held = self.held.c
         place = (held.opened_at, held.match, held.case)
@@ -205,11 +206,11 @@ class Cases:
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
+        """Apply the events of a page, except those already applied."""
         this = self.matches.c
         query = select(self.matches).where(this.match.in_(page.histories))
         known = {row.match: row for row in connection.execute(query)}
@@ -217,8 +218,8 @@ class Cases:
         new, old, entries, held = [], [], [], []
         cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         for match_id, version, _, events in page.news(versions, self.takes):
-            had = known.get(match_id)
-            public_to, ruleset, officials, members, evening = (0, "", (), "", None) if had is None else had[2:]
+            stored = known.get(match_id)
+            public_to, ruleset, officials, members, evening = (0, "", (), "", None) if stored is None else stored[2:]
             for recorded in events:
                 event = recorded.event
                 if isinstance(event, MatchOpened):
@@ -266,7 +267,7 @@ class Cases:
             connection.execute(update(self.matches).where(this.match == bindparam("id")), old)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that the book has come to, or 0."""
+        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
@@ -276,7 +277,7 @@ class Cases:
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """The case files of a match in order, as the viewer may see them; so many of those after a number."""
+        """Return at most ``limit`` case files of a match after a number, in order, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._of(connection, match_id, viewer, case > after, *last)
@@ -293,37 +294,39 @@ class Cases:
         after: str | None = None,
         limit: int = 50,
     ) -> tuple[tuple[Listed, ...], str | None]:
-        """The cases of the matches in which somebody is an official, in the order in which they were opened, and the
-        cursor of the next page if there is one.
+        """Return a page of the cases that the viewer of ``sight`` officiates, in order of opening, and the next
+        page's cursor.
 
-        ``at``: the time by which a ruling has become final. ``after`` is the cursor that the page before gave: raises
-        ``ValueError`` if it is not.
+        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor. Raises
+        ``ValueError`` if it is not one.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
         given = {name: value for name, value in filters.items() if value is not None} | self._order.values(after)
-        given |= {"at": at, **_whose(sight)}
+        given |= {"at": at, **_official_of(sight)}
         found = list(map(_listed, connection.execute(self._query(status, frozenset(given), limit), given)))
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
-        """A page of the cases that stand so, for the values that are given by these names."""
+        """Return the query for a page of cases of this status, with parameters of the ``given`` names."""
         held = self.held.c
         filters = {
             "ruleset": held.ruleset == bindparam("ruleset"),
             "rule": held.rule == bindparam("rule"),
             "after_match": self._order.beyond,
         }
-        query = self._held(given).where(*(condition for name, condition in filters.items() if name in given))
+        query = self._cases_of_official(given).where(
+            *(condition for name, condition in filters.items() if name in given)
+        )
         query = query.order_by(*self._order.columns).limit(rows_of(limit))
         at = bindparam("at", type_=Utc)
-        if status == "final":  # as most are: they are met in their order
+        if status == "final":  # most cases are, so the index on the order suffices
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
         elif status is not None:
             query = query.where(held.status == status)
         if status == "ruled":
-            # These are found first: all others that were ever ruled on are many, and in order.
+            # Selected first: few rulings are recent, and all others are many and sorted.
             lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
@@ -337,19 +340,19 @@ class Cases:
         viewer: Viewer,
         *,
         match: UUID | None = None,
-        but: tuple[UUID, int] | None = None,
+        except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """The last cases in which officials ruled by one of these rules, the latest first, each with its last ruling
-        as the viewer may see it: in the matches in which somebody is an official, or in one of them."""
+        """Return the last cases that officials decided by one of these rules, the latest first, each with its last
+        ruling as the viewer may see it: in the matches that ``sight`` officiates, or in ``match`` only."""
         held = self.held.c
-        whose = _whose(sight)
-        query = self._held(whose).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        whose = _official_of(sight)
+        query = self._cases_of_official(whose).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
             query = query.where(held.match == match)
-        if but is not None:
-            query = query.where((held.match != but[0]) | (held.case != but[1]))
+        if except_case is not None:
+            query = query.where((held.match != except_case[0]) | (held.case != except_case[1]))
         query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
         found = list(map(_listed, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
@@ -364,8 +367,9 @@ class Cases:
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
-    def _held(self, given: Collection[str]) -> Select[Any]:
-        """Of the cases those of who is their official, as :func:`_whose` gives him; where he plays he is none."""
+    def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
+        """Return the query for the cases of the official in :func:`_official_of`, except in matches in which they
+        play."""
         held = self.held.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
         return query.where(held.members.not_like(bindparam("sits"))) if "sits" in given else query
@@ -378,9 +382,9 @@ class Cases:
         matches: Select[UUID],
         ruleset: str | None = None,
     ) -> dict[int, tuple[int, int]]:
-        """Return by member how many knocks on these evenings of a club were upheld and dismissed.
+        """Return the numbers of upheld and dismissed knocks by member, on these evenings of a club.
 
-        Only the knocks in ``matches`` count, a query for ids.
+        Only knocks in ``matches`` count, a query for ids.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
@@ -408,7 +412,7 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases about a deal: opened after one event and up to another, or opened about it at any time,
+        """Return the cases about a deal, which were opened after one event and up to another or at any time about it,
         and the ``others``."""
         numbers = self.numbers_about(connection, match_id, deal, after=after, to=to) | {*others}
         return self._of(connection, match_id, viewer, self.entries.c.case.in_(numbers)) if numbers else ()
@@ -437,24 +441,24 @@ class Cases:
 
 
 def _sitting(members: tuple[int, ...]) -> str:
-    """Who sits in a match, to be searched for one of them."""
+    """Return the members in a match as text in which one of them can be searched."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
 def _member(members: str, seat: Actor | None) -> int | None:
-    """Who sits in this seat."""
+    """Return the member in a seat."""
     return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
 
 
-def _whose(sight: Sight) -> dict[str, Any]:
-    """The values by which cases are found of which somebody is the official: of nobody there are none."""
+def _official_of(sight: Sight) -> dict[str, Any]:
+    """Return the parameters that select an official's cases. Without an official no case matches."""
     whose = {"official": sight.official}
     return whose if sight.sits is None else whose | {"sits": f"%{_sitting((sight.sits,))}%"}
 
 
 def _listed(row: Any) -> Listed:
-    *told, opening = row
-    return Listed(*told, *opening)
+    *columns, opening = row
+    return Listed(*columns, *opening)
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:

@@ -242,7 +242,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
     language, book = language_of(header(request, b"accept-language")), service.books.protocols
     sheet = await service.books.ask_of(
-        book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
+        book, match.id, match.version, lambda connection, match_id: book.with_events(connection, match_id, made)
     )
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # somebody has acted meanwhile

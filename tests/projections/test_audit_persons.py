@@ -40,7 +40,7 @@ class Audited:
 
     @property
     def found(self) -> list[tuple[str, Any]]:
-        return [(one.code, one.event) for one in self.findings.told["two_persons"]]
+        return [(one.code, one.event) for one in self.findings.shown["two_persons"]]
 
 
 @pytest.fixture

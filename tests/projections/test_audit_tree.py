@@ -38,7 +38,7 @@ def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list
     ):
         rows.read(reader(referee), to)
         compare(rows, kept, BOOK, to, signed, lambda _: None, findings)
-    return findings.told["log"]
+    return findings.shown["log"]
 
 
 def test_every_tile_is_looked_at(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]) -> None:

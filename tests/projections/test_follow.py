@@ -207,7 +207,7 @@ class TestFollowing:
                 cursor.execute(f"DELETE FROM {table} WHERE {place} > 100")
             with following(referee, engine, books) as follower:
                 until(lambda: set(follower.positions().values()) == {100})
-        assert "begins anew" in caplog.text
+        assert "starts again" in caplog.text
         with engine.connect() as connection:
             for match_id, version in last_versions(rows[:100]).items():
                 assert [book.version(connection, match_id) for book in books] == [version] * len(books)

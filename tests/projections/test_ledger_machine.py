@@ -18,7 +18,7 @@ from sqlalchemy import select
 from api.money.decision_basis import BOOKED, says_of
 from projections.closings import digest
 from projections.follow.engine import engine_for, writer
-from projections.follow.projection import prepare, rebuild, take
+from projections.follow.projection import apply_page, prepare, rebuild
 from projections.ledger import Ledger
 from projections.matches import Matches
 from referee.actors import Actor
@@ -95,7 +95,7 @@ class Books(RuleBasedStateMachine):
         """As a page of that size has it."""
         if page := reader(self.referee)(self.at, size):
             with writer(self.engine).begin() as connection:
-                self.at, _ = take(connection, self.ledger, self.ledger.key, self.at, page, False)
+                self.at, _ = apply_page(connection, self.ledger, self.ledger.key, self.at, page, False)
 
     def caught_up(self) -> None:
         while self.at < head(self.referee):

@@ -250,11 +250,11 @@ def test_books_of_another_history_begin_anew(
         at_the_head(follower, referee)
         assert (follower.faults(), follower.set_aside()) == ({}, ())
     assert content(engine, books) == whole
-    assert [record.message.count("begins anew") for record in caplog.records].count(1) == len(books)
+    assert [record.message.count("starts again") for record in caplog.records].count(1) == len(books)
     caplog.clear()
     with following(referee, engine, books) as follower:
         at_the_head(follower, referee)
-    assert "begins anew" not in caplog.text
+    assert "starts again" not in caplog.text
 
 
 def test_a_log_that_becomes_shorter_while_it_is_followed(
