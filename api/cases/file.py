@@ -110,7 +110,7 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
         seen.id,
         seen.version,
         lambda connection, match_id: book.earlier(
-            connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
+            connection, sight, drafted.cited, caller.viewer, match=within, except_case=(match_id, case)
         ),
     )
     service.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})

@@ -11,7 +11,7 @@ from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import Reply, encode
 from api.runtime.service import service_of
-from projections.follow.follow import Book
+from projections.follow.follow import Projection
 from referee.games import RULESETS
 from referee.value import Value
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 async def page_reply(
     request: Req,
-    book: Book,
+    book: Projection,
     question: Callable[[Connection], tuple[Sequence[T], str | None]],
     show: Callable[[Sequence[T], str | None, int], Awaitable[Value]],
     *,

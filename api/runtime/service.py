@@ -433,7 +433,7 @@ class Service:
         with suppress(*STORE_FAILURES):  # of a store that is away the rest tells more
             lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
         damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
-        named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
+        named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self.attempts.waiting),

@@ -57,7 +57,7 @@ def engine_for(
 
 def writer(engine: Engine) -> Engine:
     """Return the engine for transactions that write."""
-    return engine.execution_options(changes_books=True)
+    return engine.execution_options(writes=True)
 
 
 def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
@@ -72,8 +72,8 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
         # A writer takes the lock at once: SQLite refuses a reader that writes later, instead of making it wait.
-        changes = connection.get_execution_options().get("changes_books", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if changes else "BEGIN")
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 

@@ -22,21 +22,21 @@ from projections.follow.page import Log, Page, row_mark
 from projections.follow.projection import (
     REBUILD_PAGE,
     Aside,
-    Book,
     Numbering,
-    start_over,
-    retry_carefully,
+    Projection,
+    apply_page,
     is_repaired,
     prepare,
     rebuild,
-    set_aside,
-    apply_page,
     resume,
+    retry_carefully,
+    set_aside,
+    start_over,
 )
 from referee.store.connection import Postgres, SqliteFile, place_of
 from referee.value import Value
 
-__all__ = ["Aside", "Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
+__all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
 """Events in one transaction: enough to catch up quickly, few enough that readers soon see them. A follower further
@@ -79,7 +79,7 @@ class Follower:
         self,
         log: Log,
         engine: Engine,
-        books: Sequence[Book],
+        projections: Sequence[Projection],
         *,
         page: int | None = None,
         poll_seconds: float = 1.0,
@@ -93,10 +93,10 @@ class Follower:
         projections or not. A page at which it fails is passed again in halves.
 
         ``listen``: the URL of the store. On PostgreSQL its notifications wake the follower; otherwise it finds an
-        event within ``poll_seconds``. Unless a reader waits, it rests for ``rest_seconds`` between two turns: pages are
-        fuller, and writers get the processor. ``in_thread`` runs the database queries of waiting readers.
+        event within ``poll_seconds``. Unless a reader waits, it rests for ``rest_seconds`` between two turns: pages
+        are fuller, and writers get the processor. ``in_thread`` runs the database queries of waiting readers.
         """
-        self.books = tuple(books)
+        self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
         self._poll_seconds, self._rest_seconds, self._retry_seconds = poll_seconds, rest_seconds, again_seconds
@@ -107,8 +107,8 @@ class Follower:
         """Lock file that shows on SQLite that a follower runs."""
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
-        self._at = {book.name: 0 for book in self.books}
-        self._aside: dict[str, dict[UUID, Aside]] = {book.name: {} for book in self.books}
+        self._at = {projection.name: 0 for projection in self.projections}
+        self._aside: dict[str, dict[UUID, Aside]] = {projection.name: {} for projection in self.projections}
         self._seen_to = 0
         self._far, self._pace = False, PACE
         self._moved_at = time.monotonic()
@@ -124,11 +124,11 @@ class Follower:
 
     def start(self) -> None:
         """Create the tables and follow from each projection's position."""
-        for book, place in zip(self.books, prepare(self._engine, self.books).values(), strict=True):
-            self._at[book.name] = place.position
+        for projection, place in zip(self.projections, prepare(self._engine, self.projections).values(), strict=True):
+            self._at[projection.name] = place.position
             rows = self._log.read(place.position - 1, 1).rows if place.position else ()
             if place.position and [(row[0], row_mark(row)) for row in rows] != [place]:
-                self._start_over(book)
+                self._start_over(projection)
         self._read_set_aside()
         self._seen_to, self._moved_at = self._log.head(), time.monotonic()
         self._thread.start()
@@ -154,41 +154,47 @@ class Follower:
             self._held.close()
         self._notify_waiting()
 
-    async def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
+    async def wait_for(
+        self, match_id: UUID, version: int, timeout: float, projection: Projection | None = None
+    ) -> bool:
         """Wait until one or all projections have applied an event of a match. Return whether they have.
 
         Does not wait if the match is set aside, or if a projection is too far behind or standing still. Queries the
         database only about matches without new events since the start.
         """
-        books = self.books if book is None else (book,)
+        projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
 
         async def has() -> bool:
             latest = self._latest.get(match_id)
             if latest is not None:
                 read, position = latest
-                return read >= version and all(self._at[one.name] >= position for one in books)
-            if (at := [self._at[one.name] for one in books]) == looked:
+                return read >= version and all(self._at[one.name] >= position for one in projections)
+            if (at := [self._at[one.name] for one in projections]) == looked:
                 return False  # no projection has moved since
             looked[:] = at
-            return bool(await self._in_thread(self._has_come_to, match_id, version, books))
+            return bool(await self._in_thread(self._has_come_to, match_id, version, projections))
 
-        return await self._wait(has, timeout, books, match_id)
+        return await self._wait(has, timeout, projections, match_id)
 
-    async def wait_to(self, position: int, timeout: float, book: Book) -> bool:
+    async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
         """Wait until a projection has reached a position. Return whether it has. Does not wait if the time is too
         short."""
 
         async def has() -> bool:
-            return self._at[book.name] >= position
+            return self._at[projection.name] >= position
 
-        return await self._wait(has, timeout, (book,))
+        return await self._wait(has, timeout, (projection,))
 
     async def _wait(
-        self, has: Callable[[], Awaitable[bool]], timeout: float, books: Sequence[Book], match_id: UUID | None = None
+        self,
+        has: Callable[[], Awaitable[bool]],
+        timeout: float,
+        projections: Sequence[Projection],
+        match_id: UUID | None = None,
     ) -> bool:
         def aside() -> bool:
-            return any(match_id in self._aside[book.name] for book in books)
+            return any(match_id in self._aside[projection.name] for projection in projections)
 
         if not aside() and await has():
             return True
@@ -199,19 +205,22 @@ class Follower:
                 if await has():
                     return True
                 left = deadline - time.monotonic()
-                if left <= 0 or self._closed.is_set() or not self._can_catch_up(books, timeout):
+                if left <= 0 or self._closed.is_set() or not self._can_catch_up(projections, timeout):
                     return False
                 with suppress(TimeoutError):
                     await asyncio.wait_for(turned.wait(), left)
         return False
 
-    def _has_come_to(self, match_id: UUID, version: int, books: Sequence[Book]) -> bool:
+    def _has_come_to(self, match_id: UUID, version: int, projections: Sequence[Projection]) -> bool:
         with self._engine.connect() as connection:
-            return all(book.version(connection, match_id) >= version for book in books)
+            return all(projection.version(connection, match_id) >= version for projection in projections)
 
-    def _can_catch_up(self, books: Sequence[Book], seconds: float) -> bool:
+    def _can_catch_up(self, projections: Sequence[Projection], seconds: float) -> bool:
         still = self.standing_still()
-        return not any(book.name in still or self.seconds_behind(book) > max(seconds, 1) for book in books)
+        return not any(
+            projection.name in still or self.seconds_behind(projection) > max(seconds, 1)
+            for projection in projections
+        )
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
@@ -240,14 +249,14 @@ class Follower:
         """Return each projection's position, as far as this process knows."""
         return dict(self._at)
 
-    def lag(self, head_position: int, book: Book | None = None) -> int:
+    def lag(self, head_position: int, projection: Projection | None = None) -> int:
         """Return the difference between the head of the log and the position of a projection, or of the last one."""
-        at = min(self._at.values(), default=head_position) if book is None else self._at[book.name]
+        at = min(self._at.values(), default=head_position) if projection is None else self._at[projection.name]
         return max(0, head_position - at)
 
-    def seconds_behind(self, book: Book) -> float:
+    def seconds_behind(self, projection: Projection) -> float:
         """Return the estimated seconds until a projection reaches the last event read."""
-        return max(0, self._seen_to - self._at[book.name]) / self._pace
+        return max(0, self._seen_to - self._at[projection.name]) / self._pace
 
     def faults(self) -> dict[str, Fault]:
         """Return the failures that were not followed by a success, by projection name, ``read``, ``seen`` or
@@ -259,34 +268,34 @@ class Follower:
         now, still = time.monotonic(), {}
         faults = self.faults()
         hanging = now - self._moved_at
-        for book in self.books:
-            fault = faults.get(book.name) or faults.get("read")
+        for projection in self.projections:
+            fault = faults.get(projection.name) or faults.get("read")
             if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
                 how: Literal["unanswered", "ended"] = "unanswered" if self.alive else "ended"
-                still[book.name] = Fault(since=self._moved_at, position=self._at[book.name], how=how)
+                still[projection.name] = Fault(since=self._moved_at, position=self._at[projection.name], how=how)
             elif fault and now - fault.since > STILL_SECONDS:
-                still[book.name] = fault
+                still[projection.name] = fault
         return still
 
     def set_aside(self) -> tuple[Aside, ...]:
         """Return the matches that projections have set aside because of a bad row."""
         return tuple(aside for found in self._aside.values() for aside in found.values())
 
-    def aside(self, book: Book, match_id: UUID) -> Aside | None:
+    def aside(self, projection: Projection, match_id: UUID) -> Aside | None:
         """Return the reason why a projection has set a match aside, if it has."""
-        return self._aside[book.name].get(match_id)
+        return self._aside[projection.name].get(match_id)
 
     @property
     def alive(self) -> bool:
         """True while the thread runs."""
         return self._thread.is_alive()
 
-    def rebuild(self, *books: Book) -> int:
+    def rebuild(self, *projections: Projection) -> int:
         """Rebuild projections on the caller's thread, while the old ones are read and updated. Return their position.
 
         Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
         """
-        position = rebuild(self._log.read, self._engine, *books)
+        position = rebuild(self._log.read, self._engine, *projections)
         self._read_set_aside()
         return position
 
@@ -335,17 +344,19 @@ class Follower:
 
         if page := page_after(self._seen_to):
             self._note(page)
-        for book in sorted(self.books, key=lambda book: self._at[book.name]):  # those a little ahead share the page
-            if not self._due(book.name):
+        for projection in sorted(
+            self.projections, key=lambda projection: self._at[projection.name]
+        ):  # those a little ahead share the page
+            if not self._due(projection.name):
                 continue
-            after = self._at[book.name]
+            after = self._at[projection.name]
             page = page_after(after)
             try:
                 if page:
-                    self._apply(book, after, page)
-                self._worked(book.name)
+                    self._apply(projection, after, page)
+                self._worked(projection.name)
             except Exception:
-                self._failed(book.name, after)
+                self._failed(projection.name, after)
             self._moved_at = time.monotonic()
         if full := any(len(page) == size for _, page in pages):
             pace = size / (time.monotonic() - begun)
@@ -353,13 +364,13 @@ class Follower:
         self._far = full
         return full
 
-    def _apply(self, book: Book, after: int, page: Page) -> None:
+    def _apply(self, projection: Projection, after: int, page: Page) -> None:
         def work(connection: Connection, carefully: bool) -> tuple[int, dict[UUID, Aside]]:
-            return apply_page(connection, book, book.key, after, page, carefully)
+            return apply_page(connection, projection, projection.key, after, page, carefully)
 
         position, aside = retry_carefully(self._writer, work)
-        self._at[book.name] = position  # only now that it is committed
-        self._note_aside(book, aside)
+        self._at[projection.name] = position  # only now that it is committed
+        self._note_aside(projection, aside)
 
     def _note(self, page: Page) -> None:
         for match_id, rows in page.histories.items():
@@ -384,44 +395,48 @@ class Follower:
                 self._call_seen(seen, half, after)
         return False
 
-    def _start_over(self, book: Book) -> None:
+    def _start_over(self, projection: Projection) -> None:
         """Start a projection from 0, because the log was restored from a backup and does not contain its position."""
-        position = self._at[book.name]
-        log.error("projection %s starts again: the log has no such event at its position %d", book.name, position)
-        start_over(self._engine, book, position)
-        self._at[book.name] = 0
+        position = self._at[projection.name]
+        log.error(
+            "projection %s starts again: the log has no such event at its position %d", projection.name, position
+        )
+        start_over(self._engine, projection, position)
+        self._at[projection.name] = 0
 
     def _check_positions_and_retry(self) -> None:
         """Check periodically that the log still contains all positions, and retry what was set aside."""
         head = self._log.head()
-        for book in self.books:
-            if self._at[book.name] > head:
-                self._start_over(book)
+        for projection in self.projections:
+            if self._at[projection.name] > head:
+                self._start_over(projection)
         if self._seen_to > head:
             self._seen_to = head
             self._latest.clear()
         self._read_set_aside()
-        asides = [(book, match_id) for book in self.books for match_id in self._aside[book.name]]
+        asides = [
+            (projection, match_id) for projection in self.projections for match_id in self._aside[projection.name]
+        ]
         random.shuffle(asides)
         until = time.monotonic() + AGAIN_MOST_SECONDS
-        for book, match_id in asides:
+        for projection, match_id in asides:
             if time.monotonic() > until:
                 break
-            self._resume(book, match_id)
+            self._resume(projection, match_id)
         if asides:
             self._read_set_aside()
 
-    def _resume(self, book: Book, match_id: UUID) -> None:
-        if not isinstance(book, Numbering):
+    def _resume(self, projection: Projection, match_id: UUID) -> None:
+        if not isinstance(projection, Numbering):
             with self._writer.begin() as connection:
-                resume(connection, self._log, book, match_id)
-        elif aside := self.aside(book, match_id):  # it may have been rebuilt since
+                resume(connection, self._log, projection, match_id)
+        elif aside := self.aside(projection, match_id):  # it may have been rebuilt since
             with self._writer.begin() as connection:
-                repaired = is_repaired(connection, self._log, book, aside)
+                repaired = is_repaired(connection, self._log, projection, aside)
             if repaired:
-                log.info("%s: event %s of %s is repaired, rebuilding", book.name, aside.event, match_id)
+                log.info("%s: event %s of %s is repaired, rebuilding", projection.name, aside.event, match_id)
                 with suppress(RebuildRunning):  # the other rebuild or the next check does it
-                    rebuild(self._read_on, self._engine, book)
+                    rebuild(self._read_on, self._engine, projection)
                 self._read_set_aside()
 
     def _read_on(self, after: int, limit: int) -> Page:
@@ -433,16 +448,18 @@ class Follower:
 
     def _read_set_aside(self) -> None:
         with self._engine.connect() as connection:
-            for book in self.books:
-                self._note_aside(book, set_aside(connection, book))
+            for projection in self.projections:
+                self._note_aside(projection, set_aside(connection, projection))
 
-    def _note_aside(self, book: Book, now: dict[UUID, Aside]) -> None:
-        before, self._aside[book.name] = self._aside[book.name], now
+    def _note_aside(self, projection: Projection, now: dict[UUID, Aside]) -> None:
+        before, self._aside[projection.name] = self._aside[projection.name], now
         for match_id, aside in now.items():
             if match_id not in before or before[match_id].event != aside.event:
-                log.error("%s: match %s is set aside at event %d: %s", book.name, match_id, aside.event, aside.error)
+                log.error(
+                    "%s: match %s is set aside at event %d: %s", projection.name, match_id, aside.event, aside.error
+                )
         for match_id in before.keys() - now.keys():
-            log.info("%s: match %s continues", book.name, match_id)
+            log.info("%s: match %s continues", projection.name, match_id)
 
     def _due(self, what: str) -> bool:
         return time.monotonic() >= self._retry_at.get(what, 0)

@@ -41,19 +41,19 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
             yield
 
 
-def hold_follow(books: Path) -> IO[bytes]:
+def hold_follow(database: Path) -> IO[bytes]:
     """Show that a follower runs, until the file is closed. On PostgreSQL the listener's session shows it."""
-    file = _file(books, FOLLOW)
+    file = _file(database, FOLLOW)
     fcntl.flock(file, fcntl.LOCK_SH)
     return file
 
 
-def is_followed(engine: Engine, books: Path | None) -> bool:
-    """Return whether a follower updates the projections. ``books``: their SQLite file, ``None`` on PostgreSQL."""
-    if books is not None:
-        if not _name(books, FOLLOW).exists():
+def is_followed(engine: Engine, database: Path | None) -> bool:
+    """Return whether a follower updates the projections. ``database``: their SQLite file, ``None`` on PostgreSQL."""
+    if database is not None:
+        if not _name(database, FOLLOW).exists():
             return False
-        with _file(books, FOLLOW) as file:
+        with _file(database, FOLLOW) as file:
             return not _try_file(file)
     with engine.connect() as connection:
         if not _try(connection, FOLLOW):
@@ -76,9 +76,9 @@ def _try_file(file: IO[bytes]) -> bool:
     return True
 
 
-def _file(books: Path, lock: str) -> IO[bytes]:
-    return _name(books, lock).open("ab")
+def _file(database: Path, lock: str) -> IO[bytes]:
+    return _name(database, lock).open("ab")
 
 
-def _name(books: Path, lock: str) -> Path:
-    return books.with_name(f"{books.name}.{lock}")
+def _name(database: Path, lock: str) -> Path:
+    return database.with_name(f"{database.name}.{lock}")

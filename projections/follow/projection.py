@@ -59,7 +59,7 @@ def own_name(name: str) -> str:
     return f"{name}_{uuid4().hex[:12]}"
 
 
-class Book(Protocol):
+class Projection(Protocol):
     """A read model: its tables, how events change them, and its queries."""
 
     name: str
@@ -88,7 +88,7 @@ class Book(Protocol):
 
 
 @runtime_checkable
-class Numbering(Book, Protocol):
+class Numbering(Projection, Protocol):
     """A projection that numbers rows across aggregates in log order, permanently.
 
     So no row may be skipped and applied later: all rows after it would have had different numbers.
@@ -113,7 +113,7 @@ class Aside(Value):
     ``waits`` for.
     """
 
-    book: str
+    projection: str
     match: UUID
     since: datetime
     event: int
@@ -160,26 +160,26 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 # Tables and positions
 
 
-def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
+def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
     """Create missing tables and return each projection's position. A projection that lacks a table starts from 0."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
         there = set(inspect(connection).get_table_names())
         places = {key: Place(position, mark) for key, position, mark in connection.execute(select(_places))}
-        for book in books:
-            if book.metadata.tables.keys() - there or book.key not in places:
-                _clear(connection, book, book.key)
-                places[book.key] = Place(0)
-        return {book.name: places[book.key] for book in books}
+        for projection in projections:
+            if projection.metadata.tables.keys() - there or projection.key not in places:
+                _clear(connection, projection, projection.key)
+                places[projection.key] = Place(0)
+        return {projection.name: places[projection.key] for projection in projections}
 
 
-def start_over(engine: Engine, book: Book, position: int) -> None:
+def start_over(engine: Engine, projection: Projection, position: int) -> None:
     """Empty a projection whose position is not in the log, unless a different process has moved it."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
-        if (place := _place(connection, book.key)) is not None and place.position == position:
-            _clear(connection, book, book.key)
+        if (place := _place(connection, projection.key)) is not None and place.position == position:
+            _clear(connection, projection, projection.key)
 
 
 def exclude_others(connection: Connection) -> None:
@@ -189,12 +189,12 @@ def exclude_others(connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
 
-def _clear(connection: Connection, book: Book, key: str) -> None:
+def _clear(connection: Connection, projection: Projection, key: str) -> None:
     """Create the tables again, empty. The caller holds the lock of :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
-    book.metadata.drop_all(connection)
-    book.metadata.create_all(connection, checkfirst=False)
+    projection.metadata.drop_all(connection)
+    projection.metadata.create_all(connection, checkfirst=False)
     connection.execute(insert(_places).values(book=key, position=0, mark=""))
 
 
@@ -207,7 +207,7 @@ def _lock_position(connection: Connection, key: str) -> int:
     """Return the position of a projection. Until the transaction ends, no other can move it or set a match aside."""
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
-        raise LookupError(f"book {key} has no position: its tables were taken away")
+        raise LookupError(f"projection {key} has no position: its tables were deleted")
     return position
 
 
@@ -219,22 +219,22 @@ def _move(connection: Connection, key: str, place: Place) -> None:
 
 
 def apply_page(
-    connection: Connection, book: Book, key: str, after: int, page: Page, carefully: bool
+    connection: Connection, projection: Projection, key: str, after: int, page: Page, carefully: bool
 ) -> tuple[int, dict[UUID, Aside]]:
     """Apply the rows of a page that begins after ``after``, except those already applied. Return the new position and
     the matches set aside.
 
     ``carefully``: set aside the matches whose rows cannot be applied, instead of raising.
     """
-    position, aside = _lock_position(connection, key), set_aside(connection, book, key)
+    position, aside = _lock_position(connection, key), set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
         position = news.position
         _move(connection, key, Place(position, news.mark))
         if carefully:
-            _apply_what_fits(connection, book, key, news.without(aside))
-            aside = set_aside(connection, book, key)
+            _apply_what_fits(connection, projection, key, news.without(aside))
+            aside = set_aside(connection, projection, key)
         else:
-            book.apply(connection, news.without(aside))
+            projection.apply(connection, news.without(aside))
     return position, aside
 
 
@@ -261,36 +261,36 @@ def _is_database_failure(error: Exception) -> bool:
     return isinstance(error, OSError | MemoryError)
 
 
-def _apply_what_fits(connection: Connection, book: Book, key: str, page: Page) -> set[UUID]:
+def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
     """Apply the rows of a page that can be applied, and set the others' matches aside. Return those matches.
 
     The page is halved to find a bad row fast. Rows stay in log order, since the result of one may depend on those
     before.
     """
-    if not page or (bad := _apply_or_error(connection, book, page)) is None:
+    if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
     if len(page) > 1:
         first, last = page.halves()
-        gone = _apply_what_fits(connection, book, key, first)
-        return gone | _apply_what_fits(connection, book, key, last.without(gone))
+        gone = _apply_what_fits(connection, projection, key, first)
+        return gone | _apply_what_fits(connection, projection, key, last.without(gone))
     [(aggregate, [row])] = page.histories.items()
     event = _event(bad, row)
     _set_aside(connection, key, aggregate, event, bad)
     gone = {aggregate}
-    if isinstance(book, Numbering):
-        aside = set_aside(connection, book, key)
-        for other in book.stop(connection, aggregate, row):
+    if isinstance(projection, Numbering):
+        aside = set_aside(connection, projection, key)
+        for other in projection.stop(connection, aggregate, row):
             gone.add(other)
             if other not in aside:
                 _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
     return gone
 
 
-def _apply_or_error(connection: Connection, book: Book, page: Page) -> Exception | None:
+def _apply_or_error(connection: Connection, projection: Projection, page: Page) -> Exception | None:
     """Apply a page in a savepoint. Return the error if it cannot be applied."""
     try:
         with connection.begin_nested():
-            book.apply(connection, page)
+            projection.apply(connection, page)
         return None
     except Exception as error:
         if _is_database_failure(error):
@@ -311,38 +311,43 @@ def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, 
         connection.execute(insert(_aside).values(book=key, match=match_id, since=now, **found))
 
 
-def set_aside(connection: Connection, book: Book, key: str | None = None) -> dict[UUID, Aside]:
+def set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
     """Return the matches that a projection has set aside."""
-    found = connection.execute(_ASIDE_OF, {"key": key or book.key})
-    return {row.match: Aside(**{**row._mapping, "book": book.name}) for row in found}
+    found = connection.execute(_ASIDE_OF, {"key": key or projection.key})
+    return {
+        row.match: Aside(
+            projection=projection.name, match=row.match, since=row.since, event=row.event, error=row.error
+        )
+        for row in found
+    }
 
 
-def resume(connection: Connection, log: Log, book: Book, match_id: UUID) -> bool:
+def resume(connection: Connection, log: Log, projection: Projection, match_id: UUID) -> bool:
     """Apply the remaining rows of a match that is set aside. Return whether that succeeded."""
     without_limits(connection)
-    _lock_position(connection, book.key)
-    version, limit = book.version(connection, match_id), 1
+    _lock_position(connection, projection.key)
+    version, limit = projection.version(connection, match_id), 1
     while page := log.history(match_id, version, limit):
-        if _apply_what_fits(connection, book, book.key, page):
+        if _apply_what_fits(connection, projection, projection.key, page):
             return False
         version, limit = page.rows[-1][2], REBUILD_PAGE  # large pages only when the bad row is applied
-    connection.execute(delete(_aside).where(_aside.c.book == book.key, _aside.c.match == match_id))
+    connection.execute(delete(_aside).where(_aside.c.book == projection.key, _aside.c.match == match_id))
     return True
 
 
-def is_repaired(connection: Connection, log: Log, book: Numbering, aside: Aside) -> bool:
+def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
     """Return whether a numbering projection could now apply the bad row. It is applied in a savepoint and rolled
     back."""
     if aside.waits:
         return False
     without_limits(connection)
-    _lock_position(connection, book.key)
-    page = log.history(aside.match, book.version(connection, aside.match), 1)
+    _lock_position(connection, projection.key)
+    page = log.history(aside.match, projection.version(connection, aside.match), 1)
     if not page:
         return False
     with connection.begin_nested() as trial:
-        book.resume(connection)
-        bad = _apply_or_error(connection, book, page)
+        projection.resume(connection)
+        bad = _apply_or_error(connection, projection, page)
         trial.rollback()
     return bad is None
 
@@ -350,7 +355,7 @@ def is_repaired(connection: Connection, log: Log, book: Numbering, aside: Aside)
 # Rebuilding
 
 
-def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
+def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
     """Build projections from the first event in separate tables, then replace the old ones. Return their position.
 
     The log is read once for all. The old projections change only in the final transaction. The next rebuild removes
@@ -358,23 +363,25 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
 
     Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
     """
-    prepare(engine, books)
+    prepare(engine, projections)
     with only_rebuild(engine):
-        return _build_and_switch(read, engine, books, page)
+        return _build_and_switch(read, engine, projections, page)
 
 
-def _build_and_switch(read: Read, engine: Engine, books: Sequence[Book], page: int) -> int:
-    fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
+def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projection], page: int) -> int:
+    fresh = [(projection.under(FRESH), FRESH + projection.key) for projection in projections]
     writes = writer(engine)
 
     def apply(position: int, events: Page, connection: Connection, carefully: bool) -> int:
         without_limits(connection)
-        return min([apply_page(connection, book, key, position, events, carefully)[0] for book, key in fresh])
+        return min(
+            [apply_page(connection, projection, key, position, events, carefully)[0] for projection, key in fresh]
+        )
 
     with writes.begin() as connection:
         exclude_others(connection)
-        for book, key in fresh:
-            _clear(connection, book, key)
+        for projection, key in fresh:
+            _clear(connection, projection, key)
     position, events = 0, read(0, page)
     while events:
         position = retry_carefully(writes, partial(apply, position, events))
@@ -384,24 +391,24 @@ def _build_and_switch(read: Read, engine: Engine, books: Sequence[Book], page: i
     with writes.begin() as connection:
         without_limits(connection)
         # Followers wait for these positions. Rows that they applied meanwhile are applied here too.
-        goal = max([_lock_position(connection, book.key) for book in books])
+        goal = max([_lock_position(connection, projection.key) for projection in projections])
         position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
             position = apply(position, events, connection, True)
-        for book, (new, key) in zip(books, fresh, strict=True):
+        for projection, (new, key) in zip(projections, fresh, strict=True):
             place = _place(connection, key)
             assert place is not None, "the row is locked"
-            _switch(connection, book, new)
-            _move(connection, book.key, place)
+            _switch(connection, projection, new)
+            _move(connection, projection.key, place)
             connection.execute(delete(_places).where(_places.c.book == key))
-            connection.execute(delete(_aside).where(_aside.c.book == book.key))
-            connection.execute(update(_aside).where(_aside.c.book == key).values(book=book.key))
+            connection.execute(delete(_aside).where(_aside.c.book == projection.key))
+            connection.execute(update(_aside).where(_aside.c.book == key).values(book=projection.key))
     return position
 
 
-def _switch(connection: Connection, book: Book, fresh: Book) -> None:
+def _switch(connection: Connection, projection: Projection, fresh: Projection) -> None:
     # Dropped in the order in which readers lock them, to avoid deadlocks.
-    for table in book.metadata.tables.values():
+    for table in projection.metadata.tables.values():
         table.drop(connection)
-    for old, new in zip(book.metadata.tables, fresh.metadata.tables, strict=True):
+    for old, new in zip(projection.metadata.tables, fresh.metadata.tables, strict=True):
         connection.execute(text(f"ALTER TABLE {new} RENAME TO {old}"))

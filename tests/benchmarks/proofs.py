@@ -22,7 +22,7 @@ from api.runtime.projections import Books, all_books, every_book, log_of
 from api.runtime.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from projections.follow.page import Log
 from projections.follow.projection import REBUILD_PAGE
 from referee.log.notes import SigningKey
@@ -114,7 +114,7 @@ def acts(urls: Sequence[str], where: str) -> list[bool]:
 
 
 @contextmanager
-def followed(url: str, books: Sequence[Book]) -> Iterator[tuple[Desk, Follower, Log]]:
+def followed(url: str, books: Sequence[Projection]) -> Iterator[tuple[Desk, Follower, Log]]:
     """A desk over a store, which these books follow."""
     engine = engine_for(url)
     with construct(url) as referee:

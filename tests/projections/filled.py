@@ -12,7 +12,7 @@ from sqlalchemy import Column, ColumnElement, Engine, Text, select, type_coerce
 from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow.engine import Json
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from projections.follow.page import Page, Read
 from projections.matches import Matches
 from projections.pots import Pots
@@ -62,7 +62,7 @@ def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
     return Page(rows, lambda match_id, number, *_: found[match_id, number])
 
 
-def all_books() -> tuple[Book, ...]:
+def all_books() -> tuple[Projection, ...]:
     """Those of matches; the ledger, which takes little of one, has tests of its own."""
     return Protocols(), Cases(), Matches(), Pots()
 
@@ -115,7 +115,7 @@ def append(referee: Referee, rows: Sequence[StoredEvent]) -> None:
         referee.recorder.insert_events(list(rows[first : first + 100]))
 
 
-def content(engine: Engine, books: Iterable[Book]) -> Said:
+def content(engine: Engine, books: Iterable[Projection]) -> Said:
     """All that stands in the tables of these books, wherever the pages ended."""
     with engine.connect() as connection:
         return {
@@ -130,7 +130,7 @@ def _written(column: Column[Any]) -> ColumnElement[Any]:
     return type_coerce(column, Text) if isinstance(column.type, Json) else column
 
 
-def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
+def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Projection | None = None) -> bool:
     """Whether a book, or every book, comes to this event of a match."""
     return asyncio.run(follower.wait_for(match_id, version, timeout, book))
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from api.runtime.projections import log_of
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from referee.store.store import Referee
 from tests.projections.filled import head
 
@@ -17,7 +17,7 @@ SOON = 30.0
 
 
 @contextmanager
-def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
+def following(referee: Referee, engine: Engine, books: Sequence[Projection], **kwargs: Any) -> Iterator[Follower]:
     follower = Follower(log_of(referee), engine, books, **{"poll_seconds": 60, **kwargs})
     follower.start()
     try:

@@ -14,7 +14,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, ins
 
 from api.runtime.projections import log_of
 from projections.cases import Cases
-from projections.follow.follow import Book, Follower, engine_for, prepare
+from projections.follow.follow import Follower, Projection, engine_for, prepare
 from projections.follow.page import Page, Row, topics
 from projections.follow.projection import LIVE
 from projections.matches import Matches
@@ -58,7 +58,7 @@ class TestFollowing:
     """From where each book stands to the end of the log, and on."""
 
     def test_books_follow_what_is_played(self, referee: Referee, engine: Engine):
-        books: tuple[Book, ...] = all_books()
+        books: tuple[Projection, ...] = all_books()
         seen: list[Row] = []
         with following(referee, engine, books, seen=lambda page: seen.extend(page.rows)) as follower:
             desk = Desk(referee, committed=lambda recorded: follower.wake())

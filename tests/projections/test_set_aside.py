@@ -15,7 +15,7 @@ from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow import follow
 from projections.follow.engine import writer
-from projections.follow.follow import Book, Follower, engine_for, rebuild
+from projections.follow.follow import Follower, Projection, engine_for, rebuild
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.pots import Pots
@@ -44,7 +44,7 @@ def without(said: Said, match_id: UUID) -> Said:
     return {table: [row for row in found if match_id not in row] for table, found in said.items()}
 
 
-def versions(engine: Engine, books: Sequence[Book], match_id: UUID) -> list[int]:
+def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> list[int]:
     with engine.connect() as connection:
         return [book.version(connection, match_id) for book in books]
 
@@ -67,7 +67,7 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
             at_the_head(follower, referee)
             until(lambda: len(follower.set_aside()) == len(books))
             assert {(one.match, one.event) for one in follower.set_aside()} == {(match_id, number)}
-            assert {one.book for one in follower.set_aside()} == {book.name for book in books}
+            assert {one.projection for one in follower.set_aside()} == {book.name for book in books}
             assert follower.faults() == {}
             begun = time.monotonic()
             assert not any(waited(follower, match_id, last, 10 * SOON, book) for book in books)
@@ -128,7 +128,7 @@ def test_a_match_that_a_book_itself_cannot_take(
     with following(referee, engine, books, again_seconds=SOON_AGAIN) as follower:
         at_the_head(follower, referee)
         [aside] = follower.set_aside()
-        assert (aside.book, aside.match, aside.event) == ("cases", row.originator_id, row.originator_version)
+        assert (aside.projection, aside.match, aside.event) == ("cases", row.originator_id, row.originator_version)
         assert aside.error == "ValueError: I do not like it"
         picky.ill = False
         follower.wake()
@@ -369,5 +369,5 @@ class TestCatchingUp:
         append(referee, rows)
         with following(referee, engine, all_books(), page=100) as follower:
             at_the_head(follower, referee)
-            assert follower.seconds_behind(follower.books[0]) == 0
+            assert follower.seconds_behind(follower.projections[0]) == 0
             assert follower._pace != follow.PACE
