@@ -1,4 +1,4 @@
-"""What rests on all of a match is decided beside the writer, and stored only if nobody has acted meanwhile (J9)."""
+"""J9: Decisions on a whole history are made beside the writer, and stored only if the match has not changed."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def another_token(number: int) -> IssueToken:
 
 
 class Acting:
-    """Somebody acts in the match while it is decided, so many times."""
+    """Makes other acts in the match while it is decided, a given number of times."""
 
     def __init__(self, desk: Desk, match_id: Any, times: int) -> None:
         self.times, self.read, self.events = times, 0, 0

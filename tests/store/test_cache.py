@@ -1,4 +1,4 @@
-"""What is at hand is bounded by bytes, and remembers what has moved on."""
+"""The cache is bounded by bytes, and remembers which aggregates are outdated."""
 
 import gc
 import tracemalloc
