@@ -22,7 +22,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...]) -> Said:
-    """What the books say when they have taken in that log from end to end."""
+    """Return the content of the projections after they have applied the whole log."""
     url = f"sqlite:///{tmp_path_factory.mktemp('whole')}/knacka.db"
     engine, books = engine_for(url), all_books()
     with construct(url) as referee:

@@ -33,7 +33,7 @@ KINDS: tuple[dict[str, Any], ...] = (
 
 
 def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
-    """Who acts, and how: mostly by the rules, now and then not."""
+    """Return an actor and an act, mostly within the rules."""
     what, seats = chance.random(), range(len(match.opened.players))
     if what < (0.05 if any(match.rules.view(match.state, "spectator").penalties) else 0.005):
         return "official", Void(reason="spilt coffee")

@@ -27,7 +27,7 @@ from referee.visibility import Recorded
 from tests.played import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]
-"""What stands in each table."""
+"""The content of each table."""
 
 KINDS: tuple[dict[str, Any], ...] = (
     {"deal_ritual": False},
@@ -36,7 +36,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"players": 4, "enforcement": "refuse", "points": (2, 2, 3, 1)},
     {"players": 3, "false_knock_penalty": 5, "first_dealer": None},
 )
-"""How the matches of the log are opened."""
+"""Openings of the log's matches."""
 
 
 def reader(referee: Referee) -> Read:
@@ -53,7 +53,7 @@ def pages(referee: Referee, size: int) -> Iterator[Page]:
 
 
 def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
-    """These events as a page of the log, the first of them at this position."""
+    """Return these events as a page of the log; the first has position ``first``."""
     rows = [
         (position, str(recorded.originator_id), recorded.originator_version, recorded.event.TOPIC, b"")
         for position, recorded in enumerate(history, first)
@@ -63,12 +63,12 @@ def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
 
 
 def all_books() -> tuple[Projection, ...]:
-    """Those of matches; the ledger, which takes little of one, has tests of its own."""
+    """Return the projections of matches. The ledger, which uses few of their events, has tests of its own."""
     return Protocols(), Cases(), Matches(), Pots()
 
 
 def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]:
-    """The rows of a match of each kind, as they came, after so many attempts to act in all."""
+    """Return the rows of a match of each kind, in order, after ``acts`` attempts to act in all."""
     chance = random.Random(seed)
     desk = Desk(referee, seed=lambda: str(chance.random()))
     try:
@@ -102,7 +102,7 @@ def _any_act(match: Match, chance: random.Random) -> Any:
 
 
 def _knock(match: Match, chance: random.Random) -> Knock:
-    """For something that was done, or for nothing."""
+    """Return a knock, with or without a reason."""
     done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.table.ledger.standings]
     accused, offence = chance.choice([*done, (0, None), (1, "revoke")])
     others = [seat for seat in range(len(match.opened.players)) if seat != accused]
@@ -126,12 +126,12 @@ def content(engine: Engine, books: Iterable[Projection]) -> Said:
 
 
 def _written(column: Column[Any]) -> ColumnElement[Any]:
-    """A column as it stands in the table: JSON to the byte."""
+    """Return a column's stored text: JSON to the byte."""
     return type_coerce(column, Text) if isinstance(column.type, Json) else column
 
 
 def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Projection | None = None) -> bool:
-    """Whether a book, or every book, comes to this event of a match."""
+    """Return whether one or all projections reach this event of a match in time."""
     return asyncio.run(follower.wait_for(match_id, version, timeout, book))
 
 

@@ -66,7 +66,7 @@ def test_closing_the_books_does_not_start_the_count_again(audited: Audited) -> N
 
 
 def test_a_deposit_taken_back_is_paid_out(audited: Audited) -> None:
-    """By its entry in the books, whatever its event says of it."""
+    """The kind of the reversed entry comes from the ledger, whatever its event says."""
     audited.takes_back("deposit", "member:2", "cash", 1000)
     assert audited.found == []
     audited.pays_out(1)

@@ -1,4 +1,4 @@
-"""A case tells each viewer what he may know of it, when he may."""
+"""A case shows each viewer what they may know, as soon as they may know it."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -103,7 +103,7 @@ class TestBook:
     def test_a_case_is_shown_as_the_match_shows_its_event(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
-        """At any moment of the log: from when on all may know is the same here and there."""
+        """Compare at every event of the log: both agree from when on everything is public."""
         book = Cases()
         prepare(engine, [book])
         shown = set()
@@ -122,7 +122,7 @@ class TestBook:
 
 
 class TestOfficials:
-    """What is said and ruled on a case, page by page."""
+    """Statements and rulings of cases, page by page."""
 
     @pytest.fixture
     def heard(self) -> Hearing:
@@ -176,5 +176,5 @@ class TestOfficials:
 
 
 def said(fact: object) -> bool:
-    """Whether somebody wrote something."""
+    """Return whether the fact holds a text."""
     return hasattr(fact, "text")

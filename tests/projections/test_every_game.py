@@ -1,4 +1,4 @@
-"""All five games in one form: whoever knows none of them can draw the sheet, and its numbers add up."""
+"""All five games have one form: a reader who knows none of them can draw the sheet, and its numbers add up."""
 
 from collections.abc import Iterator
 from functools import cache, reduce

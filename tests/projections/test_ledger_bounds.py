@@ -69,7 +69,7 @@ class Books:
         store(self.referee, match_id, number, event)
 
     def balances(self) -> dict[str, int]:
-        """Of a ledger that has just been built, in which no balance was ever too large."""
+        """The balances of a newly built ledger in which no balance was ever too large."""
         rebuild(reader(self.referee), self.engine, self.ledger)
         with self.engine.connect() as connection:
             assert self.largest(connection) <= EXACT_MAX

@@ -1,4 +1,4 @@
-"""Settling up: as few payments as can be, and nobody owes anything after them."""
+"""Settling up: the fewest payments after which all balances are 0."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ def even(members: int, least: int = 1) -> st.SearchStrategy[dict[int, int]]:
 
 
 def after(balances: dict[int, int], payments: tuple[Payment, ...]) -> dict[int | str, int]:
-    """What everybody owes when these payments are made: who pays owes less, who is paid is to receive less."""
+    """Return the balances after these payments: a payer owes less, a payee is owed less."""
     left = Counter({**balances, CLUB: -sum(balances.values())})
     for payment in payments:
         left[payment.payer] -= payment.amount
@@ -31,7 +31,7 @@ def after(balances: dict[int, int], payments: tuple[Payment, ...]) -> dict[int |
 
 
 def fewest(amounts: list[int]) -> int:
-    """How few payments will do, by trying: somebody settles with each other one in turn, and goes."""
+    """Return the smallest number of payments by trial: the first member settles with each other one and leaves."""
     amounts = [amount for amount in amounts if amount]
     if not amounts:
         return 0

@@ -37,7 +37,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"ruleset": RAMS, "players": 5, "misdeal_stake": "returned", "final_pot": "last_dealer"},
     {"ruleset": "rodskagg-alga", "enforcement": "refuse"},
 )
-"""How the matches of the log are opened: four of a game with a pot, and one of a game without."""
+"""Openings of the log's matches: four of a game with a pot, one of a game without."""
 
 
 def _any_act(match: Match, chance: random.Random) -> Any:
@@ -80,7 +80,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
-    """The rows of those matches, as they came."""
+    """Return the rows of those matches in order."""
     path: Path = tmp_path_factory.mktemp("sessions") / "knacka.db"
     with construct(f"sqlite:///{path}") as referee:
         play_sessions(referee, 1200, seed=3)
@@ -90,7 +90,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
 
 @pytest.fixture(scope="module")
 def histories(played: tuple[StoredEvent, ...]) -> list[list[Recorded]]:
-    """The events of each match, as it was opened in :data:`KINDS`."""
+    """Return the events of each match, in the order of :data:`KINDS`."""
     return [[from_row(row) for row in played if row.originator_id == one] for one in last_versions(played)]
 
 

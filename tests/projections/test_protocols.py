@@ -1,4 +1,4 @@
-"""The protocol says what the referee has ruled, to the point, and where it comes from."""
+"""The protocol has the referee's scores, exactly, with their reasons."""
 
 import csv as files
 from collections.abc import Iterator, Sequence

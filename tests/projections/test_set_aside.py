@@ -1,4 +1,4 @@
-"""A row that cannot be taken keeps one match waiting, and nobody else; a log that is another is not mixed up."""
+"""A row that cannot be applied stops one match only; a different log is not mixed with the present one."""
 
 import os
 import time
@@ -203,7 +203,7 @@ def test_a_listener_that_fails_at_one_match_hears_of_the_others(
 def test_a_row_of_nobody_keeps_nobody_waiting(
     sqlite_url: str, rows: Sequence[StoredEvent], place: int, caplog: pytest.LogCaptureFixture
 ):
-    """PostgreSQL takes nothing for an id that is none."""
+    """PostgreSQL accepts only ids in an id column."""
     row, books, engine = rows[place - 1], all_books(), engine_for(sqlite_url)
     with construct(sqlite_url) as referee:
         append(referee, rows)
@@ -234,7 +234,7 @@ def test_a_row_that_is_no_text_keeps_nobody_waiting(
 def test_books_of_another_history_begin_anew(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, caplog: pytest.LogCaptureFixture
 ):
-    """A restore gone wrong: the log is longer than the books, and where they stand it has another event."""
+    """A failed restore: the log is longer than the projections' positions, with different events there."""
     other = sorted(rows, key=lambda row: (str(row.originator_id), row.originator_version))
     assert other[599] != rows[599]
     books = all_books()
@@ -271,7 +271,7 @@ def test_a_log_that_becomes_shorter_while_it_is_followed(
 
 
 class TestStandingStill:
-    """What has not worked for a while is told of, and nobody waits for it."""
+    """A failure that lasts is reported, and no reader waits for it."""
 
     @pytest.fixture(autouse=True)
     def soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +314,7 @@ class TestStandingStill:
 
 
 class TestCatchingUp:
-    """Far behind, a follower goes at the pace of a rebuild, and tells how far it is."""
+    """A follower that is far behind uses the pages of a rebuild, and reports its lag."""
 
     @pytest.fixture
     def limits(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,7 @@ class TestCatchingUp:
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, limits: None
     ):
         append(referee, rows[:30])
-        with following(referee, engine, [Protocols()]) as follower:  # who is a little ahead
+        with following(referee, engine, [Protocols()]) as follower:  # this one is a little ahead
             at_the_head(follower, referee)
         append(referee, rows[30:])
         log, reads = log_of(referee), list[tuple[int, int]]()
