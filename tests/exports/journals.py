@@ -36,11 +36,11 @@ texts = st.one_of(
     st.text(max_size=30),
     st.text("ABCÅÄÖåäöéøłþŽ€ –’你אب", min_size=1, max_size=20),
 )
-"""Of users: with what some program takes for something, with anything at all, with letters of many languages."""
+"""Users' texts: with characters special to some program, with any characters, with letters of many languages."""
 
 
 def amounts(parts: int) -> st.SearchStrategy[list[int]]:
-    """So many amounts that add up to 0."""
+    """Generate ``parts`` amounts that add up to 0."""
     some = st.one_of(st.integers(-1000, 1000), st.integers(-AMOUNT_MAX, AMOUNT_MAX))
     cuts = st.lists(some, min_size=parts - 1, max_size=parts - 1)
     return cuts.map(lambda cuts: [after - before for before, after in pairwise([0, *cuts, 0])])

@@ -1,4 +1,4 @@
-"""What hledger, ledger and beancount say of a file: nothing, or what is wrong with it."""
+"""Checks of a file by hledger, ledger and beancount: an empty text, or their errors."""
 
 from beancount import loader
 
@@ -16,7 +16,7 @@ def ledger(file: bytes) -> str:
 
 
 def beancount(file: bytes) -> str:
-    """What bean-check does."""
+    """Return the errors that bean-check reports."""
     _, errors, _ = loader.load_string(file.decode())
     return "\n".join(error.message for error in errors)
 
@@ -27,4 +27,4 @@ def _said(file: bytes, program: str, *options: str) -> str:
 
 
 JUDGES = {"hledger": ("hledger", hledger), "ledger": ("hledger", ledger), "beancount": ("beancount", beancount)}
-"""By program: the export that it reads, and how it is asked."""
+"""The export that each program reads, and the check, by program."""

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 FIELD = re.compile(r'"((?:[^"\\]|\\")*)"|(\{[^{}]*\})|([^\s"{}\\]+)')
-"""In quotation marks, where only the mark itself is escaped; a list of objects; or bare."""
+"""A field: in quotation marks, of which only the mark itself is escaped; a list of objects; or bare."""
 HEAD = ("#FLAGGA", "#PROGRAM", "#FORMAT", "#GEN", "#SIETYP", "#FNAMN", "#VALUTA")
 """The records that come first, once each, in this order."""
 

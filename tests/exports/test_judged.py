@@ -1,6 +1,6 @@
-"""Real programs take our files: hledger, ledger and beancount, each of many journals.
+"""Real programs accept the files: hledger, ledger and beancount, for many journals each.
 
-JOURNALS=10000 has them judge so many; `make soak` does.
+JOURNALS=10000 sets their number; `make soak` uses that.
 """
 
 import os
