@@ -1,10 +1,10 @@
-"""The faults, against the real service as a process: ``make faults``.
+"""Faults of the real service as a process: ``make faults``.
 
 ``python -m tests.faults [--share N] [--seed N] [--store SQLite|PostgreSQL]``. Eight clients play all games over HTTP
-and repeat what is not answered under the same key, while the service is killed, its store fails, acknowledgements
-are lost on the way and streams are cut. It is stopped when it has taken in all that is stored, and its books are
-compared with those that the events make. Prints what was done and counted, and ends with 1 where something was lost,
-applied twice or left out, where books are not what the events make, or an answer was none.
+and repeat unanswered acts under the same key. Meanwhile the service is killed, its store fails, acknowledgements are
+lost and streams are cut. It is stopped when it has applied all stored events, and its projections are compared with
+rebuilt ones. Prints counts. Ends with 1 if an act was lost, applied twice or left out, if a projection differs, or if
+an answer was wrong.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from tests.faults.stops import stops
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS = 30, 15, 500
-"""On each store."""
+"""Kills, faults and cut streams on each store."""
 LOST_ANSWERS = 20
 STOPS, STOPS_EACH = 250, 25
-"""On each store, and how many of them share one: each compares all that is stored."""
+"""Stops on each store, and how many of them share one: each compares all stored events."""
 COUNTED = (
     "acts",
     "money",

@@ -1,4 +1,4 @@
-"""The two stores, as somebody sees them who has the file or the server at hand: to read them, and to do them harm."""
+"""The two stores for a harness that can read and harm their file or server."""
 
 import os
 import resource
@@ -20,10 +20,10 @@ from tests.api.serving import Process, limited
 from tests.stores import Server, postgres_server
 
 HELD_SECONDS = 2.0
-"""How long a fault lasts where nothing is said of it."""
+"""Seconds of a fault by default."""
 LONG_SECONDS = 12.0
 OFTEN_SECONDS = 0.2
-"""Between two blows of a fault that is a hail of them."""
+"""Seconds between two blows of a repeated fault."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class Fault:
 
 
 class Store(Protocol):
-    """What the harness asks of either store."""
+    """The methods of either store that the harness uses."""
 
     name: str
     url: str
-    """How the service reaches it."""
+    """The URL for the service."""
 
     def rows(self) -> list[StoredEvent]:
         """Every row there is, by match and number."""
 
     def faults(self) -> list[Fault]:
-        """What can happen to it."""
+        """Return the faults that this store can have."""
 
 
 def no_more_files(process: Process) -> None:
@@ -108,7 +108,7 @@ class Sqlite:
                 time.sleep(OFTEN_SECONDS)
 
     def _without_books(self, process: Process) -> None:
-        """Until the next start it writes into files that nobody sees any more."""
+        """Delete the projections' files. Until its next start the service writes into the deleted ones."""
         for path in self.books.parent.glob(f"{self.books.name}*"):
             path.unlink()
         time.sleep(HELD_SECONDS)
@@ -116,7 +116,7 @@ class Sqlite:
 
 ROLE, DATABASE = "knacka_service", "knacka_faults"
 SURVIVING = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
-"""What is committed outlives the server, which is killed here, though not the machine."""
+"""Settings under which a commit outlives the server, which is killed here, though not the machine."""
 
 
 class PostgreSQL:

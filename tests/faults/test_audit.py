@@ -1,4 +1,4 @@
-"""What the audit is there to find, it finds: a store is tampered with in each of the ways that may not be."""
+"""The audit detects each kind of forbidden change to a store."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is looked for in the books of clubs and in the checkpoints, is found."""
+"""The checks of clubs' books and of checkpoints detect each fault."""
 
 import shutil
 from copy import deepcopy
@@ -21,7 +21,7 @@ from tests.faults.steps import KEY
 
 
 class Store:
-    """What is found in a store."""
+    """A store, and the faults found in it."""
 
     def __init__(self, folder: Path, seen: Seen) -> None:
         self.url, self.note, self.seen = f"sqlite:///{folder}/knacka.db", folder / "knacka.note", seen
