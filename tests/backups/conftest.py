@@ -26,7 +26,7 @@ def any_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) 
 
 @pytest.fixture
 def played(store_url: str) -> ClubTable:
-    """Of a store that is changed by a test."""
+    """Return the club in a store that the test changes."""
     return play(store_url)
 
 
@@ -34,7 +34,7 @@ def played(store_url: str) -> ClubTable:
 def kept(
     request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Kept]:
-    """What no test changes."""
+    """Yield a backup that no test changes."""
     folder = tmp_path_factory.mktemp("kept")
     with nothing_in(request.param, postgres, folder) as url:
         play(url)

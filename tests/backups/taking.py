@@ -19,7 +19,7 @@ WAIT_SECONDS_MAX = 30
 
 @contextmanager
 def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """Where something may be restored: nothing is there."""
+    """Yield the URL of an empty store to restore into."""
     if kind == "postgresql":
         with empty_database(postgres) as url:
             yield url

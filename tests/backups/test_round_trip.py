@@ -68,7 +68,7 @@ def away(full_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def home(away: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """Another store of the first kind, with nothing in it."""
+    """Yield the URL of a second, empty store of the first kind."""
     (tmp_path / "home").mkdir()
     with nothing_in(other_than(away), postgres, tmp_path / "home") as url:
         yield url
@@ -92,7 +92,7 @@ def tables_of(url: str) -> set[str]:
 
 
 def written(url: str) -> dict[str, Any]:
-    """What the projections of a store hold, read as the service reads it."""
+    """Return the content of a store's projections, read as the service reads them."""
     engine = engine_for(url)
     try:
         return content(engine, every_book())

@@ -1,5 +1,5 @@
-"""Backups: what ``deploy/backup.md`` says, run as it stands on a store that is being used; where one is
-restored, and who is erased then."""
+"""Backups: the commands of ``deploy/backup.md``, run literally on a store in use; restores, and erased members in
+them."""
 
 import os
 import re
@@ -38,7 +38,7 @@ from tests.log.proving import KEY, followed, sign
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 THINKS_SECONDS = 0.02
-"""Whoever uses a store that is backed up, before an act: what is measured is not how much it bears."""
+"""Seconds between acts of clients during a backup: the test does not measure throughput."""
 
 
 def blocks(heading: str) -> list[str]:
@@ -108,7 +108,7 @@ def used(url: str) -> Iterator[dict[str, int]]:
 
 
 def erased(url: str, club: ClubTable, number: int = 2) -> None:
-    """On record, and not in fact."""
+    """Record an erasure without carrying it out."""
     put_on_record(url, UUID(club.id), number)
 
 
@@ -118,7 +118,7 @@ def erased(url: str, club: ClubTable, number: int = 2) -> None:
 def test_one_taken_while_the_store_is_used_is_restored_whole(
     store_url: str, other_url: str, shell: Callable[..., str], tmp_path: Path
 ) -> None:
-    """What was answered before it was taken is in it."""
+    """Each act that was answered before the backup began is in it."""
     with used(store_url) as answered:
         before = dict(answered)
         said = shell(*blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
@@ -260,7 +260,7 @@ def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-# Who is erased
+# Erased members
 
 
 def test_who_is_erased_by_its_own_record_is_erased_again(
