@@ -62,7 +62,7 @@ def club(names: tuple[str, ...]) -> Iterator[Kept]:
 
 
 def matches(many: int) -> Iterator[Kept]:
-    """So many rows of matches of the club, under way at the same time."""
+    """Yield ``many`` rows of the club's matches, which are played at the same time."""
     chance = random.Random(1)
     played = [agreed_by_all(history_of({**kind, "stakes": SEK}, seed)) for kind in KINDS for seed in range(3)]
 

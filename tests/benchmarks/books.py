@@ -33,7 +33,7 @@ from tests.stores import empty_database, running_postgres
 
 EVENTS = 1_000_000
 UNDER_WAY, AT_ONCE = 100, 10
-"""Matches under way at a time, and events that one of them adds before it is another's turn."""
+"""Simultaneous matches, and events of one match before the next match's turn."""
 ROWS = 20_000
 """Rows that the driver is asked for at a time."""
 ROUNDS = 2
@@ -51,7 +51,7 @@ Kept = tuple[UUID, int, str, bytes]
 
 
 def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
-    """So many rows, of matches under way at the same time; ``club``: all of them for money of this club."""
+    """Yield ``many`` rows of simultaneous matches; ``club``: all of them for money of this club."""
     chance = random.Random(1)
     histories = [history_of(kind, seed) for kind in KINDS for seed in range(2)]
     if club is not None:
@@ -116,7 +116,7 @@ def built(url: str) -> None:
         books.rebuild(*books.by_name)
         if books.engine.dialect.name == "postgresql":
             with books.engine.begin() as connection:
-                connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
+                connection.exec_driver_sql("ANALYZE")  # the database does so automatically before long
 
 
 def read(url: str) -> Iterator[Sequence[Any]]:

@@ -26,11 +26,11 @@ from tests.stores import Postgres, empty_database, running_postgres
 
 CLIENTS = (1, 32, 128)
 TALLYING = 32
-"""So many clients enter whole deals."""
+"""Clients that enter whole deals."""
 SECONDS = 3.0
 ROUNDS = 3
 DURABLE = {"max_connections": "200"}
-"""PostgreSQL as it comes, but for the number of clients: an answered act survives a power cut."""
+"""PostgreSQL's defaults except the number of clients: an answered act survives a power cut."""
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def served(variant: str, url: str) -> Iterator[int]:
 
 
 def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
-    """One run of so many clients."""
+    """Return the figures of one run with ``clients`` clients."""
     service = {"keyed": "knacka", "tally": "knacka", "club": "limited"}.get(variant, variant)
     with served(service, url) as port:
         how = {"route": ["bare"], "keyed": ["keyed"], "tally": ["tally"], "club": ["club"]}.get(variant, [])
@@ -96,7 +96,7 @@ def pgbench(server: Postgres, clients: int) -> float | None:
 
 
 def _at_tallying(figure: object) -> list[object]:
-    """A row of the table in which only so many clients have a figure."""
+    """Return a row of the table with a figure for the tallying clients only."""
     return [figure if clients == TALLYING else None for clients in CLIENTS]
 
 

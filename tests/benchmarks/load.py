@@ -1,10 +1,9 @@
 """Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
 
-Each client has a connection and a match of its own at a real table and sends its next act when the last one is
-answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``:
-only the tally is kept, and each act is the ``result`` of a whole deal; ``club``: it is the match of a club, and who
-sits in it acts with a key of his own. Prints one line of JSON: acts a second, median, 95th and 99th percentile of the
-answering time, and errors.
+Each client has a connection and a match at a real table, and sends its next act when the last is answered. Words
+after the seconds change this. ``bare``: no match is opened. ``keyed``: each act has an Idempotency-Key. ``tally``:
+each act is the ``result`` of a whole deal. ``club``: it is a club's match, and its players act with their keys.
+Prints one line of JSON: acts a second, median, 95th and 99th percentile of the response time, and errors.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ from tests.tallied import deals_of, sheet_of
 ACTS = 6000
 PLAYERS = 4
 POINTS = 90_000
-"""So many that nobody gets to zero and the matches go on."""
+"""Points at the start: enough that no player reaches zero and the matches continue."""
 
 
 def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
@@ -81,7 +80,7 @@ def _dealer(deal: list[Event]) -> int:
 
 
 class Client(asyncio.Protocol):
-    """One connection: a request out, its answer in."""
+    """A connection that sends a request and reads its answer."""
 
     def __init__(self) -> None:
         self._buffer = b""
@@ -136,7 +135,7 @@ FOUNDING = {"name": "Knackarna", "currencies": ["SEK"], "timezone": "Europe/Stoc
 
 
 async def made(client: Client, path: str, asked: Any, shown: str = "") -> Any:
-    """What is answered where something has been made."""
+    """Send a creating request and return its answer."""
     status, body = await client.send(post(path, json.dumps(asked).encode(), shown))
     assert status == 201, body
     return json.loads(body)
@@ -160,7 +159,7 @@ async def founded(client: Client) -> tuple[str, str, list[str]]:
 
 
 class Turn:
-    """When all begin, and when they end: after so many ``seconds``, or when they are told to."""
+    """A common start, and an end after ``seconds`` or on request."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.begin, self.ended = seconds, asyncio.Event(), False
@@ -198,7 +197,7 @@ async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) ->
 async def run(
     port: int, clients: int, seconds: float, how: str, meanwhile: Coroutine[Any, Any, Any] | None = None
 ) -> dict[str, float]:
-    """All clients at once, for so long, or until what is done ``meanwhile`` has been."""
+    """Run all clients at once for ``seconds``, or until ``meanwhile`` is done."""
     acts, turn = sheets() if how == "tally" else script(), Turn(seconds)
     playing = [asyncio.create_task(one(port, acts, turn, how)) for _ in range(clients)]
     await asyncio.sleep(0.5 + clients / 100)

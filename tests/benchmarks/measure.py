@@ -10,7 +10,7 @@ SHORT = 0.001, 500
 
 
 def rate(work: Callable[[], int], seconds: float = 1.0) -> float:
-    """How much ``work`` does a second; it says how much it did."""
+    """Return how much ``work`` does a second; it returns how much one call did."""
     done, begin = 0, time.perf_counter()
     while (spent := time.perf_counter() - begin) < seconds:
         done += work()

@@ -1,8 +1,8 @@
-"""Play-outs: whole deals of random legal acts, beside open_spiel and pokerkit.
+"""Play-outs: whole deals of random legal acts, compared with open_spiel and pokerkit.
 
-All are driven alike: ask for the legal acts, ``random.choice`` one, do it. The deals are played to the last trick,
-rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two. Cards are dealt
-as at a real table; those of Kortoxen are shuffled within the measured time, as open_spiel's are.
+All are driven in the same way: list the legal acts, ``random.choice`` one, do it. Deals are played to the last trick,
+in rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two. Cards are
+dealt as at a real table. Those of Kortoxen are shuffled within the measured time, as open_spiel's are.
 """
 
 import random

@@ -46,8 +46,8 @@ KEY = SigningKey("bench.example/log", bytes(32))
 
 
 def rebuilt(url: str, events: int, where: str) -> list[bool]:
-    """Both books, beside reading the same rows as the store gives them to everybody; the table also has what a
-    follower needs for them, who makes no object of each row, and the bare driver."""
+    """Rebuild both projections, and read the same rows from the store. The table also shows a follower's reading,
+    which makes no object of a row, and the bare driver's."""
     with construct(url) as referee:
         books, log = Books(referee, url), log_of(referee)
 

@@ -87,11 +87,11 @@ def growth() -> tuple[float, float]:
 
 
 DEALS = 200
-"""Of the match that is corrected."""
+"""Deals of the match that is corrected."""
 
 
 def played(key: str, deals: int, seed: str) -> list[Recorded]:
-    """The history of a match of so many deals, which officials attend to; of fewer where it ends before."""
+    """Return the history of an attended match of ``deals`` deals, or fewer if it ends before."""
     rules, chance = RULESETS[key], random.Random(seed)
     points = (90_000,) * 4 if key.startswith("rodskagg") else None
     options = {"target_score": 10_000} if key == "kalabrias" else {}

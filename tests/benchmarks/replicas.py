@@ -1,6 +1,6 @@
-"""Two services over one PostgreSQL: acts that come through either of them at random, beside each match through one.
+"""Two services over one PostgreSQL: acts sent to either at random, compared with each match sent to one.
 
-``python -m tests.benchmarks.replicas [ROUNDS]``. Each client plays a match of its own, with so many events behind it.
+``python -m tests.benchmarks.replicas [ROUNDS]``. Each client plays a match with the same number of earlier events.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ SECONDS = 4.0
 EVENTS = (1000, 4000)
 LEAST = 0.6
 ROWS = 5000
-"""In one statement, so that the server is not silent for long."""
+"""Rows per statement, so that the server is never silent for long."""
 
 Script = list[tuple[int, bytes]]
 

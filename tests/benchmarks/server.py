@@ -34,7 +34,7 @@ LIMITED: dict[str, dict[str, Any]] = {
 
 
 def keeping_nothing(url: str, **settings: Any) -> Referee:
-    """A store that is told everything and keeps nothing."""
+    """Return a store that accepts everything and stores nothing."""
     referee = construct(url, **settings)
 
     def insert_nothing(stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
@@ -46,7 +46,7 @@ def keeping_nothing(url: str, **settings: Any) -> Referee:
 
 
 class SavingDesk(Desk):
-    """Decides each request by itself in a thread and stores it with the library's ``save()``."""
+    """Decides each request alone in a thread and stores it with the library's ``save()``."""
 
     def __init__(self, referee: Referee, **kwargs: Any) -> None:
         super().__init__(referee, **kwargs)
@@ -79,7 +79,7 @@ def construct_for_threads(url: str, **settings: Any) -> Referee:
 
 @post("/v1/matches/{match:uuid}/acts")
 async def answer_at_once(request: Request[Any, Any, Any], match: UUID) -> ASGIResponse:
-    """What a route costs that only reads the body."""
+    """Read the body and answer: the cost of a route alone."""
     await request.body()
     return ASGIResponse(body=b'{"version":1,"events":[]}', status_code=201, media_type="application/json")
 

@@ -1,11 +1,12 @@
-"""A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
-which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 forged bundles
-of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
-and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`); and 1,000 forged
-shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`).
+"""A million random deals of each ruleset with all their invariants: ``make soak``.
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--seed N]
-[RULESET ...]``; the seed of a part that fails is told.
+Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.interference`). 10,000 forged
+bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect (:mod:`tests.log.proving`). 2,000
+edits of a club's rows, which an audit must detect (:mod:`tests.api.audited`). And 1,000 forged shuffles, which
+``openapi/shuffle.py`` must detect (:mod:`tests.shuffles`).
+
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--seed N] [RULESET
+...]``; the seed of a failed part is printed.
 """
 
 import argparse
@@ -36,7 +37,7 @@ BUNDLES = 10_000
 CLUBS = 2_000
 SHUFFLES = 1_000
 PART = 10_000
-"""Deals in one part: what a process plays before it tells."""
+"""Deals in one part: those that a process plays before it reports."""
 
 
 def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
@@ -75,7 +76,7 @@ def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
 
 
 def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -> bool:
-    """Plays so many pairs, of every combination alike; whether nobody could tell any two worlds apart."""
+    """Play ``pairs`` pairs, equally of every combination. Return whether no two worlds could be distinguished."""
     kinds = [one for one in COMBINATIONS if one[0] in keys and one not in NOTHING_HIDDEN]
     seeds = range(seed, seed + -(-pairs // len(kinds)))
     differed, failed, begun = 0, 0, time.monotonic()
@@ -94,7 +95,7 @@ def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -
 
 
 def bundles(tries: int, seed: int) -> bool:
-    """Breaks so many bundles of a signed log, each in one place; whether every one was found."""
+    """Damage ``tries`` bundles of a signed log in one place each. Return whether each was detected."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
         settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.written, log_seconds=86_400)
@@ -108,7 +109,7 @@ def bundles(tries: int, seed: int) -> bool:
 
 
 def audits(tries: int, seed: int) -> bool:
-    """Edits the rows of a club, so many times in one place; whether every edit was found."""
+    """Edit the rows of a club ``tries`` times, each in one place. Return whether each edit was detected."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
         place = Path(name) / "original"
@@ -124,7 +125,7 @@ def audits(tries: int, seed: int) -> bool:
 
 
 def forged_shuffles(tries: int, seed: int) -> bool:
-    """Forge so many shuffles; return whether each was found, and every honest match is fair."""
+    """Forge ``tries`` shuffles. Return whether each was detected, and each honest match is fair."""
     begun, met = time.monotonic(), Counter(tried(tries, seed))
     wrong = {kind: many for (kind, is_fair), many in met.items() if is_fair != (kind == "honest")}
     for kind, many in wrong.items():
@@ -139,7 +140,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
     parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="of indistinguishable worlds, in all")
     parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
     parser.add_argument("--clubs", type=int, default=CLUBS, help="edited in one place")
     parser.add_argument("--shuffles", type=int, default=SHUFFLES, help="forged")

@@ -35,7 +35,7 @@ from tests.stores import empty_database, running_postgres
 POSTINGS, FEW = 100_000, 100
 LIMIT = 50
 LEAST = 0.667
-"""At most 1.5 times as long."""
+"""Least ratio of the rates: at most 1.5 times as long."""
 WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300, -100, -200))
 
 
@@ -57,7 +57,7 @@ def founding(club: UUID) -> ClubFounded:
 
 
 def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
-    """A club that has played so many matches, and its rows."""
+    """Return a club with ``matches`` matches, and its rows."""
     club = UUID(bytes=sha256(f"{matches}".encode()).digest()[:16], version=4)
     joined = [MemberJoined(member=member, name=ref(member)) for member in (1, 2, 3)]
     founded = founding(club)
