@@ -57,10 +57,20 @@ class Change(Value):
     """The member who confirmed the act; null: it was no proposal."""
 
 
+KeyChanged = Literal["issued", "invited", "redeemed", "rotated", "revoked"]
+KEY_CHANGES: dict[type[Event], KeyChanged] = {
+    KeyIssued: "issued",
+    KeyInvited: "invited",
+    KeyRedeemed: "redeemed",
+    KeyRotated: "rotated",
+    KeyRevoked: "revoked",
+}
+
+
 class KeyChange(Change):
     """A change of a key."""
 
-    what: Literal["issued", "invited", "redeemed", "rotated", "revoked"]
+    what: KeyChanged
     """`issued`: the key was issued. `invited`: its member was invited to it. `redeemed`: the member redeemed the
     invitation. `rotated`: it got a new secret. `revoked`: it was revoked."""
 
@@ -177,20 +187,10 @@ class History:
                 self.erasures.append(Erasure(**done, member=member, deleted=deleted, changed=changed))
             case BooksClosed(closing=closing, through=through, label=label):
                 self.closings.append(BooksClosing(**done, closing=closing, through=through, label=label))
-            case KeyIssued(key=key, member=member, app=app):
-                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=app)
-                self._gave(recorded, f"key:{key}", member)
-                self.keys[key] = [KeyChange(**self._done(recorded), what="issued")]
-            case KeyInvited(key=key, member=member):
-                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=None)
-                self._gave(recorded, f"key:{key}", member)
-                self.keys[key] = [KeyChange(**done, what="invited")]
-            case KeyRedeemed(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="redeemed"))
-            case KeyRotated(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="rotated"))
-            case KeyRevoked(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="revoked"))
+            case KeyIssued() | KeyInvited():
+                self._key_given(recorded, event, done)
+            case KeyRedeemed(key=key) | KeyRotated(key=key) | KeyRevoked(key=key):
+                self.keys.setdefault(key, []).append(KeyChange(**done, what=KEY_CHANGES[type(event)]))
             case ProposalMade(proposal=number):
                 self._acts[number] = event
             case ProposalConfirmed(proposal=number, by=by):
@@ -224,6 +224,16 @@ class History:
                 self.settings.append(SettingChange(**done, setting=setting, before=_text(before), after=_text(after)))
 
     # Relations between members
+
+    def _key_given(self, recorded: Recorded, event: KeyIssued | KeyInvited, done: dict[str, Any]) -> None:
+        app = event.app if isinstance(event, KeyIssued) else None
+        actor = f"key:{event.key}"
+        name = self._name(event.member)
+        self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
+        self._gave(recorded, actor, event.member)
+        if isinstance(event, KeyIssued):  # its owner may be the sender: the founder of the club
+            done = self._done(recorded)
+        self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
     def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
         """Record who gave a member or a program this key: the sender of the act, and the member who confirmed it.

@@ -243,43 +243,51 @@ class Rows:
     def _apply(self, rows: Sequence[Row], leaves: bytes) -> None:
         refs: dict[str, tuple[UUID, int]] = {}
         scores: list[dict[str, Any]] = []
-        own_by_text, decode, entered = self._by_text, self._decode, LEDGER.takes
+        own_by_text, entered = self._by_text, LEDGER.takes
         hashes = leaves.hex("\n", HASH_BYTES).split("\n")
         for row, head in zip(rows, hashes, strict=True):
-            _, text, number, topic, state = row
+            _, text, _, topic, state = row
             own = own_by_text.get(text)
             if own is None and (own := self._opened_by(row)) is None:
                 continue
-            prev, own.head = own.head, head
-            if number != own.version + 1:
-                self._say(own, number, "row_gap", stands=number, should=own.version + 1)
-                number = number if isinstance(number, int) else own.version + 1
-            own.version = number
-            if type(state) is not bytes:
-                self._say(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
+            recorded = self._next_of(own, row, head)
+            if recorded is None:
                 continue
-            try:
-                recorded = decode(own.id, number, topic, state)
-            except UNREADABLE as error:
-                self._say(own, number, "row_unreadable", stands=f"{topic}: {error}")
-                continue
-            if recorded.prev != prev:
-                self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
             if b"hmac:" in state:
                 for ref in refs_in(recorded):
-                    refs.setdefault(ref, (own.id, number))
+                    refs.setdefault(ref, (own.id, own.version))
             if topic in entered:
                 self._enter(own, recorded)
             if own.opened is not None:
                 self._apply_agreement(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
-                scores.append({"match": own.id, "number": number, "topic": topic, "state": state})
+                scores.append({"match": own.id, "number": own.version, "topic": topic, "state": state})
             if own.club:
                 self._apply_club_event(own, recorded)
         if scores:
             self.made.execute(insert(_scores).prefix_with("OR REPLACE"), scores)
         self._look_up(refs)
         self._flush()
+
+    def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
+        """Check that a row continues the chain. Return its event, ``None`` if it cannot be read."""
+        _, _, number, topic, state = row
+        prev, own.head = own.head, head
+        if number != own.version + 1:
+            self._say(own, number, "row_gap", stands=number, should=own.version + 1)
+            number = number if isinstance(number, int) else own.version + 1
+        own.version = number
+        if type(state) is not bytes:
+            self._say(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
+            return None
+        try:
+            recorded = self._decode(own.id, number, topic, state)
+        except UNREADABLE as error:
+            self._say(own, number, "row_unreadable", stands=f"{topic}: {error}")
+            return None
+        if recorded.prev != prev:
+            self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
+        return recorded
 
     def _apply_club_event(self, own: _Own, recorded: Recorded) -> None:
         try:
