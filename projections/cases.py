@@ -51,7 +51,7 @@ from referee.officials.events.cases import (
 )
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import CaseKind, Verdict
-from referee.visibility import Event, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, seen
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
@@ -135,6 +135,59 @@ LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
 """The columns of a listed case. The last holds ``by`` and ``note`` of the opening."""
 
 
+class _Match(NamedTuple):
+    """The row of a match without its id."""
+
+    version: int = 0
+    public_to: int = 0
+    ruleset: str = ""
+    officials: tuple[str, ...] = ()
+    members: str = ""
+    evening: int | None = None
+
+
+class _Changes:
+    """The rows of cases that a page of events adds or changes."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
+        """Columns of new and changed cases, by match and number."""
+        self.held: list[dict[str, Any]] = []
+        """Further columns for each official of a new case, which is in ``of``."""
+
+    def take(self, match: _Match, recorded: Recorded) -> _Match:
+        """Add the rows of an event, and return the row of its match after it."""
+        event = recorded.event
+        if isinstance(event, MatchOpened):
+            match = _opened(match, event)
+        if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
+            self._add(match, recorded, number)
+        if type(event) in LAYS_OPEN:
+            match = match._replace(public_to=recorded.originator_version)
+        return match
+
+    def _add(self, match: _Match, recorded: Recorded, number: int) -> None:
+        event = recorded.event
+        self.entries.append(entry_of(recorded, number))
+        case = self.cases.setdefault((recorded.originator_id, number), {})
+        case |= case_of(recorded, match.ruleset) if begins(event) else {}
+        case |= changes_of(event)
+        if begins(event):
+            knocker = _member(match.members, getattr(event, "by", getattr(event, "seat", None)))
+            whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
+            self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
+
+
+def _opened(match: _Match, event: MatchOpened) -> _Match:
+    officials = (event.official, *event.officials)
+    if event.club is not None:
+        officials = (*officials, of_club(event.club))
+    return match._replace(
+        ruleset=event.ruleset, officials=officials, members=_sitting(event.members), evening=event.evening
+    )
+
+
 class Cases:
     """The projection of all case files."""
 
@@ -162,7 +215,25 @@ class Cases:
             Column("case", Integer, primary_key=True),
             Column("event", Integer, nullable=False),
         )
-        self.held = Table(
+        self.held = self._held_table(prefix)
+        held = self.held.c
+        self._order = Order(tuple[datetime, UUID, int], held.opened_at, held.match, held.case)
+        self._query = lru_cache(QUERIES_KEPT)(self._query_of)
+        self.entries = Table(
+            f"{prefix}{self.key}_entries",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("event", Integer, primary_key=True),
+            Column("case", Integer, nullable=False),
+            Column("at", Utc, nullable=False),
+            Column("topic", Text, nullable=False),
+            Column("fact", Text, nullable=False),
+        )
+        Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
+
+    def _held_table(self, prefix: str) -> Table:
+        """Return the table of cases by official, for their lists."""
+        table = Table(
             f"{prefix}{self.key}_held",
             self.metadata,
             Column("match", Uuid, primary_key=True),
@@ -185,25 +256,13 @@ class Cases:
             Column("appeal_until", Utc),
             Column("opening", Json(tuple[Actor, str]), nullable=False),  # the opener and their text
         )
-        held = self.held.c
+        held = table.c
         place = (held.opened_at, held.match, held.case)
-        self._order = Order(tuple[datetime, UUID, int], *place)
-        self._query = lru_cache(QUERIES_KEPT)(self._query_of)
         Index(own_name("ix_held"), held.token, *place)
         Index(own_name("ix_held_status"), held.token, held.status, *place)
         Index(own_name("ix_held_rule"), held.token, held.rule, *place)
         Index(own_name("ix_held_until"), held.token, held.appeal_until)
-        self.entries = Table(
-            f"{prefix}{self.key}_entries",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("event", Integer, primary_key=True),
-            Column("case", Integer, nullable=False),
-            Column("at", Utc, nullable=False),
-            Column("topic", Text, nullable=False),
-            Column("fact", Text, nullable=False),
-        )
-        Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
+        return table
 
     def under(self, prefix: str) -> Self:
         """Return this projection with different tables."""
@@ -213,58 +272,36 @@ class Cases:
         """Apply the events of a page, except those already applied."""
         this = self.matches.c
         query = select(self.matches).where(this.match.in_(page.histories))
-        known = {row.match: row for row in connection.execute(query)}
-        versions = {match_id: row.version for match_id, row in known.items()}
-        new, old, entries, held = [], [], [], []
-        cases: dict[tuple[UUID, int], dict[str, Any]] = {}
+        known = {row.match: _Match(*row[1:]) for row in connection.execute(query)}
+        versions = {match_id: match.version for match_id, match in known.items()}
+        changes, new, old = _Changes(), [], []
         for match_id, version, _, events in page.news(versions, self.takes):
-            stored = known.get(match_id)
-            public_to, ruleset, officials, members, evening = (0, "", (), "", None) if stored is None else stored[2:]
+            match = known.get(match_id, _Match())
             for recorded in events:
-                event = recorded.event
-                if isinstance(event, MatchOpened):
-                    ruleset, officials = event.ruleset, (event.official, *event.officials)
-                    members, evening = _sitting(event.members), event.evening
-                    if event.club is not None:
-                        officials = (*officials, of_club(event.club))
-                if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
-                    entries.append(entry_of(recorded, number))
-                    case = cases.setdefault((match_id, number), {})
-                    case |= case_of(recorded, ruleset) if begins(event) else {}
-                    case |= changes_of(event)
-                    if begins(event):
-                        knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
-                        whose = {"members": members, "evening": evening, "knocker": knocker}
-                        held += [{"token": token, "of": case, **whose} for token in set(officials)]
-                if type(event) in LAYS_OPEN:
-                    public_to = recorded.originator_version
-            row = {
-                "version": version,
-                "public_to": public_to,
-                "ruleset": ruleset,
-                "officials": officials,
-                "members": members,
-                "evening": evening,
-            }
+                match = changes.take(match, recorded)
+            row = match._replace(version=version)._asdict()
             if match_id in known:
                 old.append({"id": match_id, **row})
             else:
                 new.append({"match": match_id, **row})
-        if entries:
-            connection.execute(insert(self.entries), entries)
-        begun = [case for case in cases.values() if "event" in case]
-        if begun:
-            places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
-            connection.execute(insert(self.cases), places)
-            connection.execute(insert(self.held), [one.pop("of") | one for one in held])
-        for (match_id, number), case in cases.items():
-            if case and "event" not in case:
-                place = (self.held.c.match == match_id) & (self.held.c.case == number)
-                connection.execute(update(self.held).where(place).values(case))
+        self._store(connection, changes)
         if new:
             connection.execute(insert(self.matches), new)
         if old:
             connection.execute(update(self.matches).where(this.match == bindparam("id")), old)
+
+    def _store(self, connection: Connection, changes: "_Changes") -> None:
+        if changes.entries:
+            connection.execute(insert(self.entries), changes.entries)
+        begun = [case for case in changes.cases.values() if "event" in case]
+        if begun:
+            places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
+            connection.execute(insert(self.cases), places)
+            connection.execute(insert(self.held), [one.pop("of") | one for one in changes.held])
+        for (match_id, number), case in changes.cases.items():
+            if case and "event" not in case:
+                place = (self.held.c.match == match_id) & (self.held.c.case == number)
+                connection.execute(update(self.held).where(place).values(case))
 
     def version(self, connection: Connection, match_id: UUID) -> int:
         """Return the number of the last applied event of a match, or 0."""
