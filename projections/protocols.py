@@ -3,7 +3,7 @@
 It calculates only sums; the event has the reason of each number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -51,7 +51,7 @@ from referee.value import (
     WonBy,
     tied,
 )
-from referee.visibility import Recorded
+from referee.visibility import Event, Recorded
 
 LOOK = 8
 """Lines read at once to find a deal and its neighbours. More are read only if deals were voided."""
@@ -178,78 +178,97 @@ class Protocol(Value):
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """The sheet after one more event, with the line that it may have written."""
+    """Return the sheet after an event, with the line that it may have added."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
-        return Protocol(
-            match=str(recorded.originator_id),
-            version=number,
-            ruleset=event.ruleset,
-            players=event.players,
-            opening=event.points,
-            taken_over=event.taken_over,
-            points=event.points,
-        )
+        return _opened(event, recorded)
     assert sheet is not None, "a match begins with its opening"
-    match event:
-        case PenaltyImposed():
-            pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
-            return replace(sheet, version=number, pending=(*sheet.pending, pending))
-        case Dealt(dealer=dealer):
-            return replace(sheet, version=number, dealer=dealer)
-        case DealScored():
-            return replace(
-                sheet,
-                version=number,
-                points=in_points(event.points, event.halves),
-                lines=(*sheet.lines, _line(event, number)),
-                pending=(),
-                eliminated=event.eliminated,
-            )
-        case ActTakenBack():
-            pending_left = tuple(one for one in sheet.pending if not event.undoes(one.event))
-            return replace(sheet, version=number, pending=pending_left)
-        case DealVoided() if event.points:
-            line = _line_of_voided(sheet, event, number)
-            return replace(sheet, version=number, points=line.points, lines=(*sheet.lines, line), pending=())
-        case PlayerEliminated(seat=seat) if seat not in sheet.eliminated:
-            return replace(sheet, version=number, eliminated=(*sheet.eliminated, seat))
-        case MatchWon():
-            return replace(
-                sheet,
-                version=number,
-                points=in_points(event.points, event.halves),
-                over=True,
-                winner=event.seat,
-                winners=event.seats or (() if event.seat is None else (event.seat,)),
-                won_by=event.by,
-                won_rule=event.rule,
-                settlement=event.settlement,
-            )
-        case MatchClosed():
-            return replace(
-                sheet,
-                version=number,
-                points=event.points,
-                over=True,
-                settlement=event.settlement,
-                closing=_closing(event, number),
-            )
-        case ProtocolCorrected():
-            return _corrected(replace(sheet, version=number, corrected=(*sheet.corrected, number)), event)
-        case MatchAbandoned():
-            sheet = replace(sheet, version=number, over=True, abandoned=True, pending=())  # no deal will enter them
-            if not event.shares:
-                return sheet
-            closing = _closing(event, number)
-            return replace(sheet, points=event.points, settlement=event.settlement, closing=closing)
-    return replace(sheet, version=number)
+    sheet = replace(sheet, version=number)
+    change = CHANGES.get(type(event))
+    return sheet if change is None else change(sheet, event, number)
 
 
-def _corrected(sheet: Protocol, event: ProtocolCorrected) -> Protocol:
+def _opened(event: MatchOpened, recorded: Recorded) -> Protocol:
+    return Protocol(
+        match=str(recorded.originator_id),
+        version=recorded.originator_version,
+        ruleset=event.ruleset,
+        players=event.players,
+        opening=event.points,
+        taken_over=event.taken_over,
+        points=event.points,
+    )
+
+
+# Changes of the sheet by type of event. Each function gets the event and its number.
+
+
+def _penalty_imposed(sheet: Protocol, event: PenaltyImposed, number: int) -> Protocol:
+    pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
+    return replace(sheet, pending=(*sheet.pending, pending))
+
+
+def _dealt(sheet: Protocol, event: Dealt, number: int) -> Protocol:
+    return replace(sheet, dealer=event.dealer)
+
+
+def _scored(sheet: Protocol, event: DealScored, number: int) -> Protocol:
+    return replace(
+        sheet,
+        points=in_points(event.points, event.halves),
+        lines=(*sheet.lines, _line(event, number)),
+        pending=(),
+        eliminated=event.eliminated,
+    )
+
+
+def _act_taken_back(sheet: Protocol, event: ActTakenBack, number: int) -> Protocol:
+    return replace(sheet, pending=tuple(one for one in sheet.pending if not event.undoes(one.event)))
+
+
+def _voided(sheet: Protocol, event: DealVoided, number: int) -> Protocol:
+    if not event.points:
+        return sheet
+    line = _line_of_voided(sheet, event, number)
+    return replace(sheet, points=line.points, lines=(*sheet.lines, line), pending=())
+
+
+def _eliminated(sheet: Protocol, event: PlayerEliminated, number: int) -> Protocol:
+    if event.seat in sheet.eliminated:
+        return sheet
+    return replace(sheet, eliminated=(*sheet.eliminated, event.seat))
+
+
+def _won(sheet: Protocol, event: MatchWon, number: int) -> Protocol:
+    return replace(
+        sheet,
+        points=in_points(event.points, event.halves),
+        over=True,
+        winner=event.seat,
+        winners=event.seats or (() if event.seat is None else (event.seat,)),
+        won_by=event.by,
+        won_rule=event.rule,
+        settlement=event.settlement,
+    )
+
+
+def _closed(sheet: Protocol, event: MatchClosed, number: int) -> Protocol:
+    closing = _closing(event, number)
+    return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
+
+
+def _abandoned(sheet: Protocol, event: MatchAbandoned, number: int) -> Protocol:
+    sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
+    if not event.shares:
+        return sheet
+    return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
+
+
+def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protocol:
     points, won = in_points(event.points, event.halves), event.won
     sheet = replace(
         sheet,
+        corrected=(*sheet.corrected, number),
         points=points,
         eliminated=event.eliminated,
         over=won is not None,
@@ -269,6 +288,20 @@ def _corrected(sheet: Protocol, event: ProtocolCorrected) -> Protocol:
         return replace(sheet, abandoned=won.by == "abandoned", closing=closing)
     winners = won.seats or (() if won.seat is None else (won.seat,))
     return replace(sheet, winner=won.seat, winners=winners, won_by=won.by, won_rule=won.rule)
+
+
+CHANGES: dict[type[Event], Callable[[Protocol, Any, int], Protocol]] = {
+    PenaltyImposed: _penalty_imposed,
+    Dealt: _dealt,
+    DealScored: _scored,
+    ActTakenBack: _act_taken_back,
+    DealVoided: _voided,
+    PlayerEliminated: _eliminated,
+    MatchWon: _won,
+    MatchClosed: _closed,
+    MatchAbandoned: _abandoned,
+    ProtocolCorrected: _corrected,
+}
 
 
 def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
@@ -394,19 +427,7 @@ class Protocols(Sheets[Protocol]):
     """The projection of all protocols."""
 
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
-    takes = topics(
-        MatchOpened,
-        Dealt,
-        PenaltyImposed,
-        DealScored,
-        DealVoided,
-        ActTakenBack,
-        PlayerEliminated,
-        MatchWon,
-        MatchClosed,
-        MatchAbandoned,
-        ProtocolCorrected,
-    )
+    takes = topics(MatchOpened, *CHANGES)
     entered = staticmethod(entered)
     amended = staticmethod(amended)
 
