@@ -116,6 +116,32 @@ class Line(NamedTuple):
     reverses: int | None
 
 
+def _entry_columns() -> Iterator[Column[Any]]:
+    yield Column("club", Uuid, primary_key=True)
+    yield Column("number", Integer, primary_key=True, autoincrement=False)
+    yield Column("date", Day, nullable=False)
+    yield Column("kind", Text, nullable=False)
+    yield Column("currency", Text, nullable=False)
+    yield Column("cause", Text, nullable=False)
+    yield Column("evening", Integer)
+    yield Column("reverses", Integer)
+    yield Column("reversed_by", Integer)
+    yield Column("by", Json(Actor), nullable=False)
+
+
+def _closing_columns() -> Iterator[Column[Any]]:
+    yield Column("club", Uuid, primary_key=True)
+    yield Column("closing", Integer, primary_key=True, autoincrement=False)
+    yield Column("through", Integer, nullable=False)
+    yield Column("digest", Text, nullable=False)
+    yield Column("label", Json(str), nullable=False)
+    yield Column("at", Utc, nullable=False)
+    yield Column("trial", Json(Trial), nullable=False)
+    yield Column("found", Text, nullable=False)
+    yield Column("holds", Boolean, nullable=False)
+    yield Column("event", Integer, nullable=False)
+
+
 class Tables:
     """The tables of the ledger and their queries."""
 
@@ -142,19 +168,7 @@ class Tables:
             Column("waits_in", Uuid),
         )
         Index(own_name("ix_ledger_waiting"), self.matches.c.waits_in)
-        self.entries = table(
-            "entries",
-            Column("club", Uuid, primary_key=True),
-            Column("number", Integer, primary_key=True, autoincrement=False),
-            Column("date", Day, nullable=False),
-            Column("kind", Text, nullable=False),
-            Column("currency", Text, nullable=False),
-            Column("cause", Text, nullable=False),
-            Column("evening", Integer),
-            Column("reverses", Integer),
-            Column("reversed_by", Integer),
-            Column("by", Json(Actor), nullable=False),
-        )
+        self.entries = table("entries", *_entry_columns())
         entries = self.entries.c
         Index(own_name("ix_ledger_days"), entries.club, entries.date, entries.number)
         Index(own_name("ix_ledger_evenings"), entries.club, entries.evening)
@@ -176,19 +190,7 @@ class Tables:
             Column("account", Text, primary_key=True),
             Column("balance", BigInteger, nullable=False),
         )
-        self.closings = table(
-            "closings",
-            Column("club", Uuid, primary_key=True),
-            Column("closing", Integer, primary_key=True, autoincrement=False),
-            Column("through", Integer, nullable=False),
-            Column("digest", Text, nullable=False),
-            Column("label", Json(str), nullable=False),
-            Column("at", Utc, nullable=False),
-            Column("trial", Json(Trial), nullable=False),
-            Column("found", Text, nullable=False),
-            Column("holds", Boolean, nullable=False),
-            Column("event", Integer, nullable=False),
-        )
+        self.closings = table("closings", *_closing_columns())
 
     # Queries. Entries never change, so all that is read up to a number is consistent.
 
