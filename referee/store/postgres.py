@@ -48,6 +48,34 @@ NEWER = (
 """Rows of aggregates after given versions, grouped by aggregate and in order."""
 
 
+ACTS_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
+    " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
+)
+SECRET_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {secret} (one boolean PRIMARY KEY DEFAULT true CHECK (one), secret bytea NOT NULL)"
+)
+STORE_FUNCTION = (
+    "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
+    " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
+    " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}',"
+    " known uuid[] DEFAULT '{{}}', at bigint[] DEFAULT '{{}}')"
+    " RETURNS TABLE (id uuid, number bigint, name text, bytes bytea) LANGUAGE plpgsql AS $knacka$ BEGIN"
+    " SET LOCAL lock_timeout = '{seconds}s';"
+    " PERFORM pg_advisory_xact_lock({key});"  # so that positions have the order of commits
+    " NOTIFY {channel};"
+    " INSERT INTO {table} (originator_id, originator_version, topic, state)"
+    " SELECT * FROM unnest(ids, versions, topics, states);"
+    " IF cardinality(keys) > 0 THEN"
+    " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
+    " END IF;"
+    " IF cardinality(known) > 0 THEN"
+    " RETURN QUERY {newer};"
+    " END IF;"
+    " END $knacka$"
+)
+
+
 def _without_retry(call: Any) -> Any:
     """Return a method of the library without its ``retry`` decorator."""
     return call.__wrapped__
@@ -59,44 +87,16 @@ class Recorder(PostgresApplicationRecorder):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         schema = self.datastore.schema
-        self._events = Identifier(schema, self.events_table_name)
-        self._acts = Identifier(schema, f"{self.events_table_name.removesuffix('events')}acts")
-        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{self.events_table_name}")
-        self.sql_create_statements.append(
-            SQL(
-                "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
-                " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
-            ).format(acts=self._acts)
-        )
-        self._secret = Identifier(schema, f"{self.events_table_name.removesuffix('events')}secret")
-        self.sql_create_statements.append(
-            SQL(
-                "CREATE TABLE IF NOT EXISTS {secret} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
-                " secret bytea NOT NULL)"
-            ).format(secret=self._secret)
-        )
-        function = Identifier(schema, f"{self.events_table_name}_store")
-        create = SQL(
-            "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
-            " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
-            " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}',"
-            " known uuid[] DEFAULT '{{}}', at bigint[] DEFAULT '{{}}')"
-            " RETURNS TABLE (id uuid, number bigint, name text, bytes bytea) LANGUAGE plpgsql AS $knacka$ BEGIN"
-            " SET LOCAL lock_timeout = '{seconds}s';"
-            " PERFORM pg_advisory_xact_lock({key});"  # so that positions have the order of commits
-            " NOTIFY {channel};"
-            " INSERT INTO {table} (originator_id, originator_version, topic, state)"
-            " SELECT * FROM unnest(ids, versions, topics, states);"
-            " IF cardinality(keys) > 0 THEN"
-            " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
-            " END IF;"
-            " IF cardinality(known) > 0 THEN"
-            " RETURN QUERY {newer};"
-            " END IF;"
-            " END $knacka$"
-        )
-        self.sql_create_statements.append(
-            create.format(
+        name = self.events_table_name
+        self._events = Identifier(schema, name)
+        self._acts = Identifier(schema, f"{name.removesuffix('events')}acts")
+        self._secret = Identifier(schema, f"{name.removesuffix('events')}secret")
+        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{name}")
+        function = Identifier(schema, f"{name}_store")
+        self.sql_create_statements += [
+            SQL(ACTS_TABLE).format(acts=self._acts),
+            SQL(SECRET_TABLE).format(secret=self._secret),
+            SQL(STORE_FUNCTION).format(
                 function=function,
                 table=self._events,
                 acts=self._acts,
@@ -104,8 +104,8 @@ class Recorder(PostgresApplicationRecorder):
                 channel=Identifier(self.channel_name),
                 key=self._turn,
                 seconds=self.datastore.lock_timeout,
-            )
-        )
+            ),
+        ]
         self._take_turn = (
             SQL("SET lock_timeout = '{seconds}s'; SELECT pg_advisory_xact_lock_shared({key}); RESET lock_timeout")
             .format(key=self._turn, seconds=self.datastore.lock_timeout)
