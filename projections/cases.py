@@ -308,7 +308,7 @@ class Cases:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """The number of the last case of a match, or 0."""
+        """Return the number of the last case of a match, or 0."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(

@@ -68,8 +68,8 @@ class Pool:
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """While this block runs, let connections wait without limit. This applies to all threads, so no other may use
-        the pool meanwhile. The connections are closed when one with a limit is next needed."""
+        """Let connections wait without limit during this block. This applies to all threads, so no other may use the
+        pool meanwhile. The connections are closed when one with a limit is next needed."""
         silence, self._silence = self._silence, None
         try:
             yield

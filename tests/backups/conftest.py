@@ -12,14 +12,14 @@ from tests.stores import Postgres
 
 @pytest.fixture
 def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of the other kind."""
+    """Yield a store of the other kind."""
     with nothing_in(other_than(store_url), postgres, tmp_path) as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def any_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of either kind."""
+    """Yield a store of either kind."""
     with nothing_in(request.param, postgres, tmp_path) as url:
         yield url
 
@@ -43,6 +43,6 @@ def kept(
 
 @pytest.fixture
 def away(kept: Kept, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of the other kind."""
+    """Yield a store of the other kind."""
     with nothing_in(other_than(kept.url), postgres, tmp_path) as url:
         yield url

@@ -110,7 +110,7 @@ GROWN_ROWS, BEGUN_BYTES = 60_000, 100_000
 
 
 def grown(url: str) -> None:
-    """A store whose backup takes a while."""
+    """Return a store whose backup takes a while."""
     many = GROWN_ROWS
     if isinstance(place := place_of(url), SqliteFile):
         with closing(sqlite3.connect(place.path)) as store, store:

@@ -42,7 +42,7 @@ THINKS_SECONDS = 0.02
 
 
 def blocks(heading: str) -> list[str]:
-    """The commands below a heading."""
+    """Return the commands below a heading."""
     return re.findall(
         r"```sh\n(.*?)```", re.split(r"^## ", TEXT[TEXT.index(f"## {heading}\n") + 3 :], flags=re.M)[0], re.S
     )
@@ -50,7 +50,7 @@ def blocks(heading: str) -> list[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[..., str]:
-    """A shell that finds ``knacka``: what it says to commands."""
+    """Return a shell that finds ``knacka``; it returns the output of commands."""
     programs = tmp_path / "bin"
     programs.mkdir()
     inherited = program(programs / "knacka")
@@ -69,8 +69,8 @@ def shell(tmp_path: Path) -> Callable[..., str]:
 
 @contextmanager
 def used(url: str) -> Iterator[dict[str, int]]:
-    """A service over the store in which two matches are played on, and people join a club, are called otherwise,
-    leave and are erased; by match and club the version that was answered last."""
+    """Use a service over the store: two matches are played, and members of a club join, change their names, leave and
+    are erased. Yield the last answered version by match and club."""
     answered: dict[str, int] = {}
     stop = threading.Event()
 

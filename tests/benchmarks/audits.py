@@ -47,7 +47,7 @@ KINDS: tuple[dict[str, Any], ...] = (
 
 
 def club(names: tuple[str, ...]) -> Iterator[Kept]:
-    """A club with its members, a key, and an evening."""
+    """Return a club with its members, a key, and an evening."""
     founded = ClubFounded(
         name="Knackarna",
         currencies=("SEK",),
@@ -91,7 +91,7 @@ def matches(many: int) -> Iterator[Kept]:
 
 
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
-    """Seconds for a table; and how many times reading and decoding an audit takes."""
+    """Return seconds for a table, and the ratio of an audit to reading and decoding."""
     with construct(url) as referee:
         books = Books(referee, url)
         names = Names(url, books.engine)
@@ -127,7 +127,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

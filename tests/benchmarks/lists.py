@@ -68,7 +68,7 @@ def rows_of(cases: int) -> Iterator[Kept]:
 
 
 def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
-    """A page."""
+    """Request a page."""
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
     said = answer.read()
@@ -78,7 +78,7 @@ def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
 
 
 def measured(url: str) -> dict[str, float]:
-    """Pages a second of each list."""
+    """Return pages a second of each list."""
     with running(url) as process:
         connection = HTTPConnection(urlsplit(process.address).netloc)
         paths = {
@@ -110,7 +110,7 @@ def measured(url: str) -> dict[str, float]:
 
 
 def main(cases: int = CASES) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

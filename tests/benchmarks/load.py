@@ -35,7 +35,7 @@ POINTS = 90_000
 
 
 def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
-    """A long match: its opening, and then seat and body of each act; each with the events that it makes."""
+    """Return a long match: its opening, and then seat, body and events of each act."""
     rules, chance = RULESETS[KORTOXEN], random.Random(7)
     opened = opening(
         players=PLAYERS, dealing="table", enforcement="refuse", points=(POINTS,) * PLAYERS, deal_ritual=False
@@ -58,13 +58,13 @@ def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
 
 
 def script() -> list[tuple[int, bytes]]:
-    """Seat and body of the acts of a long match."""
+    """Return seat and body of the acts of a long match."""
     return [(seat, body) for seat, body, _ in islice(game(), 1, 1 + ACTS)]
 
 
 def sheets() -> list[tuple[int, bytes]]:
-    """The seat that writes and the body of a result for each deal of that match, over and over: the dealer after the
-    last is the dealer of the first."""
+    """Yield the seat that writes and the body of a result for each deal of that match, without end: the dealer after
+    the last is the dealer of the first."""
     rules = RULESETS[KORTOXEN]
     deals = [deal for deal, _ in deals_of([event for *_, events in islice(game(), 1, 1 + ACTS) for event in events])]
     while _dealer(deals[-1]) != PLAYERS - 1:
@@ -106,14 +106,14 @@ class Client(asyncio.Protocol):
             self._answer.set_result((int(head[9:12]), body))
 
     async def send(self, request: bytes) -> tuple[int, bytes]:
-        """Status and body of the answer."""
+        """Send a request. Return status and body of the answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self.transport.write(request)
         return await self._answer
 
 
 def post(path: str, body: bytes, token: str = "") -> bytes:
-    """A request as it goes over the wire."""
+    """Return a request as bytes."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -142,7 +142,8 @@ async def made(client: Client, path: str, asked: Any, shown: str = "") -> Any:
 
 
 async def founded(client: Client) -> tuple[str, str, list[str]]:
-    """A club with an evening: its id, its founder's key, and by seat the key of a member to play with."""
+    """Found a club with an evening. Return its id, its founder's key, and by seat the key of a member to play
+    with."""
     club = await made(client, "/v1/clubs", FOUNDING)
     acts, founder = f"/v1/clubs/{club['id']}/acts", club["key"]["secret"]
     until, keys = (datetime.now(UTC) + timedelta(days=1)).isoformat(), []
@@ -166,7 +167,7 @@ class Turn:
 
 
 async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) -> Any:
-    """Plays a match; the answering times and the number of errors."""
+    """Play a match. Return the response times and the number of errors."""
     loop = asyncio.get_running_loop()
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"

@@ -18,7 +18,7 @@ def rate(work: Callable[[], int], seconds: float = 1.0) -> float:
 
 
 def side_by_side(works: dict[str, Callable[[], int]], seconds: float = 0.6, rounds: int = ROUNDS) -> dict[str, float]:
-    """The median rate of each, measured in turn so that a slow moment of the machine meets them all."""
+    """Return the median rate of each, measured in turn so that a slow moment of the machine affects them all."""
     rates: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
         work()
@@ -29,7 +29,7 @@ def side_by_side(works: dict[str, Callable[[], int]], seconds: float = 0.6, roun
 
 
 def table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
-    """Prints figures in columns."""
+    """Print figures in columns."""
     print(f"\n{title}")
     cells = [header, *[tuple(_cell(value) for value in row) for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
@@ -45,7 +45,7 @@ def _cell(value: object) -> str:
 
 
 def floor(name: str, value: float, least: float) -> bool:
-    """Prints whether a figure reaches its floor."""
+    """Print whether a figure reaches its floor."""
     reached = value >= least
     print(f"  {'reached' if reached else 'MISSED '}  {name}: {value:,.3f} (floor {least:,})")
     return reached

@@ -90,8 +90,8 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
 
 
 def acts(urls: Sequence[str], where: str) -> list[bool]:
-    """Acts a second, decided and stored one after the other, while books are followed: with both and without, each
-    in a store of its own. They take turns, and the next one waits until the books have come to the end."""
+    """Return the acts a second, decided and stored one after the other, with and without both projections being
+    followed, each in a separate store. The stores take turns, and the next turn waits for the projections."""
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(followed(url, books))
@@ -115,7 +115,7 @@ def acts(urls: Sequence[str], where: str) -> list[bool]:
 
 @contextmanager
 def followed(url: str, books: Sequence[Projection]) -> Iterator[tuple[Desk, Follower, Log]]:
-    """A desk over a store, which these books follow."""
+    """Yield a desk over a store, which these projections follow."""
     engine = engine_for(url)
     with construct(url) as referee:
         log = log_of(referee)
@@ -129,7 +129,7 @@ def followed(url: str, books: Sequence[Projection]) -> Iterator[tuple[Desk, Foll
 
 
 def proofs(url: str, place: Path, where: str) -> list[bool]:
-    """Over HTTP, in memory: the proof of an event beside the protocol of the match."""
+    """Measure the proof of an event beside the protocol of its match, over HTTP in memory."""
     settings = Settings(database_url=url, log_key=KEY.written, log_file=str(place / f"{where}.note"))
     app = create_app(settings)
     with TestClient[Litestar](app) as client:
@@ -160,7 +160,7 @@ def proofs(url: str, place: Path, where: str) -> list[bool]:
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached: list[bool] = []
     with tempfile.TemporaryDirectory() as name, running_postgres() as server, empty_database(server) as postgres:
         for where, url in (("SQLite", f"sqlite:///{name}/knacka.db"), ("PostgreSQL", postgres)):

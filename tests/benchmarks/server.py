@@ -72,7 +72,7 @@ class SavingDesk(Desk):
 
 
 def construct_for_threads(url: str, **settings: Any) -> Referee:
-    """The library's own recorder, and its pool, large enough that no thread waits for a connection."""
+    """Return the library's own recorder with a pool so large that no thread waits for a connection."""
     theirs = {"PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_POOL_SIZE": "10"}
     return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS), **settings})
 
@@ -85,7 +85,7 @@ async def answer_at_once(request: Request[Any, Any, Any], match: UUID) -> ASGIRe
 
 
 def app_of(variant: str, url: str) -> Litestar:
-    """The app of a variant."""
+    """Return the app of a variant."""
     parts: Any = api.app
     if variant == "nothing":
         parts.construct = keeping_nothing

@@ -41,13 +41,13 @@ PART = 10_000
 
 
 def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
-    """Deals and seed of each part."""
+    """Yield deals and seed of each part."""
     for number, begun in enumerate(range(0, deals, PART)):
         yield min(PART, deals - begun), seed + number
 
 
 def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
-    """Plays the deals of a ruleset, and says how far it has come; whether all held."""
+    """Play the deals of a ruleset and report the progress. Return whether all invariants held."""
     met, failed, begun, told = Counter[str](), 0, time.monotonic(), 0.0
     with ProcessPoolExecutor(processes) as pool:
         work = {pool.submit(play_out, ruleset, many, part): part for many, part in parts(deals, seed)}
@@ -69,7 +69,7 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
 
 
 def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
-    """Plays these pairs, half of them with officials; in how many of them the two worlds were two."""
+    """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
         (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
     )
@@ -136,7 +136,7 @@ def forged_shuffles(tries: int, seed: int) -> bool:
 
 
 def main() -> int:
-    """The exit code."""
+    """Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
     parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")

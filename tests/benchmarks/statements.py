@@ -40,12 +40,12 @@ WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300,
 
 
 def key_of(club: UUID) -> str:
-    """The founder's key."""
+    """Return the founder's key."""
     return written(club, "k1", club.bytes * 2)
 
 
 def founding(club: UUID) -> ClubFounded:
-    """A club whose founder's key is good for a year."""
+    """Return a club whose founder's key is good for a year."""
     return ClubFounded(
         name="Knackarna",
         currencies=("SEK",),
@@ -76,7 +76,7 @@ def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
 
 
 def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
-    """Answers a second, by what is read and of how many postings."""
+    """Return answers a second, by list and number of postings."""
     with TestClient[Litestar](create_app(Settings(database_url=url))) as client:
 
         def read(club: UUID, path: str) -> int:
@@ -102,7 +102,7 @@ def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
 
 
 def main(postings: int = POSTINGS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for where, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

@@ -6,12 +6,12 @@ from tests import programs
 
 
 def hledger(file: bytes) -> str:
-    """All that a strict reading minds, balance assertions among it, and dates out of order."""
+    """Return the errors of a strict reading, which checks balance assertions and the order of dates."""
     return _said(file, "hledger", "-f", "-", "check", "--strict", "ordereddates")
 
 
 def ledger(file: bytes) -> str:
-    """Everything that is not declared is an error."""
+    """Return the errors of a reading in which each undeclared name is one."""
     return _said(file, "ledger", "--pedantic", "-f", "-", "balance")
 
 

@@ -45,7 +45,8 @@ class File:
 
 
 def read(data: bytes) -> File:
-    """The file, all of it understood, its vouchers even and its accounts and objects declared before their use."""
+    """Read a file. Raises if a part is unknown, a voucher is uneven, or an account or object is used before its
+    declaration."""
     text = data.decode("cp437")
     if not text.endswith("\r\n") or re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n", text):
         raise NotSie("lines end in CR LF, and there are no other control characters")
@@ -66,7 +67,7 @@ def read(data: bytes) -> File:
 
 
 def fields_of(line: str) -> list[str]:
-    """The fields of a line, with one blank between them. A list of objects keeps its braces."""
+    """Return the fields of a line, which are separated by one blank. A list of objects keeps its braces."""
     found, place = [], 0
     while place <= len(line):
         match = FIELD.match(line, place)

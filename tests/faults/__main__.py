@@ -41,7 +41,7 @@ COUNTED = (
 
 
 async def run(name: str, share: float, seed: str, report: Report) -> None:
-    """All that happens on one store."""
+    """Run all faults on one store."""
 
     def of(times: int) -> int:
         return max(1, round(times * share))
@@ -66,7 +66,7 @@ async def run(name: str, share: float, seed: str, report: Report) -> None:
 
 
 def show(report: Report) -> None:
-    """The table of counts."""
+    """Print the table of counts."""
     heads = ("", "", "times", *COUNTED, *NEVER, "s to return")
     table: list[tuple[str, ...]] = [heads]
     for line in report.lines:
@@ -81,7 +81,7 @@ def show(report: Report) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code."""
+    """Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Faults against the real service.")
     parser.add_argument("--share", type=float, default=1.0, help="of how often everything is done: 0.1 for a tenth")
     parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000), help="of what is played, and when it ends")

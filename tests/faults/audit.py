@@ -54,6 +54,6 @@ def audit(rows: Iterable[StoredEvent], ledger: Ledger) -> dict[str, list[StoredE
 
 
 def protocol_of(history: Iterable[StoredEvent]) -> Any:
-    """The protocol that these rows make, in JSON."""
+    """Return the protocol that these rows make, in JSON."""
     sheet: Protocol | None = reduce(entered, map(from_row, history), None)
     return msgspec.json.decode(msgspec.json.encode(sheet))

@@ -65,7 +65,7 @@ class Field:
     # The service
 
     async def start(self) -> None:
-        """Starts the service."""
+        """Start the service."""
         url = self.store.url if self.proxy is None else self.proxy.url(self.store.url)
         try:
             self.service = await asyncio.to_thread(
@@ -93,7 +93,7 @@ class Field:
         raise Enough(f"{how}; it wrote last:\n{self.log.read().decode(errors='replace')}")
 
     async def kill(self) -> None:
-        """Kills the service, which has no time for anything."""
+        """Kill the service without warning."""
         await self.end(signal.SIGKILL, 10)
 
     async def end(self, how: signal.Signals, seconds: float) -> None:
@@ -128,14 +128,14 @@ class Field:
         return self.players if self.treasurer is None else [*self.players, self.treasurer]
 
     def follow(self, match: str, port: int = 0, **how: Any) -> Listener:
-        """Follows a match by its stream; ``port``: of a proxy."""
+        """Follow a match by its stream; ``port``: a proxy's."""
         listener = Listener(match, port or self.port, self.ledger, **how)
         self._listeners[match].append(listener)
         self._tasks[listener] = asyncio.create_task(listener.listen())
         return listener
 
     def leave(self, listener: Listener) -> None:
-        """Follows no more."""
+        """Stop following."""
         self._listeners[listener.match].remove(listener)
         self._tasks.pop(listener).cancel()
 
@@ -155,11 +155,11 @@ class Field:
         return True
 
     async def play(self, seconds: float) -> None:
-        """Lets them play for so long."""
+        """Let the players play for this long."""
         await self.until(lambda: False, seconds)
 
     async def answered(self) -> float:
-        """Waits until each player has had an act answered; how long it took the last of them."""
+        """Wait until each player has had an act answered. Return the longest time."""
         since = time.monotonic()
         if not await self.until(lambda: all(player.answered_at > since for player in self._active)):
             self.ledger.found("late", f"some are not answered for {RETURN_SECONDS} s after all is well again")
@@ -185,7 +185,8 @@ class Field:
             self.ledger.found("late", f"some act is not answered for {RETURN_SECONDS} s")
 
     async def check(self) -> None:
-        """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
+        """While all rest, check that each answered act is in the store, in the match, in its protocol and in its
+        streams."""
         await self.rest()
         rows = await asyncio.to_thread(self.store.rows)
         by_match = await asyncio.to_thread(audit, rows, self.ledger)

@@ -54,7 +54,7 @@ class Report:
         self.wrong: list[str] = []
 
     def begin(self, line: Line) -> None:
-        """Something else happens from now on."""
+        """Begin the next fault."""
         self._say(f"{line.store}: {line.what}")
         self.lines.append(line)
 
@@ -75,7 +75,7 @@ class Report:
 
 
 async def kills(field: Field, times: int, report: Report) -> None:
-    """The service is killed while it is played, and started again."""
+    """Kill the service during play, and start it again."""
     for _ in range(times):
         with report.counting(field, "kill -9") as line:
             await field.play(field.chance.uniform(0.3, 1.5))
@@ -118,7 +118,7 @@ async def faults(field: Field, times: int, report: Report) -> None:
 
 
 async def lost_answers(field: Field, times: int, report: Report) -> None:
-    """A commit reaches the store, and its acknowledgement never comes back."""
+    """Let commits reach the store, and drop their acknowledgements."""
     assert field.proxy is not None
     for _ in range(times):
         with report.counting(field, "acknowledgement lost") as line:
@@ -180,7 +180,7 @@ async def _ask_readiness(field: Field, began: float) -> None:
 
 
 async def cut_streams(field: Field, times: int, report: Report) -> None:
-    """Streams end anywhere: half of them by their clients, half by a proxy before the service."""
+    """Cut streams anywhere: half of them by their clients, half by a proxy before the service."""
     ledger, chance = field.ledger, field.chance
     with report.counting(field, "streams cut") as line, Proxy(("127.0.0.1", field.port)) as proxy:
 

@@ -66,7 +66,7 @@ class Ledger:
         """Times at which acts were sent and answered, and the statuses."""
 
     def found(self, kind: str, how: str) -> None:
-        """Something that may not be; it is counted once, however often it is seen. Raises :class:`Enough`."""
+        """Count a fault once, however often it is seen. Raises :class:`Enough`."""
         if (wrong := f"{kind}: {how}") not in self.wrong:
             self.counts[kind] += 1
             self.wrong.append(wrong)
@@ -74,7 +74,7 @@ class Ledger:
             raise Enough(f"{WRONG_MAX} things were found that may not be")
 
     def judge(self, what: str, answer: Answer) -> None:
-        """Every answer is a success or a problem, and none of the problems is the service's own fault."""
+        """Check that an answer is a success or a problem, and no problem of the service itself."""
         if answer.status < 400:
             return
         form = answer.headers.get("content-type")
@@ -90,7 +90,7 @@ class Ledger:
         self.counts["given up" if isinstance(loss, TimeoutError) else cut] += 1
 
     def told(self, match: str, version: int) -> None:
-        """A match has come to a version."""
+        """Record that a match has reached a version."""
         self.versions[match] = max(version, self.versions.get(match, 0))
 
 
@@ -103,7 +103,7 @@ class Script(msgspec.Struct, frozen=True):
 
 @cache
 def scripts() -> list[Script]:
-    """The conformance matches: all games, with knocks, and with acts that are refused."""
+    """Return the conformance matches: all games, with knocks and refused acts."""
     return [_conforming(given) for ruleset in RULESETS for given in matches(ruleset)]
 
 
@@ -120,7 +120,7 @@ def _conforming(given: dict[str, Any]) -> Script:
 
 @cache
 def long_script() -> Script:
-    """A match of thousands of acts, so that there is always one with a long history."""
+    """Return a match of thousands of acts, so that there is always one with a long history."""
     return Script(OPENING, [("acts", seat, msgspec.Raw(body), False) for seat, body in script()])
 
 
@@ -144,7 +144,7 @@ class Player:
         self.patience: tuple[float, ...] = PATIENCE_SECONDS
 
     async def play(self) -> None:
-        """Until it is cancelled."""
+        """Play until cancelled."""
         with self._client:
             for turn in count():
                 await self._match(long_script() if self.number == 0 else self._chance.choice(scripts()), turn)
@@ -217,7 +217,7 @@ class Reader:
         self._ledger, self._client, self._chance = ledger, Client(port), Random(f"{seed} reader {number}")
 
     async def read(self) -> None:
-        """Until it is cancelled."""
+        """Read until cancelled."""
         with self._client:
             while True:
                 try:
@@ -269,7 +269,7 @@ class Listener:
         return self.at >= self._ledger.over.get(self.match, self.at + 1)
 
     async def listen(self) -> None:
-        """Until it has heard everything."""
+        """Listen until all events have arrived."""
         while not self.heard_all:
             try:
                 if await self._connection():

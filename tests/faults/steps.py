@@ -51,7 +51,7 @@ class Steps:
         self._left = last
 
     def around(self, owner: Any, name: str) -> None:
-        """A step before and a step after each call."""
+        """Make a step before and a step after each call."""
         work: Callable[..., Any] = getattr(owner, name)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
@@ -99,7 +99,7 @@ class Turn:
         self._signed()
 
     def _key_of(self, member: int) -> str:
-        """The key of a member, who redeems the invitation to it."""
+        """Return the key of a member, who redeems the invitation to it."""
         issuing = {
             "act": "issue_key",
             "scopes": ["play"],
@@ -148,7 +148,7 @@ def answers(place: Place) -> Answers:
 
 
 def closed(place: Place, club: str) -> dict[tuple[UUID, int], str]:
-    """The digests of the closings that were answered."""
+    """Return the digests of the closings in the answers."""
     said = [msgspec.json.decode(body) for _, body in answers(place).values()]
     events = [one["events"][0]["event"] for one in said if "closing" in one]
     return {(UUID(club), event["closing"]): event["digest"] for event in events}

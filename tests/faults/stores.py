@@ -46,14 +46,14 @@ class Store(Protocol):
     """The URL for the service."""
 
     def rows(self) -> list[StoredEvent]:
-        """Every row there is, by match and number."""
+        """Yield all rows, by match and number."""
 
     def faults(self) -> list[Fault]:
         """Return the faults that this store can have."""
 
 
 def no_more_files(process: Process) -> None:
-    """The service gets no more file descriptors for a while."""
+    """Let the service open no further files for a while."""
     open_now = len(os.listdir(f"/proc/{process.process.pid}/fd"))
     with limited(process, resource.RLIMIT_NOFILE, open_now):
         time.sleep(HELD_SECONDS)
@@ -92,7 +92,7 @@ class Sqlite:
             connection.execute("ROLLBACK")
 
     def _full(self, process: Process) -> None:
-        """Some can still be written, and some cannot."""
+        """Limit the size of files, so that some rows can still be written, and some cannot."""
         with limited(process, resource.RLIMIT_FSIZE, self.file.with_name("knacka.db-wal").stat().st_size // 2):
             time.sleep(HELD_SECONDS)
 
@@ -174,7 +174,7 @@ class PostgreSQL:
         self._server.start()
 
     def _killed(self) -> None:
-        """A session ends as if by a fault of its own, and the server takes all others down with it."""
+        """Kill a session as a crash would, after which the server ends all others."""
         with self._admin() as admin:
             for (pid,) in admin.execute(f"SELECT pid FROM pg_stat_activity WHERE usename = '{ROLE}' LIMIT 1"):
                 os.kill(pid, signal.SIGKILL)
@@ -227,14 +227,14 @@ DISK_FULL = """
 
 @contextmanager
 def sqlite() -> Iterator[Sqlite]:
-    """A store in a directory of its own."""
+    """Yield a store in a directory of its own."""
     with TemporaryDirectory(prefix="knacka-faults-") as folder:
         yield Sqlite(Path(folder))
 
 
 @contextmanager
 def postgresql() -> Iterator[PostgreSQL]:
-    """A store on a server of its own."""
+    """Yield a store on a server of its own."""
     with postgres_server(SURVIVING) as server:
         yield PostgreSQL(server)
 

@@ -35,7 +35,7 @@ class Treasurer(Player):
         self.timed = False
 
     async def play(self) -> None:
-        """Until it is cancelled."""
+        """Act until cancelled."""
         with self._client:
             founding = {"Idempotency-Key": f"founding-{self._chance.getrandbits(64):x}"}
             founded = (await self._done("POST", "/v1/clubs", founding, FOUNDING)).said

@@ -108,7 +108,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hangs up, without waiting for anything."""
+        """Close the connection without waiting."""
         if self._streams is not None:
             with suppress(RuntimeError):  # the loop has ended before us
                 self._streams[1].transport.abort()

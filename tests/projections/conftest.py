@@ -14,7 +14,7 @@ from tests.projections.filled import Said, all_books, append, content, play_some
 
 @pytest.fixture(scope="session")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
-    """Rows of several matches that were really played."""
+    """Return rows of several matches that were really played."""
     path: Path = tmp_path_factory.mktemp("played") / "knacka.db"
     with construct(f"sqlite:///{path}") as referee:
         return play_some(referee, 800, seed=1)
@@ -36,14 +36,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...
 
 @pytest.fixture
 def referee(store_url: str) -> Iterator[Referee]:
-    """A store with nothing in it."""
+    """Return an empty store."""
     with construct(store_url) as referee:
         yield referee
 
 
 @pytest.fixture
 def engine(store_url: str) -> Iterator[Engine]:
-    """The books of that store."""
+    """Return the engine of the projections of that store."""
     engine = engine_for(store_url)
     yield engine
     engine.dispose()

@@ -56,7 +56,7 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
 
 
 def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID = ALONE) -> list[Recorded]:
-    """The events of a match played at random, a session closed at the end."""
+    """Return the events of a match played at random, a session closed at the end."""
     chance = random.Random(seed)
     opened = opening(**kind)
     rules = RULESETS[opened.ruleset]

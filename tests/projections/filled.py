@@ -40,12 +40,12 @@ KINDS: tuple[dict[str, Any], ...] = (
 
 
 def reader(referee: Referee) -> Read:
-    """The log by pages."""
+    """Return a reader of the log by pages."""
     return log_of(referee).read
 
 
 def pages(referee: Referee, size: int) -> Iterator[Page]:
-    """The log in pages of this size."""
+    """Yield the log in pages of this size."""
     page = reader(referee)(0, size)
     while page:
         yield page
@@ -110,13 +110,13 @@ def _knock(match: Match, chance: random.Random) -> Knock:
 
 
 def append(referee: Referee, rows: Sequence[StoredEvent]) -> None:
-    """Stores rows that a referee has made: a few at a time, as they once came."""
+    """Store rows that a referee has made, a few at a time, in their order."""
     for first in range(0, len(rows), 100):
         referee.recorder.insert_events(list(rows[first : first + 100]))
 
 
 def content(engine: Engine, books: Iterable[Projection]) -> Said:
-    """All that stands in the tables of these books, wherever the pages ended."""
+    """Return the content of the tables of these projections, whatever the pages were."""
     with engine.connect() as connection:
         return {
             name: sorted((tuple(row) for row in connection.execute(select(*map(_written, table.c)))), key=repr)

@@ -33,7 +33,7 @@ class Audited:
         self.happens(MoneyPosted(kind="payout", currency=currency, postings=postings, by="key:k1", balance=-amount))
 
     def takes_back(self, kind: str, debit: str, credit: str, amount: int) -> None:
-        """The founder alone takes back an entry of this kind."""
+        """Reverse an entry of this kind by the founder alone."""
         postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
         self.kinds[1] = kind
         self.happens(MoneyPosted(kind="reverse", currency="SEK", postings=postings, by="key:k1", reverses=1))

@@ -23,7 +23,7 @@ from tests.salted import row_of
 
 
 def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> None:
-    """Applies the log in pages of this size, in one transaction."""
+    """Apply the log in pages of this size, in one transaction."""
     for page in pages(referee, size):
         book.apply(connection, page)
 

@@ -27,7 +27,7 @@ from tests.projections.filled import page_of
 
 @cache
 def played(place: int) -> list[Recorded]:
-    """Two matches of each kind."""
+    """Return two matches of each kind."""
     return history_of(KINDS[place // 2], place % 2)
 
 
@@ -38,7 +38,7 @@ HALVES, PARTNERS, SESSIONS = range(2, 4), range(4, 6), range(6, 10)
 
 @pytest.fixture(params=MANY, ids=lambda place: f"{KINDS[place // 2]['ruleset']}-{place}")
 def history(request: pytest.FixtureRequest) -> list[Recorded]:
-    """Each of those matches."""
+    """Return the events of one of those matches."""
     return played(request.param)
 
 

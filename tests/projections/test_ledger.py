@@ -27,7 +27,7 @@ SETTLED = (300, -100, -200)
 
 
 def store(referee: Referee, match_id: UUID, number: int, event: Event) -> StoredEvent:
-    """Puts a fact of a match into the log."""
+    """Store an event of a match."""
     row = row_of(Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event))
     referee.recorder.insert_events([row])
     return row

@@ -69,7 +69,7 @@ class Books:
         store(self.referee, match_id, number, event)
 
     def balances(self) -> dict[str, int]:
-        """The balances of a newly built ledger in which no balance was ever too large."""
+        """Return the balances of a newly built ledger in which no balance was ever too large."""
         rebuild(reader(self.referee), self.engine, self.ledger)
         with self.engine.connect() as connection:
             assert self.largest(connection) <= EXACT_MAX

@@ -189,7 +189,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2), some=st.sets(st.integers(0, 2), min_size=1) | st.just({0, 1, 2}))
     def agree(self, which: int, some: set[int]) -> None:
-        """Seats agree to the stakes, also when the match is over."""
+        """Have seats agree to the stakes, even if the match is over."""
         if which < len(self.matches):
             match_id = list(self.matches)[which]
             number, amounts, _ = self.matches[match_id]
@@ -276,7 +276,7 @@ class Books(RuleBasedStateMachine):
 
     @rule()
     def each_match_stands_as_it_came_to(self) -> None:
-        """Only the entries count that are not reversed, and a treasurer's reversal remains."""
+        """Check that only entries that are not reversed count, and that a treasurer's reversal remains."""
         self.caught_up()
         matches = self.ledger.matches.c
         with self.engine.connect() as connection:

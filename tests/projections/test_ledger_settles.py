@@ -69,7 +69,7 @@ def entered(history: Sequence[Recorded]) -> Counter[str]:
 
 
 def begun(key: str, chance: Random, opened: MatchOpened) -> Match:
-    """A match to whose stakes all seats have agreed."""
+    """Return a match to whose stakes all seats have agreed."""
     match = Match(RULESETS[key], chance, opened)
     match.version += 1
     match.history.append(match.recorded(StakesAgreed(seats=tuple(range(len(opened.players))), how="secretary")))

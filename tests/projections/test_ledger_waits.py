@@ -87,7 +87,7 @@ def causes(engine: Engine, ledger: Ledger, club: Club) -> list[str]:
 
 
 def kept(engine: Engine, referee: Referee, ledger: Ledger) -> dict[str, Any]:
-    """All that the ledger has, as a follower that never met with a bad row."""
+    """Return the content of the ledger as built by a follower that met no bad row."""
     with following(referee, engine, [ledger]) as follower:
         at_the_head(follower, referee)
         assert follower.set_aside() == ()

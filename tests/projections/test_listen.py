@@ -29,13 +29,13 @@ END_LISTENERS = f"""
 
 @pytest.fixture
 def store_url(postgres_url: str) -> str:
-    """Only there are notifications."""
+    """Return the URL of a PostgreSQL store: only there are notifications."""
     return postgres_url
 
 
 @pytest.fixture
 def woken(store_url: str) -> Iterator[threading.Semaphore]:
-    """Counts the times that a listener wakes."""
+    """Count the times that a listener wakes."""
     place = place_of(store_url)
     assert isinstance(place, Postgres)
     counted = threading.Semaphore(0)

@@ -37,7 +37,7 @@ def root(engine: Engine, book: Log) -> tuple[int, bytes]:
 
 @pytest.fixture
 def whole_log(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]) -> Said:
-    """The tables when the log was read from end to end."""
+    """Return the tables after the log was read from end to end."""
     append(referee, rows)
     rebuild(reader(referee), engine, Log(), page=100_000)
     return content(engine, [Log()])

@@ -22,7 +22,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
-    """A transaction on the books."""
+    """Yield a transaction on the projections."""
     book = Matches()
     prepare(engine, [book])
     with engine.begin() as connection:

@@ -17,7 +17,7 @@ def owed(members: int, least: int = 0, amount: st.SearchStrategy[int] = small) -
 
 
 def even(members: int, least: int = 1) -> st.SearchStrategy[dict[int, int]]:
-    """Balances that need no club: the last member, the hundredth, has what is missing."""
+    """Generate balances that add up to 0 without the club: member 100 has the rest."""
     return owed(members - 1, least - 1).map(lambda some: {**some, 100: -sum(some.values())})
 
 

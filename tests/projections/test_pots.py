@@ -107,7 +107,7 @@ def last(history: list[Recorded]) -> Pot:
 
 
 def parts(pot: Pot) -> list[PotLine | PotClosed]:
-    """All that has entries."""
+    """Return the parts of a pot that have entries."""
     return [*pot.lines, *([pot.closed] if pot.closed else [])]
 
 

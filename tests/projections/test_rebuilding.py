@@ -106,7 +106,7 @@ class TestRebuilding:
         reads: list[int] = []
 
         def slowly(after: int, limit: int) -> Page:
-            """While the book is being built, the rest of the log is stored and followed."""
+            """Store and follow the rest of the log while the projection is rebuilt."""
             if len(reads) == 1:
                 append(referee, rows[half:])
                 follower.wake()

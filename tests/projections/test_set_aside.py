@@ -31,7 +31,7 @@ SOON_AGAIN = 0.02
 
 @pytest.fixture
 def place(rows: Sequence[StoredEvent]) -> int:
-    """The position of a row that all books take, with more of its match behind it."""
+    """Return the position of a row that all projections use, with later rows of its match."""
     last = last_versions(rows)
     return next(
         position

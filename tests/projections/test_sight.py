@@ -28,14 +28,14 @@ ONE, OTHER = uuid4(), uuid4()
 
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
-    """A transaction on the books."""
+    """Yield a transaction on the projections."""
     prepare(engine, [Matches(), Cases()])
     with engine.begin() as connection:
         yield connection
 
 
 def of_club(**fields: Any) -> MatchOpened:
-    """A match of a club, three members of it."""
+    """Return a match of a club with three of its members."""
     fields = {"club": ONE, "evening": 1, "members": (5, 1, 12), "visibility": "club"} | fields
     names = tuple(f"M{member}" for member in fields["members"])
     return replace(opening(players=3), players=names, **fields)

@@ -28,7 +28,7 @@ KNOCK = Knock(seat=1, accused=0)
 
 @pytest.fixture
 def other(referee: Counting) -> Iterator[Desk]:
-    """The desk of a different process."""
+    """Yield the desk of a different process."""
     desk = Desk(referee)
     yield desk
     desk.close()

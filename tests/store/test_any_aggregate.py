@@ -121,7 +121,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tally(desk: Desk) -> UUID:
-    """A tally that counts to nine."""
+    """Return a tally that counts to nine."""
     tally_id = uuid4()
     desk.submit(Command(id=tally_id, actor="official", request=Opened(most=9))).result(30)
     return tally_id

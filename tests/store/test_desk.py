@@ -27,7 +27,7 @@ from tests.played import legal_acts, opened, opening, play_out, send
 
 
 def broken_at(url: str, match_id: UUID) -> set[int]:
-    """The events that do not name the hash of the row before them."""
+    """Return the numbers of events that do not name the hash of the row before them."""
     return {one.event for one in differences(url, match_id) if one.what.startswith("the chain is broken before it")}
 
 

@@ -18,7 +18,7 @@ INSERT = "SELECT referee_events_store(%s::uuid[], %s::bigint[], %s::text[], %s::
 
 
 def row() -> StoredEvent:
-    """The first of a match."""
+    """Return the first row of a match."""
     return StoredEvent(uuid4(), 1, "card/played", b"{}")
 
 
