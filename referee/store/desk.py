@@ -290,7 +290,7 @@ class Desk:
         self._worker.close()
         self._aside.close()
 
-    # The writer's thread
+    # The writer's thread: batches
 
     def _write(self) -> None:
         last = False
@@ -352,8 +352,20 @@ class Desk:
             self._decide_all(left, work, on_stored_state=True)
         self._store_and_answer(work, attempt)
 
-    def _cached_of(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
-        return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
+    def _refresh_cache(self, jobs: list[_Job], work: _Work) -> None:
+        """Bring the cached aggregates of these jobs up to date with the store."""
+        if outdated := self._cached_of({job.command.id for job in jobs} - work.entries.keys()):
+            self._catch_up(outdated)
+
+    def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
+        """Find out which of these jobs were answered before, and which would open a stored aggregate."""
+        openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
+        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
+        # Afterwards: a repeat stored in between by a different process is then recognised as the same act.
+        if names := [job.name for job in jobs if job.name is not None]:
+            work.known = self.referee.acts(names) | work.known
+
+    # The writer's thread: decisions
 
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs and return those left undecided.
@@ -395,107 +407,27 @@ class Desk:
             return False
         return job.name is None or job.name not in self._recent_acts
 
-    def _refresh_cache(self, jobs: list[_Job], work: _Work) -> None:
-        """Bring the cached aggregates of these jobs up to date with the store."""
-        if outdated := self._cached_of({job.command.id for job in jobs} - work.entries.keys()):
-            self._catch_up(outdated)
-
-    def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
-        """Find out which of these jobs were answered before, and which would open a stored aggregate."""
-        openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
-        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
-        # Afterwards: a repeat stored in between by a different process is then recognised as the same act.
-        if names := [job.name for job in jobs if job.name is not None]:
-            work.known = self.referee.acts(names) | work.known
-
-    def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
-        """Store the rows in one transaction, then answer all its jobs."""
-        newer: dict[UUID, list[StoredEvent]] = {}
-        try:
-            if work.rows:
-                newer = self.referee.insert(work.rows, work.made, work.to_refresh.values())
-                self._failed = None
-        except PersistenceError as error:
-            try:
-                stored = not unsent(error) and self._is_stored(work.rows[0])
-            except PersistenceError:
-                for job, _ in work.answers:
-                    self._answer(job, InDoubt())
-                return
-            if not stored:
-                if not unsent(error) and not isinstance(error, IntegrityError):
-                    self._failed = time.monotonic(), str(error).partition("\n")[0]
-                self._decide_again([job for job, _ in work.answers], attempt, error)
-                return
-        self._cache.keep(work.entries.values())
-        self._remember(work.known)
-        for job, answer in work.answers:
-            self._answer(job, answer)
-        self._apply_newer(work.to_refresh, newer)
-        self._after_commit(work)
-
-    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
-        self._recent_acts |= known
-        while len(self._recent_acts) > MADE_MAX:
-            self._recent_acts.popitem(last=False)
-
-    def _is_stored(self, row: StoredEvent) -> bool:
-        """Return whether the transaction was committed although its acknowledgement was lost.
-
-        A row holds the id of its act, its time and the hash before it, so an identical row is this desk's.
-        """
-        return self.referee.is_stored(row)
-
-    def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other."""
-        log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
-        if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
-            for job in jobs:
-                self._answer(job, Busy())
-        elif attempt == 1:
-            self._commit_on_stored_state(jobs, _Work(), attempt + 1)
-        else:
-            for job in jobs:
-                self._commit_on_stored_state([job], _Work(), attempt + 1)
-
-    def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
-        if isinstance(answer, Exception):
-            job.future.set_exception(answer)
-        else:
-            job.future.set_result(answer)
-
-    def _after_commit(self, work: _Work) -> None:
-        """Report the stored events, and schedule the snapshots. Called when the jobs are answered."""
-        if work.history:
-            self._committed(work.history)
-        if work.due and not self._due:
-            self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
-        self._due += work.due
-
-    def _take_snapshots(self) -> None:
-        """Store all due snapshots in one transaction."""
-        if not self._due:
-            return
-        due, self._due = self._due, []
-        try:
-            self.referee.take_snapshots(due)
-        except Exception:  # they only make loading faster
-            log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
-
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """Return the outcome of a request and add its rows to ``work``."""
-        command, at = job.command, checked(self._clock)
-        request = command.request
+        at = checked(self._clock)
         if job.name is not None and (made := work.known.get(job.name) or self._recent_acts.get(job.name)) is not None:
             return self._repeated_outcome(job, made, work)
-        if isinstance(request, Event):
-            if command.id in work.entries or command.id in work.opened:
-                raise OpenedByAnother
-            rules = KINDS[request.TOPIC].rules_for(request)
-            moment = Moment(1, at, self._seed(), match=command.id)
-            events = (request, *rules.begin(rules.start(request), moment))
-            history, head = self._make_rows(job, None, events, at, work)
-            return self._make_outcome(job, fold(None, history), history, head, 0, work)
+        if isinstance(job.command.request, Event):
+            return self._decide_opening(job, job.command.request, at, work)
+        return self._decide_act(job, at, work)
+
+    def _decide_opening(self, job: _Job, opening: Event, at: datetime, work: _Work) -> Outcome:
+        aggregate_id = job.command.id
+        if aggregate_id in work.entries or aggregate_id in work.opened:
+            raise OpenedByAnother
+        rules = KINDS[opening.TOPIC].rules_for(opening)
+        moment = Moment(1, at, self._seed(), match=aggregate_id)
+        events = (opening, *rules.begin(rules.start(opening), moment))
+        history, head = self._make_rows(job, None, events, at, work)
+        return self._make_outcome(job, fold(None, history), history, head, 0, work)
+
+    def _decide_act(self, job: _Job, at: datetime, work: _Work) -> Outcome:
+        command = job.command
         loaded = self._loaded(command.id, work)
         aggregate = loaded.aggregate
         if command.token is not None and not aggregate.may_act(command.actor, command.token):
@@ -509,47 +441,12 @@ class Desk:
             at, events, state = decided.moment.at, decided.events, decided.standing
         else:
             moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
-            events, state = aggregate.procedure.take(aggregate.standing, request, moment)
+            events, state = aggregate.procedure.take(aggregate.standing, command.request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._make_rows(job, loaded, events, at, work)
         return self._make_outcome(job, advanced(aggregate, history, state), history, head, loaded.kept, work)
-
-    def _send_aside(self, job: _Job) -> None:
-        """Have a job decided on the whole history by a different thread, which puts it back into the queue."""
-        loaded = self._cache.get(job.command.id)
-        job.future.aside = True
-        self._decided_aside[job.future] = None
-        try:
-            self._aside.put(job.command.id, 0 if loaded is None else loaded.aggregate.version, job)
-        except Busy:
-            self._give_up(job.future)
-
-    def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on the whole history of its aggregate, on a thread beside the writer. The writer stores the
-        decision if the aggregate has not changed by then."""
-        command = job.command
-        try:
-            aggregate = self.get(command.id)
-            moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
-            decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
-        except Exception as error:
-            self._give_up(job.future, error)
-            return
-        with self._closing:
-            if self._closed:
-                self._give_up(job.future)
-            elif self._decided_aside.pop(job.future, job) is None:
-                self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
-
-    def _give_up(self, future: Answer, error: Exception | None = None) -> None:
-        """Answer a job that is decided aside with an error, unless it has been answered."""
-        if self._decided_aside.pop(future, future) is None:
-            future.set_exception(error or Busy())
-
-    def _loaded(self, aggregate_id: UUID, work: _Work) -> Loaded:
-        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
 
     def _make_rows(
         self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
@@ -604,7 +501,117 @@ class Desk:
             raise NotHeld
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
-    # Any thread
+    def _loaded(self, aggregate_id: UUID, work: _Work) -> Loaded:
+        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
+
+    # The writer's thread: storing and answering
+
+    def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
+        """Store the rows in one transaction, then answer all its jobs."""
+        newer: dict[UUID, list[StoredEvent]] = {}
+        try:
+            if work.rows:
+                newer = self.referee.insert(work.rows, work.made, work.to_refresh.values())
+                self._failed = None
+        except PersistenceError as error:
+            try:
+                # A row holds the id of its act, its time and the hash before it, so an identical row is this desk's.
+                stored = not unsent(error) and self.referee.is_stored(work.rows[0])
+            except PersistenceError:
+                for job, _ in work.answers:
+                    self._answer(job, InDoubt())
+                return
+            if not stored:
+                if not unsent(error) and not isinstance(error, IntegrityError):
+                    self._failed = time.monotonic(), str(error).partition("\n")[0]
+                self._decide_again([job for job, _ in work.answers], attempt, error)
+                return
+        self._cache.keep(work.entries.values())
+        self._remember(work.known)
+        for job, answer in work.answers:
+            self._answer(job, answer)
+        self._apply_newer(work.to_refresh, newer)
+        self._after_commit(work)
+
+    def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
+        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other."""
+        log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
+        if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
+            for job in jobs:
+                self._answer(job, Busy())
+        elif attempt == 1:
+            self._commit_on_stored_state(jobs, _Work(), attempt + 1)
+        else:
+            for job in jobs:
+                self._commit_on_stored_state([job], _Work(), attempt + 1)
+
+    def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
+        if isinstance(answer, Exception):
+            job.future.set_exception(answer)
+        else:
+            job.future.set_result(answer)
+
+    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
+        self._recent_acts |= known
+        while len(self._recent_acts) > MADE_MAX:
+            self._recent_acts.popitem(last=False)
+
+    def _after_commit(self, work: _Work) -> None:
+        """Report the stored events, and schedule the snapshots. Called when the jobs are answered."""
+        if work.history:
+            self._committed(work.history)
+        if work.due and not self._due:
+            self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
+        self._due += work.due
+
+    def _take_snapshots(self) -> None:
+        """Store all due snapshots in one transaction."""
+        if not self._due:
+            return
+        due, self._due = self._due, []
+        try:
+            self.referee.take_snapshots(due)
+        except Exception:  # they only make loading faster
+            log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
+
+    # Decisions made aside, on other threads
+
+    def _send_aside(self, job: _Job) -> None:
+        """Have a job decided on the whole history by a different thread, which puts it back into the queue."""
+        loaded = self._cache.get(job.command.id)
+        job.future.aside = True
+        self._decided_aside[job.future] = None
+        try:
+            self._aside.put(job.command.id, 0 if loaded is None else loaded.aggregate.version, job)
+        except Busy:
+            self._give_up(job.future)
+
+    def _decide_aside(self, job: _Job) -> None:
+        """Decide a job on the whole history of its aggregate, on a thread beside the writer. The writer stores the
+        decision if the aggregate has not changed by then."""
+        command = job.command
+        try:
+            aggregate = self.get(command.id)
+            moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
+            decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
+        except Exception as error:
+            self._give_up(job.future, error)
+            return
+        with self._closing:
+            if self._closed:
+                self._give_up(job.future)
+            elif self._decided_aside.pop(job.future, job) is None:
+                self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
+
+    def _give_up(self, future: Answer, error: Exception | None = None) -> None:
+        """Answer a job that is decided aside with an error, unless it has been answered."""
+        if self._decided_aside.pop(future, future) is None:
+            future.set_exception(error or Busy())
+
+    # The cache, for any thread
+
+    def _cached_of(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
+        return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
 
     def _load(self, aggregate_id: UUID) -> Loaded:
         loaded = self.referee.load(aggregate_id)
