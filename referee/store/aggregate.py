@@ -80,20 +80,20 @@ class Aggregate(Value):
         """Return the time of the last end after an event of :data:`ENDS`; ``before``: the time until then."""
         return at
 
-    def held(self, actor: Actor, token: str) -> bool:
+    def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether an actor's token has this SHA-256 now. By default true: the caller has checked."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
         """Return whether an actor may make new acts with a token of this SHA-256 now."""
-        return self.held(actor, token)
+        return self.has_token(actor, token)
 
-    def whose(self, request: Any) -> Actor | None:
+    def sole_actor(self, request: Any) -> Actor | None:
         """Return the only actor who may make a request, apart from officials for a seat; ``None`` for any actor."""
         return getattr(request, "seat", "official")
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+    def before_request(self) -> Callable[[Any, Recorded], Any] | None:
         """A function from the state and the first event of a request to the state before that event; ``None`` if a
         request changes only through its events."""
         return None
@@ -132,14 +132,14 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     standing, version = aggregate.standing, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
-    asked = aggregate.asked
+    before_request = aggregate.before_request
     for recorded in history:
         version += 1
         if recorded.originator_version != version:
             raise DamagedRow(aggregate.id, version, "missing")
         event, at = recorded.event, recorded.at
-        if asked is not None and recorded.request is not None:
-            standing = asked(standing, recorded)
+        if before_request is not None and recorded.request is not None:
+            standing = before_request(standing, recorded)
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version

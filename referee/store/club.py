@@ -28,11 +28,11 @@ class Club(Aggregate):
         return RULES
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any]:
+    def before_request(self) -> Callable[[Any, Recorded], Any]:
         """A function that sets the time of the act, by which ``payout_limit`` counts."""
-        return _acts
+        return _at_time_of_act
 
-    def held(self, actor: Actor, token: str) -> bool:
+    def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present or previous key and the key is not revoked. The
         caller has checked the expiry."""
         key = self.standing.key(str(actor).removeprefix("key:"))
@@ -45,10 +45,10 @@ class Club(Aggregate):
         key = self.standing.key(str(actor).removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 
-    def whose(self, request: Any) -> Actor | None:
+    def sole_actor(self, request: Any) -> Actor | None:
         """Return ``None``: scopes decide, not actors (:func:`referee.clubs.scopes.needs`)."""
         return None
 
 
-def _acts(state: state.Club, recorded: Recorded) -> state.Club:
+def _at_time_of_act(state: state.Club, recorded: Recorded) -> state.Club:
     return RULES.acts(state, recorded.at)

@@ -497,7 +497,7 @@ class Desk:
         if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
             raise KeyReused(job.act_id)
         aggregate, token = self._loaded(aggregate_id, work).aggregate, job.command.token
-        if token is not None and not aggregate.held(job.command.actor, token):
+        if token is not None and not aggregate.has_token(job.command.actor, token):
             raise NotHeld
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 

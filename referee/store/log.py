@@ -33,6 +33,6 @@ class Log(Aggregate):
         """Return the only set of rules."""
         return RULES
 
-    def whose(self, request: Any) -> Actor | None:
+    def sole_actor(self, request: Any) -> Actor | None:
         """Return the operator, the only actor who signs. No API call does."""
         return "operator"

@@ -58,9 +58,9 @@ class Match(Aggregate):
         return attended(rules) if attends(opened) else rules
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+    def before_request(self) -> Callable[[Any, Recorded], Any] | None:
         """A function that stores the state before an act, if acts can be taken back."""
-        return None if takeback.takes_back(self.opened) is None else _asked
+        return None if takeback.takes_back(self.opened) is None else _state_before_request
 
     @property
     def rules(self) -> Ruleset:
@@ -90,7 +90,7 @@ class Match(Aggregate):
         """Return the time of the end. A correction keeps it, or clears it if it reopens the match."""
         return corrections.ended(event, at, before)
 
-    def held(self, actor: Actor, token: str) -> bool:
+    def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present token."""
         seating = self.seating
         if isinstance(actor, int):
@@ -115,7 +115,7 @@ class Match(Aggregate):
                 found = role
         return found
 
-    def whose(self, request: Request) -> Actor | None:
+    def sole_actor(self, request: Request) -> Actor | None:
         """Return the only actor who may make a request; ``None`` for any. In a tally any actor reports for a seat."""
         if isinstance(request, AgreeStakes):
             return "official" if request.seat is None else request.seat
@@ -163,7 +163,7 @@ class Match(Aggregate):
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 
 
-def _asked(standing: Standing, recorded: Recorded) -> Standing:
+def _state_before_request(standing: Standing, recorded: Recorded) -> Standing:
     """Return the state before the first event of a request."""
     assert recorded.request is not None, "the caller checks this"
     return asked(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)
