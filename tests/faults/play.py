@@ -25,7 +25,7 @@ NEVER = ("lost", "twice", "gaps", "books", "answers", "late")
 the events, answers that are neither success nor problem or are untrue, and answers that are late or missing."""
 WRONG_MAX = 20
 PAUSE_SECONDS = 0.1
-"""Before an act is sent again, or a stream taken up again."""
+"""Seconds before an act is sent again, or a stream is resumed."""
 PATIENCE_SECONDS = (1.0, 5.0, 30.0)
 """Seconds, drawn by lot, that a client waits for an answer before it retries on a new connection."""
 READS = ("", "/protocol", "/events?after={after}", "/replay?at={at}", "/knocks", "/pot")
