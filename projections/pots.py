@@ -43,7 +43,7 @@ class PotLine(Value):
 
 
 class PotClosed(Value):
-    """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
+    """The end of the session: ``before`` plus the ``entries``, the amounts drawn, gives ``after``."""
 
     before: wire_types.Money
     after: wire_types.Money

@@ -10,7 +10,8 @@ class Sight(Value):
     officiate."""
 
     club: UUID | None = None
-    """The club of the caller's key. Its matches are listed, except private ones; ``None``: no club's are."""
+    """The club of the caller's key, whose matches are listed, except private ones; ``None``: no club's matches are
+    listed."""
     whole_club: bool = False
     """Private matches of the club are listed too."""
     member: int | None = None

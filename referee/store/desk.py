@@ -474,7 +474,7 @@ class Desk:
     def _make_outcome(
         self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """Add the new state of the aggregate and its keyed act to ``work``. ``kept``: last snapshot's version."""
+        """Add the aggregate's new state and its keyed act to ``work``. ``kept``: the version of the last snapshot."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
         due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
         work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)

@@ -38,8 +38,8 @@ class Store:
 
 
 def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
-    """Put what the service sends into a queue. End the process when the service closes the pipe, or has been
-    killed: also in the middle of work."""
+    """Put messages of the service into a queue. End the process at once, even during work, if the service closes the
+    pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
             heard.put(pipe.recv_bytes())

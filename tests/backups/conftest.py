@@ -1,4 +1,4 @@
-"""Stores of which backups are taken, and stores in which nothing is."""
+"""Stores to back up, and empty stores."""
 
 from collections.abc import Iterator
 from pathlib import Path

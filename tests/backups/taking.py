@@ -1,4 +1,4 @@
-"""Backups that are taken and restored by the commands, and what they are taken of."""
+"""Stores with content, and their backup and restore by the commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

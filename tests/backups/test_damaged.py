@@ -1,4 +1,4 @@
-"""Backups that are damaged, or broken off: nothing is taken for whole that is not, and nothing restored by half."""
+"""Damaged and aborted backups: none is accepted as complete, and none is restored in part."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.forked import Forked
 
-# What is damaged
+# Damaged backups
 
 
 def test_no_byte_can_be_another_unseen(kept: Kept, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_backup_of_another_format_is_left_to_its_release(kept: Kept, tmp_path:
     assert "by Knacka 9.9" in not_restored(forged, kept.url, "--check")
 
 
-# What is broken off
+# Aborted backups
 
 GROWN_ROWS, BEGUN_BYTES = 60_000, 100_000
 

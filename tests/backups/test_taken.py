@@ -112,7 +112,7 @@ def erased(url: str, club: ClubTable, number: int = 2) -> None:
     put_on_record(url, UUID(club.id), number)
 
 
-# What the guide says
+# The commands of the guide
 
 
 def test_one_taken_while_the_store_is_used_is_restored_whole(
@@ -140,7 +140,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
 
 
 def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_path: Path) -> None:
-    """Whenever it is taken: a name that came later, or was deleted before, would show in one of these."""
+    """Any time is tried: a name that was added later, or deleted before, would show in one of these."""
     with used(store_url):
         files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(3)]
     for file in files:
@@ -193,7 +193,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, any_url:
     assert knacka("verify", KNACKA_DATABASE_URL=any_url).returncode == 0
 
 
-# Where something is
+# Stores that are not empty
 
 
 def test_nothing_is_restored_where_something_is(kept: Kept, away: str) -> None:
@@ -266,7 +266,7 @@ def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: P
 def test_who_is_erased_by_its_own_record_is_erased_again(
     played: ClubTable, store_url: str, other_url: str, tmp_path: Path
 ) -> None:
-    """Taken between the record and the deed."""
+    """The backup was made between the record of an erasure and its execution."""
     erased(store_url, played)
     file = backup(store_url, tmp_path)
     said = f"member 2 of club {played.id} is erased again: 1 names and texts"

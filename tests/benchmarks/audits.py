@@ -1,7 +1,8 @@
-"""The audit of a club's books, over a million events of its matches, beside reading and decoding the same rows.
+"""The audit of a club's books, over a million events of its matches, compared with reading and decoding the same
+rows.
 
-``python -m tests.benchmarks.audits [EVENTS]``. The matches are for money; they are played once and copied under new
-ids, each with a chain of its own, and a hundred are under way at a time.
+``python -m tests.benchmarks.audits [EVENTS]``. The matches are for money. They are played once and copied under new
+ids, each with its own chain; a hundred are open at a time.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""Books: each rebuilt from a store of a million events, and all in one pass, beside reading and decoding its rows.
+"""Projections: each rebuilt from a store of a million events, and all in one pass, compared with reading its rows.
 
 ``python -m tests.benchmarks.books [EVENTS]``. The matches of the store are played once and copied under new ids; a
-hundred are under way at a time, as in a hall where many tables play.
+hundred are open at a time, as in a hall with many tables.
 """
 
 import random

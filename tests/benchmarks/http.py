@@ -1,6 +1,6 @@
-"""Acts a second over HTTP, beside the same app storing nothing, one ``save()`` a request, and pgbench.
+"""Acts a second over HTTP, compared with the same app without a store, one ``save()`` per request, and pgbench.
 
-Beside them whole deals of a tally.
+Also whole deals of a tally.
 """
 
 import json

@@ -6,7 +6,7 @@ from statistics import median
 
 ROUNDS = 5
 SHORT = 0.001, 500
-"""Seconds and rounds for pages: one or two of each in turn, so what slows the machine down meets them all."""
+"""Seconds and rounds for pages: a few of each in turn, so that a slow moment of the machine affects all."""
 
 
 def rate(work: Callable[[], int], seconds: float = 1.0) -> float:

@@ -73,7 +73,7 @@ LONG, SHORT = 500, 10
 
 
 class Dealing:
-    """A ruleset at a real table, with deals made ready as the house would have made them."""
+    """A ruleset at a real table, with deals prepared as the house would deal them."""
 
     def __init__(self, key: str, many: int = 200) -> None:
         self.rules = rules = RULESETS[key]

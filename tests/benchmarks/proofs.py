@@ -1,4 +1,4 @@
-"""Ledger and log: rebuilt beside reading the same rows, acts with them and without, and a proof beside a protocol.
+"""Ledger and log: rebuilds compared with reading the same rows, acts with and without them, and a proof of an event.
 
 ``python -m tests.benchmarks.proofs [EVENTS]``.
 """

@@ -1,9 +1,9 @@
-"""The service under load, as it is or with one thing left out: ``… -m tests.benchmarks.server VARIANT URL PORT``.
+"""The service under load, complete or with one part left out: ``… -m tests.benchmarks.server VARIANT URL PORT``.
 
-``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
+``knacka``: complete. ``nothing``: the same app and route, but the store stores nothing. ``save``: no queue; each
 request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
-once, without the referee. ``limited``: as it is, with limits that hold on this machine too and are never reached;
-``guarded``: with such as are reached by who guesses tokens.
+once, without the referee. ``limited``: complete, with limits that apply on this machine too and are never reached;
+``guarded``: with limits that a client guessing tokens reaches.
 """
 
 import logging

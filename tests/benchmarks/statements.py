@@ -1,7 +1,7 @@
-"""Statements of account of clubs: of a hundred thousand postings beside a hundred.
+"""Statements of clubs' accounts: of a hundred thousand postings compared with a hundred.
 
 ``python -m tests.benchmarks.statements [POSTINGS]``. In one store two clubs have played matches for money, all with
-member 1; what is read is the last page of the account, the first and the balances, as JSON.
+member 1. The last and the first page of that account, and the balances, are read as JSON.
 """
 
 import sys

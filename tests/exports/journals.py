@@ -1,4 +1,4 @@
-"""Journals of every kind: what no club would write is among them, and what no program should trip over."""
+"""Journals of every kind, including ones that no club would write but programs must read."""
 
 import datetime
 from collections.abc import Sequence

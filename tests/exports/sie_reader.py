@@ -1,7 +1,6 @@
-"""A strict reader of SIE 4I, after the standard's edition 4B: what it cannot take is :class:`NotSie`.
+"""A strict reader of SIE 4I, after the standard's edition 4B: any deviation raises :class:`NotSie`.
 
-The standard lets a program pass over records that it does not know and fields that it has no use for; this one takes
-neither.
+The standard lets a program skip unknown records and unused fields; this reader accepts neither.
 """
 
 import re
@@ -12,7 +11,7 @@ from decimal import Decimal
 FIELD = re.compile(r'"((?:[^"\\]|\\")*)"|(\{[^{}]*\})|([^\s"{}\\]+)')
 """A field: in quotation marks, of which only the mark itself is escaped; a list of objects; or bare."""
 HEAD = ("#FLAGGA", "#PROGRAM", "#FORMAT", "#GEN", "#SIETYP", "#FNAMN", "#VALUTA")
-"""The records that come first, once each, in this order."""
+"""The first records, once each, in this order."""
 
 
 class NotSie(ValueError):

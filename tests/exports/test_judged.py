@@ -15,7 +15,7 @@ from tests.exports.journals import EMPTY, EXAMPLE, journals
 from tests.exports.judges import JUDGES
 
 PARTS = 8
-"""Processes share them."""
+"""Test cases among which the journals are divided, so that processes share them."""
 EXAMPLES = -(-int(os.environ.get("JOURNALS", "200")) // PARTS)
 judges = pytest.mark.parametrize(
     "judge",

@@ -31,7 +31,7 @@ TOLD = {kind.TOPIC for kind in OF_BOOKS}
 Found = Callable[[str, str], object]
 """A function that receives the kind and description of each fault."""
 Placed = tuple[int, Recorded]
-"""An event, and how many rows stand before it."""
+"""An event, and the number of rows before it."""
 
 
 class Seen:

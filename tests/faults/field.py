@@ -1,4 +1,4 @@
-"""A service as a process of its own, clients that play through it, and what is checked while they rest."""
+"""A service as a separate process, clients that play through it, and checks while they rest."""
 
 import asyncio
 import random
@@ -118,7 +118,7 @@ class Field:
         self.go()
 
     def go(self) -> None:
-        """Let them play on."""
+        """Let the players continue."""
         for player in self._active:
             player.resting = False
         self._going.set()
@@ -176,7 +176,7 @@ class Field:
         self.log.close()
         self._notes.cleanup()
 
-    # What must hold
+    # Checks
 
     async def rest(self) -> None:
         """Have all rest when their acts are answered."""

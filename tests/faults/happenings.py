@@ -45,7 +45,7 @@ class Line(msgspec.Struct):
 
 
 class Report:
-    """All lines, and what was found that may not be."""
+    """All lines, and the faults that were found."""
 
     def __init__(self, say: Callable[[str], None] = lambda what: None) -> None:
         """``say`` is called with the name of the next fault."""

@@ -125,7 +125,7 @@ def long_script() -> Script:
 
 
 class Player:
-    """Plays one match after another, an act at a time."""
+    """Plays matches one after the other, an act at a time."""
 
     def __init__(
         self, number: int, port: int, ledger: Ledger, seed: str, go: asyncio.Event, follow: Any, thinks: float
@@ -245,7 +245,7 @@ class Reader:
 
 
 class Listener:
-    """Follows a match by its stream, over whatever happens to the connection."""
+    """Follows a match by its stream across lost connections."""
 
     def __init__(self, match: str, port: int, ledger: Ledger, cut_after: Any = lambda: None) -> None:
         """``cut_after`` gives after how many bytes to hang up, for each connection; ``None`` for never."""
@@ -260,12 +260,12 @@ class Listener:
 
     @property
     def at(self) -> int:
-        """The number of the last event that came."""
+        """The number of the last event received."""
         return len(self.topics)
 
     @property
     def heard_all(self) -> bool:
-        """Nothing more will come."""
+        """All events have arrived."""
         return self.at >= self._ledger.over.get(self.match, self.at + 1)
 
     async def listen(self) -> None:

@@ -31,7 +31,7 @@ from tests.faults.treasurer import MATCH, SHEET
 
 KEY = SigningKey("steps.example/log", bytes(32))
 FOUND = 3
-"""The exit code where something was found."""
+"""The exit code if a fault was found."""
 Answers = dict[str, tuple[int, bytes]]
 """Answers by key."""
 
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 class Steps:
-    """Counts steps, and kills its own process at one of them."""
+    """Counts steps, and kills its process at the given one."""
 
     def __init__(self, last: int) -> None:
         self._left = last

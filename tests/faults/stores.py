@@ -28,10 +28,8 @@ OFTEN_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that happens to a store; ``happens`` returns when it is over.
-
-    ``until_start``: only the next start of the service makes up for it.
-    """
+    """A fault of a store. ``happens`` returns when it is over. ``until_start``: its effect lasts until the service's
+    next start."""
 
     name: str
     happens: Callable[[Process], None]
@@ -60,7 +58,7 @@ def no_more_files(process: Process) -> None:
 
 
 class Sqlite:
-    """A file, and that of the books beside it."""
+    """A store in a file, with the projections' file beside it."""
 
     name = "SQLite"
 

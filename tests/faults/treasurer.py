@@ -1,4 +1,4 @@
-"""A club whose treasurer is busy: money acts, matches for money that are won, and closings of the books."""
+"""A club with a busy treasurer: money acts, matches for money that are won, and closings of the books."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ MATCH: dict[str, Any] = {
     "opening": {"points": [2, 1, 5]},
 }
 SHEET = {"act": "result", "bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
-"""Seat 1 goes home with the second trick, and has won."""
+"""Seat 1 wins with the second trick."""
 PLAN = ("deposit", "match", "pay", "payout", "fee", "reverse", "close_books")
 
 

@@ -1,4 +1,4 @@
-"""HTTP as little of it as the clients need, so that they load the service and not the machine."""
+"""A minimal HTTP client, so that the clients load the service and not the machine."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +14,7 @@ READ_BYTES = 65536
 
 
 class Answer(msgspec.Struct):
-    """An answer that came whole."""
+    """A complete answer."""
 
     status: int
     headers: dict[str, str]

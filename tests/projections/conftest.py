@@ -1,4 +1,4 @@
-"""A log of real matches, a store with it, and the books of that store."""
+"""A log of real matches, a store with it, and the projections of that store."""
 
 from collections.abc import Iterator
 from pathlib import Path

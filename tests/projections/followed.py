@@ -1,4 +1,4 @@
-"""A follower that is begun and ended, and what is awaited of it."""
+"""A follower for tests: start, stop, and waits."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from referee.store.store import Referee
 from tests.projections.filled import head
 
 SOON = 30.0
-"""Seconds after which what should have happened has not."""
+"""Seconds after which an expected event counts as missing."""
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> No
 
 @pytest.mark.parametrize("page", [23, 500])
 class TestBook:
-    """Whatever the pages are cut from the log like."""
+    """The pages may be cut anywhere."""
 
     def test_a_case_is_its_ruling_and_what_it_cost(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int

@@ -1,4 +1,4 @@
-"""The books after corrections: lines as they count, each with what it was, and the rows that were written once."""
+"""Projections after corrections: corrected lines with their former versions, and unchanged rows."""
 
 from collections.abc import Sequence
 from functools import cache

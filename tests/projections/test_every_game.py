@@ -33,7 +33,7 @@ def played(place: int) -> list[Recorded]:
 
 MANY = range(2 * len(KINDS))
 HALVES, PARTNERS, SESSIONS = range(2, 4), range(4, 6), range(6, 10)
-"""Which of them count halves, have partners, and are closed."""
+"""Return which of the games count halves, have partners, and are closed."""
 
 
 @pytest.fixture(params=MANY, ids=lambda place: f"{KINDS[place // 2]['ruleset']}-{place}")

@@ -1,4 +1,4 @@
-"""Each event counts once in each book: whatever stops, fails, repeats or happens at the same time."""
+"""Each event counts once in each projection, despite crashes, errors, repeats and concurrency."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""The ledger beside what else is in the log."""
+"""The ledger beside other rows of the log."""
 
 from uuid import UUID, uuid4
 

@@ -1,4 +1,4 @@
-"""No balance of the books leaves the numbers that every reader of JSON reads exactly: ±(2^53 - 1)."""
+"""No balance leaves the range that every reader of JSON reads exactly: ±(2^53 - 1)."""
 
 from uuid import UUID, uuid4
 
@@ -28,7 +28,7 @@ HUGE = 5 * 10**15
 
 
 class Books:
-    """A club whose matches come to huge sums, and a ledger that is built of them."""
+    """A club with matches of huge amounts, and its ledger."""
 
     def __init__(self, referee: Referee, engine: Engine) -> None:
         self.referee, self.engine, self.ledger = referee, engine, Ledger()

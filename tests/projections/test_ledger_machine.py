@@ -231,7 +231,7 @@ class Books(RuleBasedStateMachine):
             self._store(match_id, number, event)
             self.matches[match_id] = number, amounts, 0
 
-    # What holds
+    # Invariants
 
     @invariant()
     def the_books_are_right(self) -> None:

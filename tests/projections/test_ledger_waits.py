@@ -122,7 +122,7 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
             assert [one.match for one in aside.values() if one.waits] == [evening.ours.id] * (whose == "match")
             assert follower.faults() == {}
         before = causes(engine, ledger, evening.ours)
-        if how == "gone":  # it is missed when the next one comes
+        if how == "gone":  # detected when the next one arrives
             ours.remove(f"{aggregate}/{number}")
         assert before == ours[: len(before)]
         assert len(before) == {"match": 2, "club": 1}[whose] + (how == "gone")

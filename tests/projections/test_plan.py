@@ -139,7 +139,7 @@ def test_a_payment_keeps_its_id_for_as_long_as_it_is_the_same(balances: dict[int
 
 
 def test_an_id_stays_when_others_settle():
-    """The opposites 1 and 2 have nothing to do with what 3 and 4 owe each other."""
+    """The opposites 1 and 2 are independent of the debt between 3 and 4."""
     one, other = plan({1: 500, 2: -500, 3: 70, 4: -70}, "all"), plan({1: 500, 2: -500}, "all")
     assert other.payments[0] in one.payments
 

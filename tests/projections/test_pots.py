@@ -1,4 +1,4 @@
-"""The pot holds what was put in and not drawn, and what it gains the seats lose."""
+"""The pot contains all units put in and not drawn; its gain is the seats' loss."""
 
 import csv as files
 import random
@@ -67,7 +67,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
                     send(match_id, act)
                 except Refused:
                     continue
-        for match_id in matches[:3]:  # the fourth goes on
+        for match_id in matches[:3]:  # the fourth continues
             for _ in range(200):
                 match = desk.get(match_id)
                 if Close() in match.rules.legal(match.state, "official"):

@@ -305,7 +305,7 @@ class TestStandings:
         assert standings == {5: Standing(1, 1, 0), 1: Standing(1, 0, 10), 12: Standing(1, 0, 14)}
 
     def test_a_private_match_counts_for_its_players_and_the_office(self, log: Log):
-        """A knock counts in a match that goes on: it would show who plays at this moment."""
+        """A knock in an open match counts too, and so would show who is playing now."""
         private = of_club(visibility="private", members=(5, 1, 12))
         log.add(uuid4(), private, self.won(1, 4, 0, 7))
         log.add(uuid4(), private, knocked(0, 1, True))

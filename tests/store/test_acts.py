@@ -1,4 +1,4 @@
-"""Keyed acts are found without reading a match, by any process; what others stored is caught up by what is new."""
+"""Keyed acts are found without reading a match, by any process; rows of other processes are read once."""
 
 import random
 import sqlite3

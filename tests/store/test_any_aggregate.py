@@ -54,7 +54,7 @@ class TallyState(Value):
 
 
 class TallyRules:
-    """Counts up to what it was opened with, and says when it is full."""
+    """Counts up to the opening's number, and reports when that is reached."""
 
     state = TallyState
 

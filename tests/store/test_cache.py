@@ -84,7 +84,7 @@ class TestOvertaken:
     def test_what_is_no_longer_remembered_is_no_longer_at_hand(
         self, referee: Referee, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Or it would be taken for current."""
+        """An outdated aggregate would otherwise count as current."""
         monkeypatch.setattr(cache_module, "OVERTAKEN_MAX", 2)
         desk, cache = Desk(referee), Cache(10**9)
         ids = [opened(desk) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""A correction at the desk: decided on all of the match, with what its batch has not stored yet (J9)."""
+"""J9: A correction at the desk is decided on the whole match, including rows of its batch."""
 
 from typing import Any
 from uuid import UUID

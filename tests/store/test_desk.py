@@ -211,7 +211,7 @@ class TestOnce:
 
 
 class Looking(Referee):
-    """A real store that counts how often it is asked what has come since, and how often it stores something."""
+    """A real store that counts its reads of newer rows and its transactions."""
 
     name = Referee.name
     looks = 0
@@ -229,7 +229,7 @@ class Looking(Referee):
 
 
 def together(desk: Desk, store_url: str, *commands: Command) -> list[BaseException | None]:
-    """Have all these decided together, after one that waits for the store. Return what each raised."""
+    """Have these decided in one batch, after a request that waits for the store. Return the error of each."""
     with held(store_url):
         (first,) = openings(1)
         desk.submit(first)

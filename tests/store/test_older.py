@@ -1,4 +1,4 @@
-"""A store whose rows have no salt, as an earlier commit stored them, is refused before anything is done with it."""
+"""A store whose rows have no salt, of an earlier commit, is refused before any work on it."""
 
 import re
 from pathlib import Path

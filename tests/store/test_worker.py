@@ -1,4 +1,4 @@
-"""The process for long matches: what it reads and returns, and what comes of work if it dies, hangs or is ended."""
+"""The process for long matches: its results, and work during which it dies, hangs or is ended."""
 
 import os
 import signal
@@ -68,7 +68,7 @@ def is_gone(pid: int) -> bool:
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    """Return what holds in the end."""
+    """Return the condition's final value."""
     deadline = time.monotonic() + SECONDS_MAX
     while not (found := holds()):
         assert time.monotonic() < deadline
