@@ -91,10 +91,11 @@ def rebuild(settings: Settings, book: str) -> int:
                 return 2
             names = list(books.by_name) if book == ALL else [book]
             print(f"{', '.join(names)} rebuilt to position {books.rebuild(*names)}")
-            aside = [one for one in books.set_aside() if one.book in names]
+            aside = [one for one in books.set_aside() if one.projection in names]
             for one in aside:
                 print(
-                    f"{one.book}: match {one.match} is set aside at event {one.event}: {one.error}", file=sys.stderr
+                    f"{one.projection}: match {one.match} is set aside at event {one.event}: {one.error}",
+                    file=sys.stderr,
                 )
             return 1 if aside else 0
         finally:

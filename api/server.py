@@ -93,7 +93,7 @@ class Server(uvicorn.Server):
         service: Service | None = self.config.app.state.get("service")
         if service is not None:
             service.hub.close()
-            asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_whole)
+            asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_worker)
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
         await super().shutdown(sockets)
         if self.unanswered:

@@ -1,1 +1,1 @@
-"""What readers ask for: books built from the events, without any rules."""
+"""Projections: read models built from the events, without any rules of the games."""

@@ -1,4 +1,4 @@
-"""How the events of a case become rows: of each event one, and one that tells how the case stands."""
+"""Rows for the events of a case: one for each event, and one for the state of the case."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from referee.visibility import Event, Recorded
 
 
 def begins(event: Event) -> bool:
-    """Whether a case begins with this event; an act may also be taken back by a ruling, in a case that is open."""
+    """Return whether a case begins with this event. A ruling may also take an act back, within an open case."""
     if isinstance(event, ActTakenBack):
         return event.seat is not None
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
 def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
-    """The row of an event of the case with this number."""
+    """Return the row for an event of case ``number``."""
     return {
         "match": recorded.originator_id,
         "event": recorded.originator_version,
@@ -30,7 +30,7 @@ def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
 
 
 def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
-    """The row of a case that begins with this event."""
+    """Return the row of a case that begins with this event."""
     event: Any = recorded.event
     return {
         "match": recorded.originator_id,
@@ -47,7 +47,7 @@ def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
 
 
 def _opening(event: Any) -> dict[str, Any]:
-    """What was asked with the first event of a case."""
+    """Return the fields that describe the request of a case."""
     if isinstance(event, CaseOpened):
         opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
         return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
@@ -58,7 +58,7 @@ def _opening(event: Any) -> dict[str, Any]:
 
 
 def changes_of(event: Any) -> dict[str, Any]:
-    """What an event changes of how a case stands."""
+    """Return the fields that an event changes in a case's row."""
     match event:
         case CaseOpened():
             return {"status": "pending"}
@@ -76,7 +76,7 @@ def changes_of(event: Any) -> dict[str, Any]:
 
 
 def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
-    """What a ruling found, and who gave it."""
+    """Return the verdict of a ruling, its official, and its offence if that was changed."""
     if not isinstance(event, CaseRuled):
         return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
     found = {"verdict": event.verdict, "official": event.official}

@@ -1,6 +1,6 @@
-"""The case files: every knock of a match, what was said about it, how it was ruled on, and what it cost.
+"""The projection of case files: every knock of a match, the statements, the ruling, and the penalty.
 
-The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
+It stores everything. Queries take the viewer and leave out what that viewer may not see yet.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -55,7 +55,7 @@ from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
 from referee.tokens import sealed
 from referee.value import CaseKind, Verdict
-from referee.visibility import Event, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, seen
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
@@ -68,47 +68,47 @@ FACTS: tuple[type[Event], ...] = (
     PenaltyImposed,
     ActTakenBack,
 )
-"""What a case is made of."""
+"""Event types that belong to a case."""
 ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
-"""Events by which a match is over, or goes on again."""
+"""Event types by which a match ends, or continues after its end."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
 class Entry(NamedTuple):
-    """An event of a case, and when it was stored."""
+    """An event of a case, and the time when it was stored."""
 
     event: int
     at: datetime
     fact: Any
-    """One of :data:`FACTS`, as the viewer may see it."""
+    """An event of :data:`FACTS`, as the viewer may see it."""
 
 
 class Case(NamedTuple):
-    """All that has happened in a case, in order: it begins with what opened it, with the referee's ruling, or with an
-    act that was taken back as the table agreed."""
+    """The events of a case in order. It begins with its opening, with the referee's ruling, or with an act that was
+    taken back by agreement."""
 
     case: int
     entries: tuple[Entry, ...]
 
     @property
     def event(self) -> int:
-        """The number of its first event."""
+        """The number of the case's first event."""
         return self.entries[0].event
 
     @property
     def ruling(self) -> KnockUpheld | KnockDismissed | None:
-        """What the referee ruled at once."""
+        """The referee's immediate ruling, if there was one."""
         first = self.entries[0].fact
         return first if isinstance(first, KnockUpheld | KnockDismissed) else None
 
     @property
     def fine(self) -> int:
-        """How far the knocker goes up who was wrong, where that is the custom."""
+        """The points that the knocker pays for a wrong knock, if that is agreed."""
         return fine_of(entry.fact for entry in self.entries[:2])
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """What a dismissed knock cost the knocker, from the events that it made."""
+    """Return the knocker's penalty for a dismissed knock, from the events that it made."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -116,7 +116,8 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in a list for officials. ``status`` is that of its last event: a ruling is final by ``appeal_until``."""
+    """A case in an officials' list. ``status`` is as of its last event: a ruling becomes final at
+    ``appeal_until``."""
 
     match: UUID
     case: int
@@ -137,11 +138,73 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a case in a list; the last has what is told of how it was opened: ``by`` and ``note``."""
+"""The columns of a listed case. The last holds ``by`` and ``note`` of the opening."""
+
+
+class _Match(NamedTuple):
+    """The row of a match without its id."""
+
+    version: int = 0
+    public_to: int = 0
+    ruleset: str = ""
+    officials: tuple[str, ...] = ()
+    members: str = ""
+    evening: int | None = None
+    over: bool = False
+    held_back: bool = False
+
+
+class _Changes:
+    """The rows of cases that a page of events adds or changes."""
+
+    def __init__(self, tokens: Callable[[UUID, MatchOpened], tuple[str, ...]]) -> None:
+        """``tokens``: returns the SHA-256 of each official's token of a match."""
+        self._tokens = tokens
+        self.entries: list[dict[str, Any]] = []
+        self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
+        """Columns of new and changed cases, by match and number."""
+        self.held: list[dict[str, Any]] = []
+        """Further columns for each official of a new case, which is in ``of``."""
+
+    def take(self, match: _Match, recorded: Recorded) -> _Match:
+        """Add the rows of an event, and return the row of its match after it."""
+        event = recorded.event
+        if isinstance(event, MatchOpened):
+            match = _opened(match, event, self._tokens(recorded.originator_id, event))
+        if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
+            self._add(match, recorded, number)
+        if isinstance(event, ENDS):
+            match = match._replace(over=not isinstance(event, ProtocolCorrected) or event.won is not None)
+        if type(event) in LAYS_OPEN:
+            match = match._replace(public_to=recorded.originator_version)
+        return match
+
+    def _add(self, match: _Match, recorded: Recorded, number: int) -> None:
+        event = recorded.event
+        self.entries.append(entry_of(recorded, number))
+        case = self.cases.setdefault((recorded.originator_id, number), {})
+        case |= case_of(recorded, match.ruleset) if begins(event) else {}
+        case |= changes_of(event)
+        if begins(event):
+            knocker = _member(match.members, getattr(event, "by", getattr(event, "seat", None)))
+            whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
+            self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
+
+
+def _opened(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _Match:
+    if event.club is not None:
+        officials = (*officials, of_club(event.club))
+    return match._replace(
+        ruleset=event.ruleset,
+        officials=officials,
+        members=_sitting(event.members),
+        evening=event.evening,
+        held_back=not set(event.members).isdisjoint(event.given_by),
+    )
 
 
 class Cases:
-    """The book of all case files."""
+    """The projection of all case files."""
 
     name = "cases"
     key = "cases_4"
@@ -157,9 +220,9 @@ class Cases:
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
-            Column("public_to", Integer, nullable=False),  # the last event of the last deal that is over
+            Column("public_to", Integer, nullable=False),  # last event of the last finished deal
             Column("ruleset", Text, nullable=False),
-            Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256, or their club
+            Column("officials", Json(tuple[str, ...]), nullable=False),  # SHA-256 of their tokens, or their club
             Column("members", Text, nullable=False),
             Column("evening", Integer),
             Column("over", Boolean, nullable=False),
@@ -172,37 +235,10 @@ class Cases:
             Column("case", Integer, primary_key=True),
             Column("event", Integer, nullable=False),
         )
-        self.held = Table(
-            f"{prefix}{self.key}_held",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("case", Integer, primary_key=True),
-            Column("token", Text, primary_key=True),  # of an official of the match, as SHA-256, or the club
-            Column("members", Text, nullable=False),
-            Column("evening", Integer),  # of the club
-            Column("knocker", Integer),  # the member of it who opened the case
-            Column("event", Integer, nullable=False),
-            Column("opened_at", Utc, nullable=False),
-            Column("ruleset", Text, nullable=False),
-            Column("status", Text, nullable=False),  # without regard to the time
-            Column("kind", Text, nullable=False),
-            Column("deal", Integer),
-            Column("accused", Integer),
-            Column("offence", Text),
-            Column("verdict", Text),
-            Column("rule", Text),
-            Column("official", Text),  # who ruled last; null: the referee, or nobody yet
-            Column("appeal_until", Utc),
-            Column("opening", Json(tuple[Actor, str]), nullable=False),  # who opened it, and what was said with it
-        )
+        self.held = self._held_table(prefix)
         held = self.held.c
-        place = (held.opened_at, held.match, held.case)
-        self._order = Order(tuple[datetime, UUID, int], *place)
+        self._order = Order(tuple[datetime, UUID, int], held.opened_at, held.match, held.case)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
-        Index(own_name("ix_held"), held.token, *place)
-        Index(own_name("ix_held_status"), held.token, held.status, *place)
-        Index(own_name("ix_held_rule"), held.token, held.rule, *place)
-        Index(own_name("ix_held_until"), held.token, held.appeal_until)
         self.entries = Table(
             f"{prefix}{self.key}_entries",
             self.metadata,
@@ -215,69 +251,60 @@ class Cases:
         )
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
+    def _held_table(self, prefix: str) -> Table:
+        """Return the table of cases by official, for their lists."""
+        table = Table(
+            f"{prefix}{self.key}_held",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("case", Integer, primary_key=True),
+            Column("token", Text, primary_key=True),  # SHA-256 of an official's token, or the club
+            Column("members", Text, nullable=False),
+            Column("evening", Integer),  # of the club
+            Column("knocker", Integer),  # member of the club who opened the case
+            Column("event", Integer, nullable=False),
+            Column("opened_at", Utc, nullable=False),
+            Column("ruleset", Text, nullable=False),
+            Column("status", Text, nullable=False),  # regardless of the time
+            Column("kind", Text, nullable=False),
+            Column("deal", Integer),
+            Column("accused", Integer),
+            Column("offence", Text),
+            Column("verdict", Text),
+            Column("rule", Text),
+            Column("official", Text),  # the last to rule; null: the referee, or not ruled yet
+            Column("appeal_until", Utc),
+            Column("opening", Json(tuple[Actor, str]), nullable=False),  # the opener and their text
+        )
+        held = table.c
+        place = (held.opened_at, held.match, held.case)
+        Index(own_name("ix_held"), held.token, *place)
+        Index(own_name("ix_held_status"), held.token, held.status, *place)
+        Index(own_name("ix_held_rule"), held.token, held.rule, *place)
+        Index(own_name("ix_held_until"), held.token, held.appeal_until)
+        return table
+
     def under(self, prefix: str) -> Self:
-        """Return this book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix, self._secret)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
+        """Apply the events of a page, except those already applied."""
         this = self.matches.c
         query = select(self.matches).where(this.match.in_(page.histories))
-        known = {row.match: row for row in connection.execute(query)}
-        versions = {match_id: row.version for match_id, row in known.items()}
-        new, old, entries, held = [], [], [], []
-        cases: dict[tuple[UUID, int], dict[str, Any]] = {}
+        known = {row.match: _Match(*row[1:]) for row in connection.execute(query)}
+        versions = {match_id: match.version for match_id, match in known.items()}
+        changes, new, old = _Changes(self._tokens), [], []
         for match_id, version, _, events in page.news(versions, self.takes):
-            had = known.get(match_id)
-            before: tuple[Any, ...] = (0, "", (), "", None, False, False)
-            public_to, ruleset, officials, members, evening, over, held_back = before if had is None else had[2:]
+            match = known.get(match_id, _Match())
             for recorded in events:
-                event = recorded.event
-                if isinstance(event, MatchOpened):
-                    ruleset, officials = event.ruleset, self._tokens(match_id, event)
-                    members, evening = _sitting(event.members), event.evening
-                    held_back = not set(event.members).isdisjoint(event.given_by)
-                    if event.club is not None:
-                        officials = (*officials, of_club(event.club))
-                if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
-                    entries.append(entry_of(recorded, number))
-                    case = cases.setdefault((match_id, number), {})
-                    case |= case_of(recorded, ruleset) if begins(event) else {}
-                    case |= changes_of(event)
-                    if begins(event):
-                        knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
-                        whose = {"members": members, "evening": evening, "knocker": knocker}
-                        held += [{"token": token, "of": case, **whose} for token in set(officials)]
-                if isinstance(event, ENDS):
-                    over = not isinstance(event, ProtocolCorrected) or event.won is not None
-                if type(event) in LAYS_OPEN:
-                    public_to = recorded.originator_version
-            row = {
-                "version": version,
-                "public_to": public_to,
-                "ruleset": ruleset,
-                "officials": officials,
-                "members": members,
-                "evening": evening,
-                "over": over,
-                "held_back": held_back,
-            }
+                match = changes.take(match, recorded)
+            row = match._replace(version=version)._asdict()
             if match_id in known:
                 old.append({"id": match_id, **row})
             else:
                 new.append({"match": match_id, **row})
-        if entries:
-            connection.execute(insert(self.entries), entries)
-        begun = [case for case in cases.values() if "event" in case]
-        if begun:
-            places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
-            connection.execute(insert(self.cases), places)
-            if held:
-                connection.execute(insert(self.held), [one.pop("of") | one for one in held])
-        for (match_id, number), case in cases.items():
-            if case and "event" not in case:
-                place = (self.held.c.match == match_id) & (self.held.c.case == number)
-                connection.execute(update(self.held).where(place).values(case))
+        self._store(connection, changes)
         if new:
             connection.execute(insert(self.matches), new)
         if old:
@@ -287,21 +314,35 @@ class Cases:
         """Return the SHA-256 of each official's token."""
         if not opened.dockets:
             return ()
-        assert self._secret is not None, "a book that takes events has the secret of their store"
+        assert self._secret is not None, "a projection that applies events has the secret of their store"
         return sealed(self._secret(), match_id, opened.dockets)
 
+    def _store(self, connection: Connection, changes: "_Changes") -> None:
+        if changes.entries:
+            connection.execute(insert(self.entries), changes.entries)
+        begun = [case for case in changes.cases.values() if "event" in case]
+        if begun:
+            places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
+            connection.execute(insert(self.cases), places)
+            if changes.held:
+                connection.execute(insert(self.held), [one.pop("of") | one for one in changes.held])
+        for (match_id, number), case in changes.cases.items():
+            if case and "event" not in case:
+                place = (self.held.c.match == match_id) & (self.held.c.case == number)
+                connection.execute(update(self.held).where(place).values(case))
+
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that the book has come to, or 0."""
+        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """The number of the last case of a match, or 0."""
+        """Return the number of the last case of a match, or 0."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """The case files of a match in order, as the viewer may see them; so many of those after a number."""
+        """Return at most ``limit`` case files of a match after a number, in order, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._of(connection, match_id, viewer, case > after, *last)
@@ -318,37 +359,39 @@ class Cases:
         after: str | None = None,
         limit: int = 50,
     ) -> tuple[tuple[Listed, ...], str | None]:
-        """The cases of the matches in which somebody is an official, in the order in which they were opened, and the
-        cursor of the next page if there is one.
+        """Return a page of the cases that the viewer of ``sight`` officiates, in order of opening, and the next
+        page's cursor.
 
-        ``at``: the time by which a ruling has become final. ``after`` is the cursor that the page before gave: raises
-        ``ValueError`` if it is not.
+        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor. Raises
+        ``ValueError`` if it is not one.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
         given = {name: value for name, value in filters.items() if value is not None} | self._order.values(after)
-        given |= {"at": at, **_whose(sight)}
+        given |= {"at": at, **_official_of(sight)}
         found = list(map(_listed, connection.execute(self._query(status, frozenset(given), limit), given)))
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
-        """A page of the cases that stand so, for the values that are given by these names."""
+        """Return the query for a page of cases of this status, with parameters of the ``given`` names."""
         held = self.held.c
         filters = {
             "ruleset": held.ruleset == bindparam("ruleset"),
             "rule": held.rule == bindparam("rule"),
             "after_match": self._order.beyond,
         }
-        query = self._held(given).where(*(condition for name, condition in filters.items() if name in given))
+        query = self._cases_of_official(given).where(
+            *(condition for name, condition in filters.items() if name in given)
+        )
         query = query.order_by(*self._order.columns).limit(rows_of(limit))
         at = bindparam("at", type_=Utc)
-        if status == "final":  # as most are: they are met in their order
+        if status == "final":  # most cases are, so the index on the order suffices
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
         elif status is not None:
             query = query.where(held.status == status)
         if status == "ruled":
-            # These are found first: all others that were ever ruled on are many, and in order.
+            # Selected first: few rulings are recent, and all others are many and sorted.
             lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
@@ -362,20 +405,20 @@ class Cases:
         viewer: Viewer,
         *,
         match: UUID | None = None,
-        but: tuple[UUID, int] | None = None,
+        except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """The last cases in which officials ruled by one of these rules, the latest first, each with its last ruling
-        as the viewer may see it: in the matches in which somebody is an official, or in one of them."""
+        """Return the last cases that officials decided by one of these rules, the latest first, each with its last
+        ruling as the viewer may see it: in the matches that ``sight`` officiates, or in ``match`` only."""
         held = self.held.c
-        whose = _whose(sight)
-        given = whose if match is None else whose.keys() - {"by_token"}  # a party reads what was ruled in its match
-        query = self._held(given).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        whose = _official_of(sight)
+        given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
+        query = self._cases_of_official(given).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
             query = query.where(held.match == match)
-        if but is not None:
-            query = query.where((held.match != but[0]) | (held.case != but[1]))
+        if except_case is not None:
+            query = query.where((held.match != except_case[0]) | (held.case != except_case[1]))
         query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
         found = list(map(_listed, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
@@ -390,8 +433,8 @@ class Cases:
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
-    def _held(self, given: Collection[str]) -> Select[Any]:
-        """Return the query for the cases of an official, with the values of :func:`_whose`.
+    def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
+        """Return the query for the cases of an official, with the values of :func:`_official_of`.
 
         Cases of a match in which the official plays are left out. Those of a match in which another member behind
         the key or the token plays are left out until the match is over.
@@ -415,9 +458,9 @@ class Cases:
         matches: Select[UUID],
         ruleset: str | None = None,
     ) -> dict[int, tuple[int, int]]:
-        """Return by member how many knocks on these evenings of a club were upheld and dismissed.
+        """Return the numbers of upheld and dismissed knocks by member, on these evenings of a club.
 
-        Only the knocks in ``matches`` count, a query for ids.
+        Only knocks in ``matches`` count, a query for ids.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
@@ -445,7 +488,7 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases about a deal: opened after one event and up to another, or opened about it at any time,
+        """Return the cases about a deal, which were opened after one event and up to another or at any time about it,
         and the ``others``."""
         numbers = self.numbers_about(connection, match_id, deal, after=after, to=to) | {*others}
         return self._of(connection, match_id, viewer, self.entries.c.case.in_(numbers)) if numbers else ()
@@ -474,17 +517,17 @@ class Cases:
 
 
 def _sitting(members: tuple[int, ...]) -> str:
-    """Who sits in a match, to be searched for one of them."""
+    """Return the members in a match as text in which one of them can be searched."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
 def _member(members: str, seat: Actor | None) -> int | None:
-    """Who sits in this seat."""
+    """Return the member in a seat."""
     return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
 
 
-def _whose(sight: Sight) -> dict[str, Any]:
-    """Return the values by which the cases of an official are found: none if the caller is no official."""
+def _official_of(sight: Sight) -> dict[str, Any]:
+    """Return the parameters that select an official's cases. Without an official no case matches."""
     whose: dict[str, Any] = {"official": sight.official}
     if sight.club is None:
         return whose | {"by_token": True}
@@ -494,8 +537,8 @@ def _whose(sight: Sight) -> dict[str, Any]:
 
 
 def _listed(row: Any) -> Listed:
-    *told, opening = row
-    return Listed(*told, *opening)
+    *columns, opening = row
+    return Listed(*columns, *opening)
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:

@@ -1,4 +1,4 @@
-"""What closes a club's books: a digest over all their entries, which anybody who has them can make again."""
+"""The digest that closes a club's books. Any holder of the entries can compute it again."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -7,8 +7,8 @@ from projections.journal import JournalEntry
 
 
 def digest(before: str, entries: Iterable[JournalEntry]) -> str:
-    """SHA-256 in hex over the digest of the closing before, 64 zeros for the first, a line break, and a line of each
-    entry since: ``number|date|kind|currency|id/event|account:amount,…``, its accounts sorted."""
+    """Return a SHA-256 in hex over the previous closing's digest (64 zeros for the first), a line break, and a line
+    for each entry since: ``number|date|kind|currency|id/event|account:amount,…``, accounts sorted."""
     sum_ = sha256(f"{before}\n".encode())
     for entry in entries:
         sum_.update(line(entry).encode())
@@ -16,7 +16,7 @@ def digest(before: str, entries: Iterable[JournalEntry]) -> str:
 
 
 def line(entry: JournalEntry) -> str:
-    """An entry as it goes into the digest."""
+    """Return the line of an entry in the digest."""
     in_order = sorted(entry.postings, key=lambda one: one.account)
     postings = ",".join([f"{one.account}:{one.amount}" for one in in_order])
     return f"{entry.number}|{entry.date}|{entry.kind}|{entry.currency}|{entry.cause}|{postings}\n"

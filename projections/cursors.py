@@ -1,4 +1,4 @@
-"""Cursors: where in a list a page ended, for the next one to begin there."""
+"""Cursors: the place in a list where a page ended and the next one begins."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
@@ -11,18 +11,17 @@ from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column
 T = TypeVar("T")
 P = TypeVar("P")
 QUERIES_KEPT = 256
-"""Of the questions for pages of a list, which differ in their filters, and in how long a page is: each is put
-together once, since that takes longer than to answer it."""
+"""Cached queries for pages. They differ by filters and limit, and building one takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
-    """The cursor that names a place in a list."""
+    """Return the cursor for a place in a list."""
     body = msgspec.json.encode(place)
     return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
 
 
 def read_cursor(cursor: str, kind: type[T]) -> T:
-    """The place that a cursor names. Raises ``ValueError`` for what is none of ours."""
+    """Return the place in a cursor. Raises ``ValueError`` if the cursor is not one of the service."""
     try:
         raw = urlsafe_b64decode(cursor)
         if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
@@ -49,7 +48,7 @@ def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, 
 
 
 class Order:
-    """The order of a list, by columns of which no two of its rows have the same values, and the pages of it."""
+    """The order of a list by columns that are unique together, and its pages."""
 
     def __init__(self, place: type[tuple[Any, ...]], *columns: Column[Any]) -> None:
         """``place``: the types of the columns."""
@@ -59,13 +58,13 @@ class Order:
 
     @property
     def beyond(self) -> ColumnElement[bool]:
-        """Of a row: it comes after the place that the values of a cursor name."""
+        """The condition that a row comes after the place in a cursor."""
         named = (bindparam(name, type_=column.type) for name, column in zip(self._names, self.columns, strict=True))
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Those that :attr:`beyond` asks for: ``after_`` and the name of a column; of no cursor none. Raises
-        ``ValueError`` for what is no cursor of this list."""
+        """Return the parameters for :attr:`beyond`: ``after_`` and a column's name; empty without a cursor. Raises
+        ``ValueError`` if the cursor is not one of this list."""
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
@@ -78,6 +77,6 @@ class Order:
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """How many rows to ask for, to know whether there is a next page. It stands in the question itself: PostgreSQL
-    keeps its plan only then."""
+    """Return the limit of a query that also shows whether there is a next page. It is a literal: PostgreSQL keeps the
+    plan only then."""
     return literal_column(str(limit + 1), Integer)

@@ -1,7 +1,7 @@
-"""A club's journal: entries by double entry, as the ledger numbers them and as they are exported.
+"""A club's journal by double entry, numbered by the ledger, as it is exported.
 
-Amounts are minor units of a currency of two decimals, and **debit is positive**: what a member owes is above zero,
-what he is to receive below. An entry has one currency, and its postings add up to 0.
+Amounts are in minor units of a currency of two decimals. **Debit is positive**: a debt of a member is above zero, a
+credit below. An entry has one currency, and its postings add up to 0.
 """
 
 import datetime
@@ -19,25 +19,25 @@ __all__ = ["MEMBER", "OWN", "Account", "Balance", "Chart", "Journal", "JournalEn
 
 
 class JournalEntry(Value):
-    """An entry: the ``number`` of the club's, in one series from 1 on."""
+    """An entry. ``number`` counts the club's entries from 1."""
 
     number: int
     date: datetime.date
-    """On the club's clock; never before that of the entry before."""
+    """The day by the club's clock, never before the previous entry's."""
     kind: wire_types.Code
     currency: wire_types.Currency
     cause: str
-    """What made it: ``<aggregate id>/<event number>``."""
+    """The event that made the entry: ``<aggregate id>/<event number>``."""
     postings: tuple[Posting, ...]
     evening: int | None
     reverses: int | None
-    """The entry that it takes back."""
+    """The number of the entry that this one reverses."""
     by: Actor
     text: wire_types.Note = ""
 
 
 class Chart(Protocol):
-    """The accounts of a general bookkeeping, of four figures, that stand for the club's own."""
+    """The four-digit accounts of general bookkeeping for the club's own accounts."""
 
     @property
     def cash(self) -> str: ...
@@ -54,46 +54,46 @@ class Chart(Protocol):
 
 
 class Journal(Value):
-    """A club's journal over a span of days, both of them within: all that a file of it is made of.
+    """A club's journal over a span of days, both included.
 
-    ``opening`` plus the postings of ``entries`` gives ``closing``, which comes from the ledger: the file says it as
-    well, and the program that reads the file compares.
+    ``opening`` plus the postings of ``entries`` gives ``closing``, which comes from the ledger. A file repeats it, so
+    that the program that reads the file can compare.
     """
 
     club: wire_types.Name
     currencies: tuple[wire_types.Currency, ...]
     first: datetime.date
     last: datetime.date
-    """Before 9999-12-31: some files speak of the day after."""
+    """The last day, before 9999-12-31, since some files name the day after."""
     made: datetime.date
     """The day on which the file is made."""
     opening: tuple[Balance, ...]
-    """Before ``first``; what is left out is 0."""
+    """Balances before ``first``; those left out are 0."""
     entries: tuple[JournalEntry, ...]
-    """By number."""
+    """Entries in order of their numbers."""
     closing: tuple[Balance, ...]
-    """After ``last``; what is left out is 0."""
+    """Balances after ``last``; those left out are 0."""
     names: Mapping[int, str | None]
-    """Of the members who may be named, by number."""
+    """Names of the members who may be named, by member number."""
     sie: Chart
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """What the member is called whose account it is, where that may be told."""
+    """Return the name of an account's member, ``None`` if it may not be shown."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 
 
 def accounts(journal: Journal) -> tuple[Account, ...]:
-    """The club's own accounts, and then those of the members who have something to do with the span, by number."""
+    """Return the club's own accounts, then those of members with a balance or entry in the span, by number."""
     named = {one.account for one in (*journal.opening, *journal.closing)}
     named |= {posting.account for entry in journal.entries for posting in entry.postings}
     return (*OWN, *sorted(named - set(OWN), key=lambda account: int(account.removeprefix(MEMBER))))
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """What stands on each account in the end, also where it is 0: for each currency that the account has to do with,
-    and for the club's own accounts in each."""
+    """Return all balances at the end, including zeros: for the currencies that an account used, and for the club's
+    own accounts in each currency."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)
@@ -107,7 +107,7 @@ def balances(journal: Journal) -> tuple[Balance, ...]:
 
 
 def in_currency(journal: Journal, currency: wire_types.Currency) -> Journal:
-    """The part of the journal in one of its currencies."""
+    """Return the part of the journal in one currency."""
     return replace(
         journal,
         currencies=(currency,),
@@ -118,5 +118,5 @@ def in_currency(journal: Journal, currency: wire_types.Currency) -> Journal:
 
 
 def decimal(amount: int) -> str:
-    """An amount with its two decimals after a point: ``-4.00``."""
+    """Format an amount with two decimals: ``-4.00``."""
     return f"{'-' if amount < 0 else ''}{abs(amount) // 100}.{abs(amount) % 100:02}"

@@ -1,7 +1,7 @@
-"""The log as a tree: the hash of every row in the order in which the store has them, in tiles, and where each stands.
+"""The projection of the log as a Merkle tree: the hashes of all rows in log order, in tiles, and their positions.
 
-It takes all rows of all aggregates, whatever they hold. A leaf's number is the number of rows before it: positions in
-the log have gaps, leaves have none.
+It covers all rows of all aggregates, whatever their content. A leaf's number is the number of rows before it:
+positions in the log have gaps, leaves have none.
 """
 
 from array import array
@@ -35,8 +35,8 @@ TILES_AT_ONCE = 100
 
 
 class Edge(NamedTuple):
-    """The last tiles of all levels: how many leaves there are, the hashes by level, and the positions of the last
-    leaves, with that of the very last."""
+    """The last tile of every level: the number of leaves, the hashes by level, and the positions of the last
+    leaves."""
 
     size: int
     hashes: dict[int, bytes]
@@ -44,12 +44,12 @@ class Edge(NamedTuple):
 
     @property
     def position(self) -> int:
-        """Of the last leaf, or 0."""
+        """The position of the last leaf, or 0."""
         return _positions(self.positions)[-1] if self.positions else 0
 
 
 class Log:
-    """The book of the tree."""
+    """The projection of the tree."""
 
     name = key = "log"
     takes: frozenset[str] | None = None
@@ -86,18 +86,18 @@ class Log:
         self._change = update(self.tiles).where(this.level == bindparam("at"), this.number == bindparam("of"))
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the rows of a page; what it has already, it passes over. No row is one that it cannot take."""
+        """Apply the rows of a page, except those already applied. Any row can be applied."""
         edge = self.edge(connection)
         rows = page.after(edge.position).rows
         if rows:
             self.grow(connection, edge, rows, leaves_of(rows))
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
-        """Takes in rows behind the edge, and their hashes."""
+        """Add rows and their hashes after the edge."""
         changed = rolled_up(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
@@ -118,11 +118,11 @@ class Log:
             connection.execute(insert(self.tiles), new)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """It tells nothing of a match by itself: whether a row is there is told by the row's position."""
+        """Return 0: the projection has no versions. The row's position shows whether a row is included."""
         return 0
 
     def edge(self, connection: Connection) -> Edge:
-        """Where it goes on."""
+        """Return the edge, to which the next rows are added."""
         found = connection.execute(self._last).one_or_none()
         if found is None:
             return Edge(0, {}, b"")
@@ -130,20 +130,20 @@ class Log:
         size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
         while size >> TILE_HEIGHT * level:
             tile = connection.scalar(self._tile, {"level": level, "number": _last(size, level)})
-            if tile is not None:  # it was taken away: who needs it says so
+            if tile is not None:  # if it was deleted, the reader that needs it raises
                 hashes[level] = bytes(tile)
             level += 1
         return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
-        """How many leaves there are."""
+        """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
         if found is None:
             return 0
         return int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
     def tree(self, connection: Connection, size: int) -> Tree:
-        """The tree over the first leaves, of which there are so many; while the connection is open."""
+        """Return the tree over the first ``size`` leaves, usable while the connection is open."""
         known: dict[tuple[int, int], bytes] = {}
 
         def tile(level: int, number: int) -> bytes:
@@ -154,7 +154,7 @@ class Log:
         return Tree(size=size, tiles=tile)
 
     def tiles_of(self, connection: Connection, level: int, *, first: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
-        """The tiles of a level, from this number on: its number, its hashes, and the positions of its rows."""
+        """Yield the number, the hashes and the row positions of each tile of a level from ``first`` on."""
         this = self.tiles.c
         query = select(this.number, this.hashes, this.positions).where(this.level == level).order_by(this.number)
         while tiles := connection.execute(query.where(this.number >= first).limit(TILES_AT_ONCE)).all():
@@ -163,18 +163,18 @@ class Log:
             first = tiles[-1].number + 1
 
     def leaves(self, connection: Connection, *, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
-        """All leaves from the tile of this number on: the number of each, the position of its row, and its hash."""
+        """Yield the number, the row's position and the hash of each leaf from tile ``first`` on."""
         for number, hashes, positions in self.tiles_of(connection, 0, first=first):
             for place, position in enumerate(_positions(positions)):
                 yield number * TILE_WIDTH + place, position, hashes[place * HASH_BYTES :][:HASH_BYTES]
 
     def size_at(self, connection: Connection, position: int) -> int:
-        """How many leaves are of rows up to a position."""
+        """Return the number of leaves of rows up to a position."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
 
     def index(self, connection: Connection, position: int) -> int | None:
-        """The number of the leaf of the row at a position; ``None`` where it has not come to it."""
+        """Return the number of the leaf of the row at a position, ``None`` if that is not applied yet."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None
@@ -186,7 +186,7 @@ class Log:
 
 
 def _last(size: int, level: int) -> int:
-    """The number of the last tile of a level, where there are so many leaves."""
+    """Return the number of the last tile of a level over ``size`` leaves."""
     return ((size >> TILE_HEIGHT * level) - 1) // TILE_WIDTH
 
 
@@ -195,23 +195,23 @@ def _positions(packed: bytes) -> "array[int]":
 
 
 class _Written(dict[Any, str]):
-    """How ids are written, by how they stand in the rows of a page: to write one takes longer than to hash a row."""
+    """Formatted ids by their stored form on a page. Formatting one takes longer than hashing a row."""
 
     def __missing__(self, aggregate_id: Any) -> str:
         try:
             written = str(UUID(aggregate_id))
-        except (ValueError, TypeError, AttributeError):  # SQLite takes any text for one, and bytes
+        except (ValueError, TypeError, AttributeError):  # SQLite stores any text or bytes in the column
             written = str(aggregate_id)
         self[aggregate_id] = written
         return written
 
 
 def leaves_of(rows: Sequence[Row]) -> bytes:
-    """The hashes of rows, end to end."""
+    """Return the concatenated hashes of rows."""
     written = _Written()
     try:
         return leaf_hashes(rows, written)
-    except TypeError:  # SQLite takes any text for what is stored
+    except TypeError:  # SQLite stores any text in the column
         return leaf_hashes([(*row[:4], _bytes(row[4])) for row in rows], written)
 
 

@@ -1,4 +1,4 @@
-"""The index of matches, for lists of them."""
+"""The projection of matches, for lists."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
@@ -62,9 +62,9 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in the list. ``deal`` is the one under way, or the last one when the match is over.
+    """A match in a list. ``deal`` is the current deal, or the last one if the match is over.
 
-    ``winner`` is of partners the first, and ``None`` in a match that is over if nobody won it.
+    ``winner`` is the first of partners, and ``None`` in a match that is over if it has no winner.
     """
 
     match: UUID
@@ -86,7 +86,7 @@ class Listed(Value):
 
 
 def listed(entry: Listed | None, recorded: Recorded) -> Listed:
-    """The entry of a match after one more event."""
+    """Return the entry of a match after an event."""
     number, at, event = recorded.originator_version, recorded.at, recorded.event
     if isinstance(event, MatchOpened):
         return Listed(
@@ -129,28 +129,28 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
 
 
 ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
-"""What a match may be over with, or go on again."""
+"""Event types that end a match or reopen it."""
 
 
 class Standing(NamedTuple):
-    """What a member's matches came to that are over: how many, how many of them won, and the points in halves."""
+    """A member's results in finished matches: the number, the wins, and the points in halves."""
 
     played: int
     won: int
     halves: int
 
 
-Part = Literal["public", "its public", "club", "private", "his"]
-"""Of what somebody may see: the public matches, or those of one club; of his club those for its members, the private
-ones, or of those only his own."""
+Part = Literal["public", "its public", "club", "private", "own"]
+"""A part of the visible matches: the public ones, or those of a club; of the caller's club those for its members, all
+private ones, or the private ones in which the caller plays."""
 
 
 IDS_MAX = 10_000
-"""Ids in one statement: SQLite takes at most 32,766."""
+"""Ids in one statement: SQLite allows at most 32,766."""
 
 
 class Matches:
-    """The book of all matches."""
+    """The projection of all matches."""
 
     name, key = "matches", "matches_2"
     takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
@@ -185,7 +185,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # Of members of a club, what it came to in a match that is over: points in halves.
+            # For members of a club, the result of a finished match: points in halves.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -199,11 +199,11 @@ class Matches:
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
+        """Apply the events of a page, except those already applied."""
         query = select(self.entries).where(self.entries.c.match.in_(page.histories))
         known = {row.match: Listed(**row._mapping) for row in connection.execute(query)}
         versions = {match_id: entry.version for match_id, entry in known.items()}
@@ -228,7 +228,7 @@ class Matches:
             connection.execute(update(self.players).where(this), results)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that the list knows of."""
+        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.entries.c.version).where(self.entries.c.match == match_id)) or 0
 
     def page(
@@ -247,12 +247,10 @@ class Matches:
         after: str | None = None,
         limit: int = 50,
     ) -> tuple[tuple[Listed, ...], str | None]:
-        """Matches that somebody may see in the order in which they were opened, and the cursor of the next page if
-        there is one.
+        """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player`` is a whole name, ``member`` a member of the ``club``; ``opened_from`` is within the span,
-        ``opened_to`` behind it. ``after`` is the cursor that the page before gave: raises ``ValueError`` if it is
-        not.
+        ``player`` is a whole name, ``member`` a member of the ``club``. ``opened_from`` is inclusive, ``opened_to``
+        exclusive. ``after`` is the previous page's cursor. Raises ``ValueError`` if it is not one.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -272,10 +270,10 @@ class Matches:
         return self._order.page(found, limit)
 
     def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], limit: int) -> Select[Any]:
-        """A page of these parts, for the values that are given by these names.
+        """Return the query for a page of these parts, with parameters of the ``given`` names.
 
-        Each part is found by an index in its order, and of each no more than a page is read: where it stands, and all
-        of a match only of those that are on the page.
+        Each part is selected by an index in its order, and at most a page of it. Whole rows are read only for the
+        resulting page.
         """
         entries = self.entries.c
         filters = {
@@ -290,14 +288,14 @@ class Matches:
         }
         wanted = [condition for name, condition in filters.items() if name in given]
         order, most = self._order.columns, rows_of(limit)
-        pages = [select(*order).where(self._seen(part), *wanted).order_by(*order).limit(most) for part in parts]
+        pages = [select(*order).where(self._is_in_part(part), *wanted).order_by(*order).limit(most) for part in parts]
         if len(pages) == 1:
             return pages[0].with_only_columns(*entries)
-        together = union_all(*(page.subquery().select() for page in pages)).subquery()
-        page = select(together).order_by(*together.c).limit(most).subquery()
+        all_parts = union_all(*(page.subquery().select() for page in pages)).subquery()
+        page = select(all_parts).order_by(*all_parts.c).limit(most).subquery()
         return select(self.entries).join(page, entries.match == page.c.match).order_by(*page.c)
 
-    def _seen(self, part: Part) -> ColumnElement[bool]:
+    def _is_in_part(self, part: Part) -> ColumnElement[bool]:
         entries = self.entries.c
         public, club, private = (entries.visibility == who for who in ("public", "club", "private"))
         own: ColumnElement[bool] = entries.club == bindparam("club")
@@ -306,20 +304,20 @@ class Matches:
             "its public": own & public,
             "club": own & club,
             "private": own & private,
-            "his": own & private & self._plays("holder"),
+            "own": own & private & self._plays("holder"),
         }
         return seen[part]
 
     def _plays(self, who: str) -> ColumnElement[bool]:
-        """Of a match: somebody plays in it, by whose name the value goes."""
+        """Return the condition that a player plays in a match; the parameter ``who`` is their key."""
         players = self.players.c
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
-        """Return those of the matches that somebody is told of in lists."""
+        """Return those of the matches that are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
-        parts = or_(*(self._seen(part) for part in _parts(sight, None)))
+        parts = or_(*(self._is_in_part(part) for part in _parts(sight, None)))
         wanted, found = list(set(matches)), set[UUID]()
         for first in range(0, len(wanted), IDS_MAX):
             query = select(entries.match).where(parts, entries.match.in_(wanted[first : first + IDS_MAX]))
@@ -327,10 +325,10 @@ class Matches:
         return found
 
     def of_club(self, club: UUID, sight: Sight) -> Select[UUID]:
-        """Return the query for the ids of those matches of a club that somebody is shown in lists."""
+        """Return the query for the ids of a club's matches that are visible in lists."""
         given = {"club": club, "holder": _member_key(sight.club, sight.member)}
-        seen = or_(*(self._seen(part) for part in _parts(sight, club)))
-        query = select(self.entries.c.match).where(seen)
+        is_visible = or_(*(self._is_in_part(part) for part in _parts(sight, club)))
+        query = select(self.entries.c.match).where(is_visible)
         return query.params({name: value for name, value in given.items() if value is not None})
 
     def standings(
@@ -341,7 +339,7 @@ class Matches:
         sight: Sight,
         ruleset: str | None = None,
     ) -> dict[int, Standing]:
-        """Return by member the results of the matches of these evenings of a club that are over and may be seen."""
+        """Return each member's results in the visible finished matches of these evenings of a club."""
         players = self.players.c
         query = select(
             players.member,
@@ -356,27 +354,27 @@ class Matches:
         return {row.member: Standing(row.played, row.won, row.halves) for row in rows}
 
     def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
-        """How many matches of a club are not over; those in which a member plays."""
+        """Return the number of a club's matches that are not over, or of those in which a member plays."""
         entries, players = self.entries.c, self.players.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
         if member is not None:
-            his = select(players.match).where(players.club == club, players.member == member)
-            query = query.where(entries.match.in_(his))
+            own = select(players.match).where(players.club == club, players.member == member)
+            query = query.where(entries.match.in_(own))
         return connection.scalar(query) or 0
 
 
 def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
-    """What somebody may see; ``club``: where only its matches are asked for."""
+    """Return the visible parts. ``club``: list only its matches."""
     public: Part = "public" if club is None else "its public"
     if sight.club is None or club not in (None, sight.club):
         return (public,)
     if sight.whole_club:
         return (public, "club", "private")
-    return (public, "club") if sight.member is None else (public, "club", "his")
+    return (public, "club") if sight.member is None else (public, "club", "own")
 
 
 def _players(entry: Listed) -> Iterator[dict[str, Any]]:
-    """What the players of a match are found by: names, or members of their club."""
+    """Yield the rows by which players are found: by name, or by member of the club."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
@@ -387,13 +385,13 @@ def _players(entry: Listed) -> Iterator[dict[str, Any]]:
 
 
 def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
-    """What a match has come to for each member, by one of :data:`ENDS`: nothing where it goes on, or was not
+    """Return the members' results after an event of :data:`ENDS`, empty if the match continues or was not
     finished."""
     won = end.won if isinstance(end, ProtocolCorrected) else end
     over = entry.status == "over" and won is not None
     winners = (getattr(won, "seats", ()) or (getattr(won, "seat", None),)) if over else ()
     parts = 1 if getattr(end, "halves", False) else 2
-    assert entry.club is not None, "its members play"
+    assert entry.club is not None, "the caller checks this"
     return [
         {
             "id": entry.match,
@@ -406,15 +404,15 @@ def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
 
 
 def _changed(entry: Listed) -> dict[str, Any]:
-    """What later events may change."""
+    """Return the columns that later events may change."""
     return {name: getattr(entry, name) for name in ("status", "changed_at", "deal", "version", "winner")}
 
 
 def _key(name: str) -> str:
-    """What a player is found by: of a fixed length, since a database cannot index a name of any."""
+    """Return the key of a player, of fixed length, since a database cannot index a name of any length."""
     return sha256(name.encode()).hexdigest()
 
 
 def _member_key(club: UUID | None, member: int | None) -> str | None:
-    """What a member of a club is found by, where one is named."""
+    """Return the key of a member, ``None`` unless both are given."""
     return None if club is None or member is None else _key(member_of(club, member))

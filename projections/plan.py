@@ -1,9 +1,8 @@
-"""Settling up: which payments bring all balances to 0, and as few of them as can be.
+"""Settling up: the fewest payments that bring all balances to 0.
 
-Whoever is not even is a node: members, and the club, which stands for cash, bank and what else is its own. People who
-are even among themselves make a group, and n people in a group need n - 1 payments: the more groups, the fewer
-payments. To find the most groups is hard (it holds the problem of subset sums), so it is done exactly up to
-:data:`EXACT_MAX` nodes.
+Each member with a balance is a node. So is the club, which represents cash, bank and its other accounts. A group is a
+set of nodes whose balances add up to 0. A group of n needs n - 1 payments, so more groups mean fewer payments.
+Finding the most groups is hard (subset sum reduces to it), so it is done exactly only up to :data:`EXACT_MAX` nodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,39 +23,38 @@ Node = Annotated[
     Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
 ]
 EXACT_MAX = 16
-"""So many nodes, when equal opposites are settled, are grouped in the best way: it takes 2^n steps."""
+"""Most nodes left after settling equal opposites for which the best grouping is searched: 2^n steps."""
 TRIPLES_MAX = 400
-"""Among so many nodes groups of three are looked for: it takes n^2 steps."""
+"""Most nodes among which groups of three are searched: n^2 steps."""
 
 
 class Payment(Value):
-    """One payment, in minor units."""
+    """A payment, in minor units."""
 
     id: wire_types.Digest
-    """The same for as long as the same payment is proposed for the same purpose."""
+    """An id that stays the same while the same payment is proposed for the same purpose."""
     payer: Node
     payee: Node
     amount: wire_types.Money
 
 
 class Plan(Value):
-    """Payments after which nobody owes anything. There are as many as nodes less ``groups``."""
+    """Payments that settle all balances: the number of nodes less ``groups``."""
 
     payments: tuple[Payment, ...]
     minimal: bool
-    """Whether no plan has fewer; for many people it may, and nobody knows."""
+    """No plan has fewer payments. False if that is unknown, which happens with many nodes."""
     groups: wire_types.Tally
 
 
 Owed = tuple[Node, int]
-"""A node, and what it owes: below zero what it is to receive."""
+"""A node and the amount it owes; negative: the amount due to it."""
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:
-    """The payments that settle the balances of members, debit positive: above zero is what a member owes.
+    """Return the payments that settle the members' balances; a positive balance is a debt.
 
-    What members do not settle among themselves goes to or from the club. ``purpose`` says what is settled (the club,
-    an evening, a currency), and makes the ids of payments its own.
+    The remainder is paid to or by the club. ``purpose`` (club, evening, currency) is part of the payments' ids.
     """
     nodes: dict[Node, int] = {member: balances[member] for member in sorted(balances) if balances[member]}
     if rest := -sum(nodes.values()):
@@ -76,8 +74,8 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 
 
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Pairs of whom one owes what the other is to receive, and who is left. No best grouping is lost by it: where it
-    has the two in different groups, the others of both are one."""
+    """Return pairs of nodes with opposite amounts, and the remaining nodes. This loses no best grouping: two groups
+    that each contain one of the pair can be merged without it."""
     waiting: dict[int, list[Owed]] = {}
     pairs = []
     for node in nodes:
@@ -90,7 +88,7 @@ def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Groups of three, the first that there are, and who is left. No two of the nodes are equal opposites."""
+    """Return groups of three, each the first found, and the remaining nodes, if no two are equal opposites."""
     triples: list[list[Owed]] = []
     left = dict(nodes)
     if len(nodes) > TRIPLES_MAX:
@@ -107,10 +105,9 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """The most groups that are even in themselves.
+    """Return the largest number of groups that each add up to 0.
 
-    Somebody is taken away from a set at a time, and ``best[S]`` is how often the rest can have been even on the way
-    to S: ``max best[S - i] + [sum(S) = 0]``.
+    ``best[S]`` is the most groups in a subset S, built up one node at a time: ``max best[S - i] + [sum(S) = 0]``.
     """
     sums, best = [0], [0]
     for _, amount in nodes:
@@ -132,7 +129,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Payer, payee and amount: who owes most pays whom most is owed, of equals the lower number, the club last."""
+    """Return payers, payees and amounts of a group. The largest debtor pays the largest creditor; of equals the lower
+    member number comes first, the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

@@ -1,7 +1,7 @@
-"""The pot: what lies in it, and who put in or drew what, deal by deal, by which rule.
+"""The projection of pots: the contents, and what each player put in or drew in each deal, by which rule.
 
-Nothing is reckoned here but sums: why somebody pays, the referee has said in the event. The book keeps a row for
-each match, since it cannot tell which games have a pot: where there is none, nothing ever comes into it.
+It calculates only sums; the event has the reason of each entry. Every match has a row, since the projection does not
+know which games have a pot. Without one it stays empty.
 """
 
 import msgspec
@@ -19,11 +19,11 @@ from referee.value import EventNumber, RuleId, Seat, Value, Version
 from referee.visibility import Event, Recorded
 
 STAKED = "pot/staked"
-"""The topic of a stake, a fact of games with a pot alone: ``seat`` put ``amount`` into the pot."""
+"""Topic of a stake, an event of games with a pot: ``seat`` put ``amount`` into the pot."""
 
 
 class PotPending(Value):
-    """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
+    """A stake in the current deal, and its event. It becomes an entry when the deal is scored."""
 
     seat: Seat
     units: wire_types.Money
@@ -31,7 +31,8 @@ class PotPending(Value):
 
 
 class PotLine(Value):
-    """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the one that wrote the line."""
+    """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the number of the event that
+    scored it."""
 
     deal: wire_types.DealNumber
     kind: wire_types.Code
@@ -42,7 +43,7 @@ class PotLine(Value):
 
 
 class PotClosed(Value):
-    """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
+    """The end of the session: ``before`` plus the ``entries``, the amounts drawn, gives ``after``."""
 
     before: wire_types.Money
     after: wire_types.Money
@@ -52,10 +53,10 @@ class PotClosed(Value):
 
 
 class Pot(Value):
-    """The pot of a match after its event number ``version``: ``opening`` plus all entries gives ``contents``.
+    """The pot of a match after event ``version``: ``opening`` plus all entries gives ``contents``.
 
-    Entries are above zero for what was put in, below for what was drawn. They and all sums are in minor units of
-    ``currency``, or where it is ``null`` in the game's own units.
+    Entries are above zero for units put in, below for units drawn. All amounts are in minor units of ``currency``, or
+    in the game's units if that is ``null``.
     """
 
     match: wire_types.MatchId
@@ -64,19 +65,19 @@ class Pot(Value):
     players: wire_types.Names
     currency: wire_types.Currency | None
     opening: wire_types.Money
-    """What lay in it at the start."""
+    """The contents at the start."""
     contents: wire_types.Money
-    """What lies in it, without ``pending``."""
+    """The present contents, without ``pending``."""
     pending: wire_types.Many[PotPending] = ()
     lines: wire_types.Many[PotLine] = ()
-    """The deals that count, as they count."""
+    """The deals that count, in their corrected form."""
     closed: PotClosed | None = None
     corrected: wire_types.Events = ()
-    """The numbers of the events that corrected it."""
+    """The numbers of the events that corrected the pot."""
 
 
 def entered(pot: Pot | None, recorded: Recorded) -> Pot:
-    """The pot after one more event, with the line that it may have written."""
+    """Return the pot after an event, with the line that it may have added."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -113,8 +114,8 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
 
 
 def _staked(event: Event, number: int) -> PotPending:
-    said = msgspec.to_builtins(event)
-    return PotPending(seat=said["seat"], units=said["amount"], event=number)
+    fields = msgspec.to_builtins(event)
+    return PotPending(seat=fields["seat"], units=fields["amount"], event=number)
 
 
 def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
@@ -150,7 +151,7 @@ def _shared(shares: tuple[int, ...], rule: RuleId, before: int, after: int, numb
 
 
 def amended(pot: Pot, corrections: Corrections) -> Pot:
-    """The pot with its lines as they count."""
+    """Return the pot with its lines in their corrected form."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
         for one in by.lines:
@@ -166,7 +167,7 @@ def amended(pot: Pot, corrections: Corrections) -> Pot:
 
 
 class Pots(Sheets[Pot]):
-    """The book of all pots; a pot in a game that has none is empty."""
+    """The projection of all pots. In a game without a pot it is empty."""
 
     name, key, kind, line = "pots", "pots_4", Pot, PotLine
     takes = topics(
@@ -182,10 +183,10 @@ COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 
 def csv(pot: Pot) -> str:
-    """The pot as CSV after RFC 4180: a row for what lay in it at the start, then one for each entry.
+    """Return the pot as CSV after RFC 4180: a row for the opening contents, then one for each entry.
 
-    ``deal`` its number, empty at the start and at the end of the session; ``player`` by name; ``units`` put in, or
-    below zero drawn; ``rule`` why; ``contents`` what lies in the pot then.
+    ``deal``: its number, empty at the start and the end of the session; ``player``: the name; ``units``: put in, or
+    drawn if below zero; ``rule``: the reason; ``contents``: the pot after the entry.
     """
     names = columns_of(pot.players)
     contents = pot.opening

@@ -1,9 +1,9 @@
-"""The protocol: each match's score sheet, line by line as the deals were written into it.
+"""The projection of protocols: each match's score sheet with a line for every scored deal.
 
-Nothing is reckoned here but sums: why a number stands on a line, the referee has said in the event.
+It calculates only sums; the event has the reason of each number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -51,18 +51,18 @@ from referee.value import (
     WonBy,
     tied,
 )
-from referee.visibility import Recorded
+from referee.visibility import Event, Recorded
 
 LOOK = 8
-"""Lines that are looked at together for a deal and its neighbours; more only where deals were voided."""
+"""Lines read at once to find a deal and its neighbours. More are read only if deals were voided."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
-"""How a match has ended that nobody won."""
+"""The ways in which an official ends a match without a winner."""
 VOIDED = "voided"
-"""The kind of a line that holds no more than the penalties of a deal that was voided."""
+"""Kind of a line that holds only the penalties of a voided deal."""
 
 
 class Pending(Value):
-    """A penalty knocked up in the deal under way, and the event that imposed it."""
+    """A penalty imposed in the current deal, and its event."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -71,7 +71,7 @@ class Pending(Value):
 
 
 class LineEntry(Value):
-    """One number on a line: why it stands there, and the events that show it."""
+    """A number on a line: its rule, and the events that show it."""
 
     seat: Seat
     points: Points
@@ -80,11 +80,12 @@ class LineEntry(Value):
 
 
 class LineWritten(Value):
-    """A scored deal. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say why.
+    """A scored deal. Tuples are by seat; ``before`` plus ``change`` gives ``points``, and ``entries`` give the
+    reasons.
 
-    ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
-    ``detail`` is what only this game has to tell. ``kind`` is ``voided`` where an official voided the deal and its
-    penalties were entered all the same: the deal has a line of its own later.
+    ``event`` is the number of the event that scored the deal. ``pot_before`` and ``pot`` are ``null`` in games
+    without a pot. ``detail`` has fields of this game only. ``kind`` is ``voided`` if an official voided the deal and
+    its penalties still count; the deal then gets its own line later.
     """
 
     deal: wire_types.DealNumber
@@ -107,27 +108,27 @@ class LineWritten(Value):
 
 
 class LineWas(CorrectedBy):
-    """A line that counts no more as it stands here, and the correction by which it does not."""
+    """A former version of a line, and the correction that replaced it."""
 
     line: LineWritten
-    """The line as it was."""
+    """The line before the correction."""
 
 
 class Line(LineWritten):
-    """A scored deal, as it counts. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say
-    why.
+    """A scored deal in its corrected form. Tuples are by seat; ``before`` plus ``change`` gives ``points``, and
+    ``entries`` give the reasons.
 
-    ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
-    ``detail`` is what only this game has to tell. ``kind`` is ``voided`` where an official voided the deal and its
-    penalties were entered all the same: the deal has a line of its own later.
+    ``event`` is the number of the event that scored the deal. ``pot_before`` and ``pot`` are ``null`` in games
+    without a pot. ``detail`` has fields of this game only. ``kind`` is ``voided`` if an official voided the deal and
+    its penalties still count; the deal then gets its own line later.
     """
 
     was: wire_types.Many[LineWas] = ()
-    """The line as it was written, and after each correction but the last; empty: it was not corrected."""
+    """The original line, and the line after each correction but the last; empty: the line was never corrected."""
 
 
 class Closing(Value):
-    """The official ended the match, and the pot was shared: ``before`` and ``change``, what each drew, give
+    """The end of a match by an official who shared the pot: ``before`` plus ``change``, the shares, gives
     ``points``."""
 
     rule: RuleId
@@ -140,7 +141,7 @@ class Closing(Value):
 
 
 class Protocol(Value):
-    """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
+    """A match's score sheet after event ``version``. Tuples of numbers are by seat."""
 
     match: wire_types.MatchId
     version: Version
@@ -149,106 +150,125 @@ class Protocol(Value):
     opening: wire_types.PointsBySeat
     """Points at the start."""
     taken_over: bool
-    """The start was taken from a match begun on paper."""
+    """True if the match was continued from paper, with these points."""
     points: wire_types.BySeat[Points]
-    """Points as they stand."""
+    """Present points."""
     lines: wire_types.Many[Line] = ()
     pending: wire_types.Many[Pending] = ()
     eliminated: wire_types.Seats = ()
     over: bool = False
     abandoned: bool = False
-    """The official ended it unfinished."""
+    """True if an official ended the match unfinished."""
     winner: Seat | None = None
-    """Who won; of partners the first. ``null`` in a match that is over: nobody."""
+    """The winner, of partners the first. ``null`` in a match that is over: it has no winner."""
     winners: wire_types.Seats = ()
-    """All who won: more than one where partners do."""
+    """All winners: several if partners win."""
     won_by: WonBy | None = None
     won_rule: RuleId | None = None
     settlement: wire_types.MoneyBySeat | None = None
-    """What each seat receives, in minor units."""
+    """Amount for each seat in minor units; above zero is received."""
     closing: Closing | None = None
-    """The last line where a pot is shared at the end."""
+    """The last line, if the pot was shared at the end."""
     dealer: Seat | None = None
-    """Who dealt last."""
+    """The last dealer."""
     struck: wire_types.Many[LineWas] = ()
-    """Lines that count for nothing: struck by an official, or played after the match was won."""
+    """Lines that no longer count: struck by an official, or played after the match was won."""
     corrected: wire_types.Events = ()
-    """The numbers of the events that corrected it."""
+    """The numbers of the events that corrected the protocol."""
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """The sheet after one more event, with the line that it may have written."""
+    """Return the sheet after an event, with the line that it may have added."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
-        return Protocol(
-            match=str(recorded.originator_id),
-            version=number,
-            ruleset=event.ruleset,
-            players=event.players,
-            opening=event.points,
-            taken_over=event.taken_over,
-            points=event.points,
-        )
+        return _opened(event, recorded)
     assert sheet is not None, "a match begins with its opening"
-    match event:
-        case PenaltyImposed():
-            pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
-            return replace(sheet, version=number, pending=(*sheet.pending, pending))
-        case Dealt(dealer=dealer):
-            return replace(sheet, version=number, dealer=dealer)
-        case DealScored():
-            return replace(
-                sheet,
-                version=number,
-                points=in_points(event.points, event.halves),
-                lines=(*sheet.lines, _line(event, number)),
-                pending=(),
-                eliminated=event.eliminated,
-            )
-        case ActTakenBack():
-            stands = tuple(one for one in sheet.pending if not event.undoes(one.event))
-            return replace(sheet, version=number, pending=stands)
-        case DealVoided() if event.points:
-            line = _line_of_voided(sheet, event, number)
-            return replace(sheet, version=number, points=line.points, lines=(*sheet.lines, line), pending=())
-        case PlayerEliminated(seat=seat) if seat not in sheet.eliminated:
-            return replace(sheet, version=number, eliminated=(*sheet.eliminated, seat))
-        case MatchWon():
-            return replace(
-                sheet,
-                version=number,
-                points=in_points(event.points, event.halves),
-                over=True,
-                winner=event.seat,
-                winners=event.seats or (() if event.seat is None else (event.seat,)),
-                won_by=event.by,
-                won_rule=event.rule,
-                settlement=event.settlement,
-            )
-        case MatchClosed():
-            return replace(
-                sheet,
-                version=number,
-                points=event.points,
-                over=True,
-                settlement=event.settlement,
-                closing=_closing(event, number),
-            )
-        case ProtocolCorrected():
-            return _corrected(replace(sheet, version=number, corrected=(*sheet.corrected, number)), event)
-        case MatchAbandoned():
-            sheet = replace(sheet, version=number, over=True, abandoned=True, pending=())  # no deal will enter it
-            if not event.shares:
-                return sheet
-            closing = _closing(event, number)
-            return replace(sheet, points=event.points, settlement=event.settlement, closing=closing)
-    return replace(sheet, version=number)
+    sheet = replace(sheet, version=number)
+    change = CHANGES.get(type(event))
+    return sheet if change is None else change(sheet, event, number)
 
 
-def _corrected(sheet: Protocol, event: ProtocolCorrected) -> Protocol:
+def _opened(event: MatchOpened, recorded: Recorded) -> Protocol:
+    return Protocol(
+        match=str(recorded.originator_id),
+        version=recorded.originator_version,
+        ruleset=event.ruleset,
+        players=event.players,
+        opening=event.points,
+        taken_over=event.taken_over,
+        points=event.points,
+    )
+
+
+# Changes of the sheet by type of event. Each function gets the event and its number.
+
+
+def _penalty_imposed(sheet: Protocol, event: PenaltyImposed, number: int) -> Protocol:
+    pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
+    return replace(sheet, pending=(*sheet.pending, pending))
+
+
+def _dealt(sheet: Protocol, event: Dealt, number: int) -> Protocol:
+    return replace(sheet, dealer=event.dealer)
+
+
+def _scored(sheet: Protocol, event: DealScored, number: int) -> Protocol:
+    return replace(
+        sheet,
+        points=in_points(event.points, event.halves),
+        lines=(*sheet.lines, _line(event, number)),
+        pending=(),
+        eliminated=event.eliminated,
+    )
+
+
+def _act_taken_back(sheet: Protocol, event: ActTakenBack, number: int) -> Protocol:
+    return replace(sheet, pending=tuple(one for one in sheet.pending if not event.undoes(one.event)))
+
+
+def _voided(sheet: Protocol, event: DealVoided, number: int) -> Protocol:
+    if not event.points:
+        return sheet
+    line = _line_of_voided(sheet, event, number)
+    return replace(sheet, points=line.points, lines=(*sheet.lines, line), pending=())
+
+
+def _eliminated(sheet: Protocol, event: PlayerEliminated, number: int) -> Protocol:
+    if event.seat in sheet.eliminated:
+        return sheet
+    return replace(sheet, eliminated=(*sheet.eliminated, event.seat))
+
+
+def _won(sheet: Protocol, event: MatchWon, number: int) -> Protocol:
+    return replace(
+        sheet,
+        points=in_points(event.points, event.halves),
+        over=True,
+        winner=event.seat,
+        winners=event.seats or (() if event.seat is None else (event.seat,)),
+        won_by=event.by,
+        won_rule=event.rule,
+        settlement=event.settlement,
+    )
+
+
+def _closed(sheet: Protocol, event: MatchClosed, number: int) -> Protocol:
+    closing = _closing(event, number)
+    return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
+
+
+def _abandoned(sheet: Protocol, event: MatchAbandoned, number: int) -> Protocol:
+    sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
+    if not event.shares:
+        return sheet
+    return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
+
+
+def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protocol:
     points, won = in_points(event.points, event.halves), event.won
     sheet = replace(
         sheet,
+        corrected=(*sheet.corrected, number),
         points=points,
         eliminated=event.eliminated,
         over=won is not None,
@@ -270,8 +290,22 @@ def _corrected(sheet: Protocol, event: ProtocolCorrected) -> Protocol:
     return replace(sheet, winner=won.seat, winners=winners, won_by=won.by, won_rule=won.rule)
 
 
+CHANGES: dict[type[Event], Callable[[Protocol, Any, int], Protocol]] = {
+    PenaltyImposed: _penalty_imposed,
+    Dealt: _dealt,
+    DealScored: _scored,
+    ActTakenBack: _act_taken_back,
+    DealVoided: _voided,
+    PlayerEliminated: _eliminated,
+    MatchWon: _won,
+    MatchClosed: _closed,
+    MatchAbandoned: _abandoned,
+    ProtocolCorrected: _corrected,
+}
+
+
 def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
-    assert event.pot is not None, "it was shared"
+    assert event.pot is not None, "the pot was shared"
     return Closing(
         rule=won.rule,
         before=_change(won.shares, event.points),
@@ -284,7 +318,7 @@ def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
 
 
 def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
-    """The sheet with its lines as they count, what they were before, and those that were struck."""
+    """Return the sheet with corrected lines, their former versions, and the struck lines."""
     lines = {line.event: line for line in sheet.lines}
     struck: dict[int, tuple[int, ProtocolCorrected]] = {}
     for number, by in corrections:
@@ -335,7 +369,7 @@ def _change(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
 def _line_of_voided(sheet: Protocol, event: DealVoided, number: int) -> Line:
     change = _change(event.before, event.points)
     seats = len(sheet.players)
-    assert sheet.dealer is not None, "what was voided had been dealt"
+    assert sheet.dealer is not None, "a voided deal was dealt"
     return Line(
         deal=event.deal,
         dealer=sheet.dealer,
@@ -390,29 +424,17 @@ def _line(event: DealScored, number: int) -> Line:
 
 
 class Protocols(Sheets[Protocol]):
-    """The book of all protocols."""
+    """The projection of all protocols."""
 
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
-    takes = topics(
-        MatchOpened,
-        Dealt,
-        PenaltyImposed,
-        DealScored,
-        DealVoided,
-        ActTakenBack,
-        PlayerEliminated,
-        MatchWon,
-        MatchClosed,
-        MatchAbandoned,
-        ProtocolCorrected,
-    )
+    takes = topics(MatchOpened, *CHANGES)
     entered = staticmethod(entered)
     amended = staticmethod(amended)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
-        """The number of the event that scored a deal, for each of these that has been scored."""
+        """Return the number of the event that scored each of these deals, if it was scored."""
         found: dict[int, int] = {}
-        this, place, more = self.lines.c, max(0, deals.start - 1), True  # a line each, and those of voided deals
+        this, place, more = self.lines.c, max(0, deals.start - 1), True  # lines are one per deal, plus voided ones
         query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
         while more:
             lines = connection.scalars(query.offset(place)).all()
@@ -424,18 +446,18 @@ class Protocols(Sheets[Protocol]):
 # As a table for a spreadsheet
 
 COLUMNS = ("deal", "dealer", "kind", "declarer", "contract")
-EACH = ("tricks", "change", "points")
+EACH_PLAYER = ("tricks", "change", "points")
 
 
 def csv(protocol: Protocol) -> str:
-    """The protocol as CSV after RFC 4180, a row for each scored deal that counts, as it counts.
+    """Return the protocol as CSV after RFC 4180, a row for each scored deal in its corrected form.
 
-    ``deal`` its number, ``dealer`` and ``declarer`` by name, ``kind`` how it ended, ``contract`` what was bid;
-    then for each player ``<name> tricks``, ``<name> change`` (what the deal added) and ``<name> points`` (what
-    stands after it). Of two players with one name the seat is named as well.
+    ``deal``: its number; ``dealer`` and ``declarer``: names; ``kind``: how the deal ended; ``contract``: the bid. For
+    each player: ``<name> tricks``, ``<name> change`` (the points of the deal) and ``<name> points`` (the points after
+    it). Two players with one name are distinguished by seat.
     """
     names = columns_of(protocol.players)
-    columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH)]
+    columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH_PLAYER)]
     rows: list[list[Points | str | None]] = []
     for line in protocol.lines:
         declarer = None if line.declarer is None else names[line.declarer]
@@ -447,5 +469,5 @@ def csv(protocol: Protocol) -> str:
 
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
-    """Return the name of each player, with the number of the seat where two have one name."""
+    """Return the players' names, with the seat's number if two are equal."""
     return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

@@ -1,4 +1,4 @@
-"""Refs of names, numbers and texts in rows."""
+"""References to names, numbers and texts in rows."""
 
 import re
 
@@ -10,6 +10,6 @@ _REF = re.compile(rb"hmac:[0-9a-f]{64}")
 
 
 def refs_in(recorded: Recorded) -> list[str]:
-    """Return the refs in an event and in its request. An Idempotency-Key may look like a ref, and is none."""
-    asked = b"" if recorded.request is None else bytes(recorded.request)
-    return [ref.decode() for ref in _REF.findall(asked + msgspec.json.encode(recorded.event))]
+    """Return the refs in an event and its request. An Idempotency-Key that looks like a ref is not one."""
+    request = b"" if recorded.request is None else bytes(recorded.request)
+    return [ref.decode() for ref in _REF.findall(request + msgspec.json.encode(recorded.event))]

@@ -14,10 +14,9 @@ FORMULA = re.compile(rf"{SPLITS}(?=[{IN_FRONT}]*[=+\-@＝＋－＠])|^(?=[\t\r\n
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV after RFC 4180: texts and dates in quotes, numbers without, ``None`` as an
-    empty text.
+    """Return a table as CSV after RFC 4180: texts and dates quoted, numbers not, ``None`` as an empty text.
 
-    No text becomes a formula, whether the file is opened with a comma, a semicolon or a tab as its separator.
+    No text becomes a formula, whether a program separates cells by comma, semicolon or tab.
     """
     file = StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)

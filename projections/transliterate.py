@@ -1,4 +1,4 @@
-"""Texts as others can take them: in one line, and in the letters that they have."""
+"""Texts in one line, and in the letters that a file format has."""
 
 import unicodedata
 from collections.abc import Callable
@@ -15,18 +15,18 @@ SPELLED = {
     "ẞ": "SS",
     "€": "EUR",
 }
-"""Letters and signs that are no other one with a mark on it."""
+"""Letters and signs that have no decomposition into a letter and a mark."""
 
 
 def in_line(text: str) -> str:
-    """A text in composed letters, without control characters, and with single blanks alone."""
+    """Return a text in composed letters, without control characters, separated by single spaces."""
     composed = unicodedata.normalize("NFC", text)
     return " ".join("".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in composed).split())
 
 
 def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
-    """A text in one line with known letters alone: of another one stays what it is without its marks, or how it is
-    spelled, and where that is not known either it is ``otherwise``."""
+    """Return a text in one line of known letters only. A different letter loses its marks, or is spelled out, or
+    becomes ``otherwise``."""
     return in_line("".join(_letter(one, known, otherwise) for one in in_line(text)))
 
 

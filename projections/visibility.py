@@ -1,4 +1,4 @@
-"""What somebody is told of in lists: which matches, and of which the cases."""
+"""The matches and cases that a caller sees in lists."""
 
 from uuid import UUID
 
@@ -6,41 +6,42 @@ from referee.value import Value
 
 
 class Sight(Value):
-    """Which matches somebody is told of in a list: those that are for everybody to see, and of a club those that are
-    for its members, or all; and in which he is an official."""
+    """The matches in a caller's lists: public ones, a club's for its members or all of its club, and those they
+    officiate."""
 
     club: UUID | None = None
-    """Whose key he holds: he is told of its matches but of the private ones; ``None``: of no club's."""
+    """The club of the caller's key, whose matches are listed, except private ones; ``None``: no club's matches are
+    listed."""
     whole_club: bool = False
-    """Of the private ones, too."""
+    """Private matches of the club are listed too."""
     member: int | None = None
-    """Of the private ones those in which this member sits."""
+    """The member whose private matches are listed too."""
     officiates: bool = False
-    """Whether he has the cases of the club as an official: but of matches in which ``sits``."""
+    """The caller officiates for the club and sees its cases, except in matches in which ``sits`` plays."""
     sits: int | None = None
-    """Whose key it is; ``None``: a program's."""
+    """The member who owns the key; ``None``: a program's key."""
     behind: tuple[int, ...] = ()
-    """Other members behind the key: the cases of matches in which one of them plays are not shown until the end."""
+    """Other members behind the key. The cases of a match in which one of them plays are hidden until its end."""
     held: str | None = None
-    """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""
+    """The SHA-256 of the caller's credential, perhaps an official's token."""
 
     @property
     def official(self) -> str | None:
-        """By what the matches are found in which he is an official; ``None``: there are none."""
+        """The key under which the caller's matches as an official are found; ``None`` if none can exist."""
         if self.club is not None:
             return of_club(self.club) if self.officiates else None
         return self.held
 
 
 NOBODY = Sight()
-"""Who shows nothing."""
+"""The view of a caller without a credential."""
 
 
 def of_club(club: UUID) -> str:
-    """What stands for all who officiate for a club by its keys."""
+    """Return the key for all who officiate for a club by its keys."""
     return f"club {club}"
 
 
 def member_of(club: UUID, member: int) -> str:
-    """What stands for a member among the names of players."""
+    """Return the key for a member among the names of players."""
     return f"{club} M{member}"

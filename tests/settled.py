@@ -109,7 +109,7 @@ def _check_audit(history: Sequence[Recorded], amounts: Sequence[int]) -> None:
     agreed = replace(history[0], event=StakesAgreed(seats=tuple(range(len(opened.players))), how="seat"))
     of_money = [begins, agreed, *(one for one in history[1:] if type(one.event) in OF_MONEY)]
     last = [one.amounts for one in owed_by_lines(of_money, how, findings)]
-    assert findings.counts == dict.fromkeys(CHECKS, 0), findings.told
+    assert findings.counts == dict.fromkeys(CHECKS, 0), findings.shown
     assert (last[-1] if last else ()) == (tuple(amounts) if any(amounts) else ())
 
 

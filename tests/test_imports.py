@@ -256,7 +256,7 @@ def test_one_place_decides_who_may_see_and_do_what(path: Path):
         ("api/matches/tokens.py", "import api.access.tokens", {"api.access.tokens"}),
         ("api/matches/acts.py", "service.access.holder(match, shown)", set()),
         ("api/matches/acts.py", "match.holder(held)", {"holder"}),
-        ("api/matches/acts.py", "match.whose(act)", {"whose"}),
+        ("api/matches/acts.py", "match.sole_actor(act)", {"sole_actor"}),
         ("api/matches/acts.py", 'header(request, b"authorization")', {"authorization"}),
         ("api/access/access.py", "match.holder(held)", set()),
         ("referee/store/desk.py", "match.holder(held)", set()),

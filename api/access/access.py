@@ -251,4 +251,4 @@ def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:
     """The scope by which a key of the club could ask this of the match, where it is nothing that a seat asks."""
     if asked and isinstance(asked[0], IssueToken | Invite):
         return "open" if isinstance(asked[0], IssueToken) or asked[0].role in ROLES_OF_PROGRAMS else "officiate"
-    return "officiate" if asked and match.whose(asked[0]) == "official" else "play"
+    return "officiate" if asked and match.sole_actor(asked[0]) == "official" else "play"

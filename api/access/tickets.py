@@ -26,7 +26,7 @@ from sqlalchemy import (
 from api.access.credentials import Credential
 from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
 from projections.follow.engine import Utc, writer
-from projections.follow.projection import alone
+from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
@@ -53,7 +53,7 @@ class Tickets:
     def prepare(self) -> None:
         """Creates the table if it is missing."""
         with self._engine.begin() as connection:
-            alone(connection)
+            exclude_others(connection)
             _metadata.create_all(connection)
 
     def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:

@@ -78,7 +78,7 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
 
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
-    whose = match.whose(request)
+    whose = match.sole_actor(request)
     if whose is None or whose == actor:
         return
     if isinstance(whose, int):

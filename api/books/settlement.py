@@ -55,5 +55,7 @@ async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVe
     tag = tag_of(match.version, *(("provisional",) if provisional else ()))
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(service.desk.whole, match.version, read_settlement, match, basis, provisional)
+    body = await in_long_thread(
+        service.desk.run_on_history, match.version, read_settlement, match, basis, provisional
+    )
     return await long_reply(request, body, tag, caller.texts)

@@ -114,7 +114,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     told_of = case_of(match, entries, match.version, language, at)
     _must_concern(told_of, viewer)
     drafted = await in_long_thread(
-        service.desk.whole, match.version, read_draft, match, told_of, caller.without_texts, language, at
+        service.desk.run_on_history, match.version, read_draft, match, told_of, caller.without_texts, language, at
     )
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
@@ -124,7 +124,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
         match.id,
         match.version,
         lambda connection, match_id: book.earlier(
-            connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
+            connection, sight, drafted.cited, caller.viewer, match=within, except_case=(match_id, case)
         ),
     )
     matches = {match.id, *(one.match for one, _ in earlier)}

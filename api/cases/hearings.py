@@ -236,7 +236,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     moment = Moment(match.version, at, "", actor)
-    decided = await in_long_thread(service.desk.whole, match.version, decide, match, asked, moment)
+    decided = await in_long_thread(service.desk.run_on_history, match.version, decide, match, asked, moment)
     if decided.refused is not None:
         raise decided.refused
     made = [
@@ -248,7 +248,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
     language, book = request.language, service.books.protocols
     sheet = await service.books.ask_of(
-        book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
+        book, match.id, match.version, lambda connection, match_id: book.with_events(connection, match_id, made)
     )
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # somebody has acted meanwhile

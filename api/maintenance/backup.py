@@ -26,7 +26,7 @@ from api.maintenance.archive import FORMAT, Manifest, Writer
 from api.maintenance.raw_store import Stored
 from api.maintenance.tables import NEEDED, Part, kept_whole, parts_of_events, parts_of_names, there
 from api.personal_data.names import NAMES, PRAGMAS, names_file
-from projections.follow.engine import engine_for, patient, writer
+from projections.follow.engine import engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
 from referee.store.clock import utc_now
 from referee.store.match import Match
@@ -106,10 +106,10 @@ def _of_sqlite(stored: Stored, url: str, held: ExitStack) -> list[Section]:
 def _of_postgres(stored: Stored, held: ExitStack) -> list[Section]:
     events = held.enter_context(stored.events.connect())
     moment = events.scalar(text("SELECT pg_export_snapshot()"))
-    patient(events)
+    without_limits(events)
     others = held.enter_context(stored.events.connect())
     others.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{moment}'")
-    patient(others)
+    without_limits(others)
     books, keys = kept_whole(others)
     return [
         Section(others, (*there(others, parts_of_names()), *books), keys),

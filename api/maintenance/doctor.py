@@ -18,7 +18,7 @@ from api.runtime.checkpoint_file import Kept, extends, file_for
 from api.runtime.projections import all_books, every_book
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.engine import DamagedCell
-from projections.follow.follow import Book
+from projections.follow.follow import Projection
 from projections.follow.locks import is_followed
 from projections.log import Log
 from referee.log.facts import LogSigned
@@ -372,7 +372,7 @@ def _of_log(settings: Settings, stored: Stored) -> Ills:
     )
 
 
-def _strange(stored: Stored, book: Book) -> str | None:
+def _strange(stored: Stored, book: Projection) -> str | None:
     """A match that a book tells of, and of which there is no event."""
     for ids in stored.ids_in(book):
         some = [aggregate_id for aggregate_id, _ in zip(ids, range(SOME), strict=False)]

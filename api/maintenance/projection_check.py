@@ -26,7 +26,7 @@ from api.maintenance.raw_store import ASIDE, POSITIONS, Row, Stored
 from api.maintenance.replay_check import History, differing
 from api.runtime.projections import all_books
 from projections.follow.engine import Json
-from projections.follow.follow import Book
+from projections.follow.follow import Projection
 from projections.follow.page import Page
 from referee.visibility import Recorded
 
@@ -37,7 +37,7 @@ Lines = Mapping[str, Sequence[RowMapping]]
 class _Queries:
     """What is asked of a book about an aggregate, written once."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Projection) -> None:
         self.book = book
         self._lines = {name: _all_of(table) for name, table in book.metadata.tables.items()}
 
@@ -89,7 +89,7 @@ class Shelves:
         self._memory.commit()
 
     @property
-    def books(self) -> list[Book]:
+    def books(self) -> list[Projection]:
         """Those that are kept."""
         return [queries.book for queries in self._queries]
 
@@ -176,7 +176,7 @@ class Shelf:
                     history.say(0, f"book {name}: {what}")
 
 
-def _otherwise(book: Book, kept: Lines, made: Lines) -> Iterator[str]:
+def _otherwise(book: Projection, kept: Lines, made: Lines) -> Iterator[str]:
     for name, table in book.metadata.tables.items():
         ours, theirs = _by_key(table, made[name]), _by_key(table, kept[name])
         for key in dict.fromkeys((*ours, *theirs)):

@@ -34,7 +34,7 @@ from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import DUE, ERASED, names_file
 from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
-from projections.follow.projection import Book
+from projections.follow.projection import Projection
 from referee.store.connection import SqliteFile, place_of
 from referee.store.rows import refuse_older
 
@@ -161,7 +161,7 @@ class Stored:
             return iter(())
         return self._ids(self.events, self.attempts_table.c.originator_id)
 
-    def ids_in(self, book: Book) -> list[Iterator[str]]:
+    def ids_in(self, book: Projection) -> list[Iterator[str]]:
         """Of whom each table of a book tells, in order."""
         tables = [table(name, column("match", ID)) for name in book.metadata.tables]
         return [self._ids(self.books, one.c.match) for one in tables]

@@ -275,7 +275,7 @@ def _decided(
         moment = Moment(1, first.at, seed, match=first.originator_id)
         return (opened, *rules.begin(rules.start(opened), moment)), None
     request = type(before).REQUEST_OF(asked)
-    whose = before.whose(request)
+    whose = before.sole_actor(request)
     if isinstance(first.actor, int) and whose is not None and first.actor != whose:
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
         raise PermissionError(f"seat {first.actor} did what is for {owner} to do")

@@ -37,7 +37,7 @@ from api.personal_data.erasures import Erasures
 from api.personal_data.names import NAMES, PRAGMAS, Names, names_file
 from api.runtime.projections import every_book
 from api.startup import open_once
-from projections.follow.engine import books_file, engine_for, patient, writer
+from projections.follow.engine import books_file, engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
 from referee.store.club import Club
 from referee.store.connection import SqliteFile, place_of
@@ -229,7 +229,7 @@ def _writing(url: str) -> Iterator[Shelves]:
             held.callback(engine.dispose)
         connections = [held.enter_context(writer(engine).begin()) for engine in engines]
         for connection in connections:
-            patient(connection)
+            without_limits(connection)
         yield Shelves(*connections) if len(connections) > 1 else Shelves(*connections * 3)
 
 

@@ -30,7 +30,7 @@ from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
 from api.personal_data import names
 from api.runtime.projections import every_book
 from projections.follow.engine import Day, Json, Utc
-from projections.follow.projection import Book
+from projections.follow.projection import Projection
 from projections.follow.sheets import Kept
 
 PAGE = 2000
@@ -119,7 +119,7 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 """Parts that each store has from its first start on."""
 
 
-def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
+def parts_of_books(books: Sequence[Projection] | None = None) -> tuple[Part, ...]:
     """Where the books stand, what they have set aside, and their tables."""
     kept = every_book() if books is None else books
     return (

@@ -80,5 +80,5 @@ async def replay_match(
     tag = tag_now(match)
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(service.desk.whole, at, read_replay, match, at, caller.without_texts)
+    body = await in_long_thread(service.desk.run_on_history, at, read_replay, match, at, caller.without_texts)
     return await long_reply(request, body, tag, caller.texts)

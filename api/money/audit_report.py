@@ -14,7 +14,7 @@ from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import Names
 from api.runtime.projections import Books, decoded
 from projections.audit.books import Compared, written
-from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings, is_account
+from projections.audit.findings import CHECKS, DIFFERENCES_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
     LISTED_MAX,
     ActOfTwo,
@@ -29,7 +29,7 @@ from projections.audit.history import (
 )
 from projections.audit.persons import KeyHeld, Waiting
 from projections.audit.reading import MatchWaiting, ResultLeftOut, Rows, TextFound
-from projections.audit.settled import Reckoning
+from projections.audit.settled import SettlingRules
 from projections.audit.stakes import StakesAnswered
 from projections.audit.tree import Signed, compare
 from projections.follow.page import Row
@@ -72,7 +72,7 @@ class Checked(Value):
     """Nothing was found."""
     count: wire_types.Lag
     """How much was found."""
-    differences: Annotated[tuple[DifferenceSeen, ...], wire_types.at_most(TOLD_MAX)]
+    differences: Annotated[tuple[DifferenceSeen, ...], wire_types.at_most(DIFFERENCES_MAX)]
     """The first of it."""
 
 
@@ -192,11 +192,11 @@ Say = Callable[[Difference], str]
 """A difference in a sentence."""
 
 
-def how_settled(opened: MatchOpened) -> Reckoning | None:
+def how_settled(opened: MatchOpened) -> SettlingRules | None:
     """How what a match comes to is reckoned; ``None``: it is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
-    return None if rules is None or basis is None else Reckoning(basis, rules.has_pot)
+    return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
 
 
 class TextsOfClub:
@@ -324,6 +324,6 @@ def _trial(compared: Compared) -> tuple[TrialLine, ...]:
 
 
 def _checked(findings: Findings, check: Any, say: Say) -> Checked:
-    count, found = findings.counts[check], findings.told[check]
+    count, found = findings.counts[check], findings.shown[check]
     seen = tuple(DifferenceSeen(**asdict(one), text=say(one)) for one in found)
     return Checked(check=check, ok=not count, count=count, differences=seen)

@@ -48,7 +48,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
-from projections.follow.projection import alone
+from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 from referee.store.connection import Postgres, place_of
 
@@ -184,7 +184,7 @@ class Names:
     def prepare(self) -> None:
         """Creates what tables are missing, and ends an erasure that was broken off."""
         with self.writer.begin() as connection:
-            alone(connection)
+            exclude_others(connection)
             _metadata.create_all(connection)
         self.rewrite_due()
 

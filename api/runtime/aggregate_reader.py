@@ -50,7 +50,7 @@ class AggregateReader:
 
         Raises ``UnknownAggregate`` if the match does not exist.
         """
-        return match_of(self._desk.cached(match_id, as_it_was=True) or await self._loaded(match_id))
+        return match_of(self._desk.cached(match_id, allow_stale=True) or await self._loaded(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
         """Return the match after its opening.

@@ -49,8 +49,8 @@ class Health:
             found.append({"code": "clock_wrong", "clock": wrong.shown})
         if self._hub.closed or not self._desk.alive:
             found.append({"code": "desk_idle"})
-        elif self._desk.at_it > STUCK_SECONDS:
-            found.append({"code": "desk_waits", "seconds": round(self._desk.at_it)})
+        elif self._desk.busy_seconds > STUCK_SECONDS:
+            found.append({"code": "desk_waits", "seconds": round(self._desk.busy_seconds)})
         if (failed := self._desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
         for name, fault in sorted(self._books.standing_still().items()):
@@ -73,11 +73,11 @@ class Health:
         with suppress(*STORE_FAILURES):  # without the store the other gauges are still of use
             lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
         damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
-        named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
+        named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self._desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self._attempts.waiting),
-            "cached_matches": ("Matches in memory.", self._desk.at_hand),
+            "cached_matches": ("Matches in memory.", self._desk.cached_count),
             **lag,
             "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
             "books_set_aside": ("Matches that books have set aside.", len(aside)),

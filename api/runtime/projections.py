@@ -18,7 +18,7 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import in_long_thread, in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
-from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
+from projections.follow.follow import AGAIN_SECONDS, Aside, Fault, Follower, Projection
 from projections.follow.page import History, Log, Page, Read
 from projections.follow.projection import prepare
 from projections.ledger import Ledger
@@ -105,8 +105,8 @@ def all_books(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cas
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
-def every_book() -> tuple[Book, ...]:
-    """Return the books of matches, of clubs' money and of the whole log, to look at their tables."""
+def every_book() -> tuple[Projection, ...]:
+    """Return the projections of matches, of clubs' money and of the whole log, to look at their tables."""
     return (*all_books(), Ledger(), LogBook())
 
 
@@ -118,14 +118,14 @@ class Books:
         self.engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = of_matches = all_books(lambda: referee.secret)
         self.ledger, self.tree = Ledger(), LogBook()
-        books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
+        books: tuple[Projection, ...] = (*of_matches, self.ledger, self.tree)
         self.by_name = {book.name: book for book in books}
         self._log = log_of(referee)
         self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
         """Creates what tables are missing."""
-        prepare(self.engine, self.follower.books)
+        prepare(self.engine, self.follower.projections)
 
     def start(self) -> None:
         """Creates what tables are missing, and follows."""
@@ -177,7 +177,9 @@ class Books:
         database."""
         return self.follower.standing_still()
 
-    async def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
+    async def ask_of(
+        self, book: Projection, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
+    ) -> T:
         """What a book answers about a match when it has come to this version; 503 if it does not in time, and at
         once if it cannot."""
         if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
@@ -187,7 +189,7 @@ class Books:
         return await in_thread(self._asked, lambda connection: question(connection, match_id))
 
     async def ask_of_all(
-        self, book: Book, question: Callable[[Connection], T], *, fresh: bool = False
+        self, book: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
         """What a book answers now, and how many events that were stored it has not taken in. ``fresh``: when it has
         come to where the log ends now, or has not in good time."""
@@ -200,18 +202,18 @@ class Books:
         """What books answer now that takes long to make."""
         return await in_long_thread(self._asked, question)
 
-    async def catch_up(self, book: Book) -> None:
+    async def catch_up(self, book: Projection) -> None:
         """Waits until a book has come to where the log ends now, or has not in good time."""
         await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
 
-    async def must_catch_up(self, *books: Book) -> None:
+    async def must_catch_up(self, *books: Projection) -> None:
         """Wait until books have come to where the log ends now. Raises 503 if they do not in good time."""
         head = await in_thread(self.head)
         for book in books:
             if not await self.follower.wait_to(head, WAIT_SECONDS, book):
                 raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
 
-    def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
+    def _asked_of_all(self, book: Projection, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
         behind = self.follower.lag(self.head() if head is None else head, book)
         return self._asked(question), behind
 

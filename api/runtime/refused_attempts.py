@@ -37,11 +37,11 @@ class RefusedAttempts:
     def record_held_back(self, match: Match, caller: Caller) -> None:
         """Record that a caller asked for a match in which a member behind their key or token plays. On the loop."""
         actor = caller.actor if caller.key is None else caller.key.actor
-        if actor is not None and self._desk.place(match.id) is not None:
+        if actor is not None and self._desk.cached_head(match.id) is not None:
             self._put(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
 
     def _put(self, tried: Tried, code: str, rule: str | None) -> None:
-        place = self._desk.place(tried.match)
+        place = self._desk.cached_head(tried.match)
         if place is None:
             self._metrics.attempts["dropped"] += 1
             return

@@ -71,5 +71,5 @@ class Service:
         """Wake the requests that wait for these events, which any process stored. The follower calls it on its
         thread for each page that it has read."""
         for aggregate_id, (*_, last) in page.histories.items():
-            self.desk.overtaken(aggregate_id, last[2])
+            self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

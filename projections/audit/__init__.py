@@ -1,7 +1,7 @@
-"""The audit of a club's books: all that they say, reckoned anew from the rows of the log and held against them.
+"""The audit of a club's books: everything is calculated again from the rows of the log and compared.
 
-Nothing that a book says is taken for true. The rows are read in their order (:mod:`projections.audit.reading`) and
-entered into books of the audit's own; then what the club's books say is compared (:mod:`projections.audit.books`,
-:mod:`projections.audit.tree`). What each match comes to the referee reckons again from its protocol
+The audit trusts no projection. It reads the rows in order (:mod:`projections.audit.reading`) and enters them into a
+ledger of its own. Then it compares that with the club's books (:mod:`projections.audit.books`) and with the signed
+log (:mod:`projections.audit.tree`). The result of each match is settled again from its protocol
 (:mod:`projections.audit.settled`).
 """

@@ -1,4 +1,4 @@
-"""What an audit finds, and where."""
+"""The differences that an audit finds."""
 
 import re
 from typing import Annotated, Any, Literal, get_args
@@ -25,78 +25,79 @@ Check = Annotated[
     ],
     Meta(
         title="Check",
-        description="What is checked. `entries_balance`: each entry adds up to 0, in one currency. `numbers`: "
-        "entries are numbered without a gap, in the order of the log, and no date is before the one before. "
-        "`running_balances`: what stands on an account after a posting is what stood there before and the posting. "
-        "`settlements`: each entry is what its match comes to, or what its event says. `derivations`: the lines of a "
-        "match add up to what it has said. `closings`: each closing has the digest and the balances of its entries. "
-        "`chain`: each row names the hash of the row before, and none is missing. `log`: the rows are the leaves of "
-        "the log that is signed. `names`: each name and text is the one that was put. `two_persons`: members "
-        "made the acts about money, and what needs two was confirmed by another than the sender, as proposed. "
+        description="The check. `entries_balance`: each entry adds up to 0, in one currency. `numbers`: entries "
+        "are numbered without a gap, in the order of the log, and no date is before the previous one. "
+        "`running_balances`: the balance after a posting is the balance before it plus the posting. `settlements`: "
+        "each entry is the result of its match, or the amounts of its event. `derivations`: the lines of a match add "
+        "up to its result. `closings`: each closing has the digest and the balances of its entries. `chain`: each "
+        "row has the hash of the row before, and no row is missing. `log`: the rows are the leaves of the signed "
+        "log. `names`: each name and text is the one that was entered. `two_persons`: members made the acts about "
+        "money, and acts that need two members were confirmed by a different one than the sender, as proposed. "
         "`pot_not_negative`: no pot has given more than it had.",
     ),
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
-TOLD_MAX = 100
-"""Differences of one check that are told, of however many there are."""
+DIFFERENCES_MAX = 100
+"""Most differences of a check that are listed."""
 SHORT = 200
-"""Characters that are told of what stands somewhere."""
+"""Most characters of a value that are shown."""
 Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 
 
 class Difference(Value):
-    """Something that is not as it should be, and its place: what of a place does not apply is null."""
+    """A difference between actual and expected values, and its place. Parts of the place that do not apply are
+    null."""
 
     code: wire_types.Code
-    """What is wrong."""
+    """The kind of difference."""
     entry: wire_types.EntryNumber | None = None
-    """At which entry of the books."""
+    """The number of the entry in the books."""
     aggregate: wire_types.MatchId | None = None
-    """In which match, or in the club itself."""
+    """The id of the match, or of the club."""
     event: EventNumber | None = None
-    """At which event of it."""
+    """The number of the event in the match or club."""
     closing: wire_types.ClosingNumber | None = None
-    """At which closing."""
+    """The number of the closing."""
     account: Account | None = None
-    """On which account."""
+    """The account."""
     leaf: LeafNumber | None = None
-    """At which place of the log, counted from 0."""
+    """The number of the leaf in the log, from 0."""
     member: wire_types.MemberNumber | None = None
-    """Of which member."""
+    """The number of the member."""
     stands: Said = ""
-    """What stands there; empty: nothing."""
+    """The actual value; empty: it does not exist."""
     should: Said = ""
-    """What should; empty: nothing."""
+    """The expected value; empty: it should not exist."""
 
 
 class Findings:
-    """What has been found until now: of each check how much it was, and the first few."""
+    """The differences found so far: their number for each check, and the first ones."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(CHECKS, 0)
-        self.told: dict[str, list[Difference]] = {check: [] for check in CHECKS}
+        self.shown: dict[str, list[Difference]] = {check: [] for check in CHECKS}
 
-    def say(self, check: Check, code: str, *, stands: Any = "", should: Any = "", **place: Any) -> None:
-        """There is a difference; ``place``: fields of :class:`Difference`."""
+    def add(self, check: Check, code: str, *, stands: Any = "", should: Any = "", **place: Any) -> None:
+        """Add a difference; ``place``: fields of :class:`Difference`."""
         self.counts[check] += 1
         place = {name: value for name, value in place.items() if _is_place(name, value)}
-        if len(self.told[check]) < TOLD_MAX:
-            self.told[check].append(Difference(code=code, stands=_short(stands), should=_short(should), **place))
+        if len(self.shown[check]) < DIFFERENCES_MAX:
+            self.shown[check].append(Difference(code=code, stands=_shorten(stands), should=_shorten(should), **place))
 
 
 def _is_place(name: str, value: Any) -> bool:
-    """Whether it is one: somebody may have written anything."""
+    """Return whether a value fits the field, since a damaged row may hold any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")
 
 
 def is_account(name: str) -> bool:
-    """Whether there is such an account."""
+    """Return whether this is the name of an account."""
     return re.fullmatch(ACCOUNT, name) is not None
 
 
-def _short(what: Any) -> str:
-    text = str(what)
+def _shorten(value: Any) -> str:
+    text = str(value)
     return text if len(text) <= SHORT else text[: SHORT - 1] + "…"

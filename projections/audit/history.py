@@ -1,4 +1,4 @@
-"""Who did what in a club beside its entries: keys, settings, payees, erasures, closings, and acts of two persons."""
+"""The audit's lists of acts in a club without entries: keys, settings, payees, erasures, closings, confirmed acts."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -28,41 +28,51 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Items of a list that an audit shows: the last, however many there are."""
+"""Most items of a list that an audit shows: the last ones."""
 
 
 class Person(Value):
-    """A caller, and the member whose key it is."""
+    """A caller, and the member who owns the key."""
 
     actor: Actor
     """The key, or the operator."""
     member: wire_types.MemberNumber | None
-    """The member whose key it is; null: a program or the operator."""
+    """The member who owns the key; null: a program or the operator."""
     name: Ref | None
-    """The member's name; null: no member."""
+    """The member's name; null: the caller is no member."""
     app: AppName | None
-    """The program whose key it is; null: a member or the operator."""
+    """The program that owns the key; null: a member or the operator."""
 
 
 class Change(Value):
-    """A change in a club, and who made it."""
+    """A change in a club, and its author."""
 
     event: EventNumber
-    """The number of its event in the club."""
+    """The number of the event in the club."""
     at: Time
     """The time of the change."""
     by: Person
     """The sender of the act."""
     confirmed_by: Person | None
-    """The member who confirmed it; null: the act was no proposal."""
+    """The member who confirmed the act; null: it was no proposal."""
+
+
+KeyChanged = Literal["issued", "invited", "redeemed", "rotated", "revoked"]
+KEY_CHANGES: dict[type[Event], KeyChanged] = {
+    KeyIssued: "issued",
+    KeyInvited: "invited",
+    KeyRedeemed: "redeemed",
+    KeyRotated: "rotated",
+    KeyRevoked: "revoked",
+}
 
 
 class KeyChange(Change):
     """A change of a key."""
 
-    what: Literal["issued", "invited", "redeemed", "rotated", "revoked"]
-    """Whether the key was issued, its member was invited to it and redeemed the invitation, or it got another secret
-    (`rotated`) or was revoked."""
+    what: KeyChanged
+    """`issued`: the key was issued. `invited`: its member was invited to it. `redeemed`: the member redeemed the
+    invitation. `rotated`: it got a new secret. `revoked`: it was revoked."""
 
 
 class SettingChange(Change):
@@ -71,9 +81,9 @@ class SettingChange(Change):
     setting: wire_types.Code
     """The setting."""
     before: Said
-    """Its value before; empty: it was not set."""
+    """The value before; empty: it was not set."""
     after: Said
-    """Its value since then."""
+    """The value after the change."""
 
 
 class PayeeChange(Change):
@@ -84,9 +94,9 @@ class PayeeChange(Change):
     name: Ref | None
     """The member's name; null: the club."""
     swish: bool
-    """Whether there is a Swish number since then."""
+    """True if there is a Swish number after the change."""
     iban: bool
-    """Whether there is an IBAN since then."""
+    """True if there is an IBAN after the change."""
 
 
 class Erasure(Change):
@@ -95,47 +105,47 @@ class Erasure(Change):
     member: wire_types.MemberNumber
     """The former member."""
     deleted: wire_types.Tally
-    """Texts that the member wrote, which are deleted."""
+    """The number of texts by the member, which were deleted."""
     changed: wire_types.Tally
-    """Texts of others in which the member's name or number is replaced."""
+    """The number of texts by others in which the member's name or number was replaced."""
 
 
 class BooksClosing(Change):
-    """A closing of the books, and who made it."""
+    """A closing of the books, and its author."""
 
     closing: wire_types.ClosingNumber
-    """Its number, from 1."""
+    """The number of the closing, from 1."""
     through: wire_types.EntryNumber
-    """The last entry that it closed."""
+    """The last entry that was closed."""
     label: Label
-    """The club's name for it."""
+    """The club's label of the closing."""
 
 
 class LoneAct(Change):
-    """An act that takes two persons, and that one did alone because the club had no second one."""
+    """An act that needs two members, made by one alone because the club had no second one."""
 
     topic: wire_types.Topic
     """The topic of its event."""
 
 
 class ActOfTwo(Change):
-    """An act of two persons of whom one invited the other, or whom the same person invited."""
+    """An act of two members who are related: one invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
-    """The proposal that was confirmed."""
+    """The number of the confirmed proposal."""
     act: wire_types.Code
-    """The act of the proposal."""
+    """The act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
-    """The relation of the two persons."""
+    """The relation of the two members."""
     inviter: Person
-    """The person who gave one of them, or both, a key."""
+    """The person who gave one or both of them a key."""
 
 
 class History:
-    """What was done in a club, as its events show it."""
+    """Collects the lists of acts from a club's events."""
 
     def __init__(self, names: Mapping[int, Ref]) -> None:
-        """``names``: of members, by number."""
+        """``names``: members' names by number."""
         self._names = names
         self.keys: dict[KeyId, list[KeyChange]] = {}
         self.settings: deque[SettingChange] = deque(maxlen=LISTED_MAX)
@@ -147,16 +157,16 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """By member the persons who gave them keys, each by member number, or by actor if it is no member."""
+        """The persons who gave a member keys, by member number, or by actor if they are no member."""
         self._behind: dict[Actor, dict[int | Actor, Person]] = {}
-        """By the key of a program the persons who gave it, likewise."""
+        """The persons who gave a program its key, by the key."""
         self._acts: dict[int, ProposalMade] = {}
-        """Proposals, by number."""
+        """Open proposals by number."""
         self._sender: Actor | None = None
-        """The sender of the proposal that the present act confirms."""
+        """The sender of the proposal that the present request confirms."""
 
     def take(self, recorded: Recorded) -> None:
-        """Add what an event of the club shows."""
+        """Apply an event of the club."""
         event = recorded.event
         if recorded.request is not None:
             self._sender = None
@@ -177,20 +187,10 @@ class History:
                 self.erasures.append(Erasure(**done, member=member, deleted=deleted, changed=changed))
             case BooksClosed(closing=closing, through=through, label=label):
                 self.closings.append(BooksClosing(**done, closing=closing, through=through, label=label))
-            case KeyIssued(key=key, member=member, app=app):
-                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=app)
-                self._gave(recorded, f"key:{key}", member)
-                self.keys[key] = [KeyChange(**self._done(recorded), what="issued")]
-            case KeyInvited(key=key, member=member):
-                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=None)
-                self._gave(recorded, f"key:{key}", member)
-                self.keys[key] = [KeyChange(**done, what="invited")]
-            case KeyRedeemed(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="redeemed"))
-            case KeyRotated(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="rotated"))
-            case KeyRevoked(key=key):
-                self.keys.setdefault(key, []).append(KeyChange(**done, what="revoked"))
+            case KeyIssued() | KeyInvited():
+                self._key_given(recorded, event, done)
+            case KeyRedeemed(key=key) | KeyRotated(key=key) | KeyRevoked(key=key):
+                self.keys.setdefault(key, []).append(KeyChange(**done, what=KEY_CHANGES[type(event)]))
             case ProposalMade(proposal=number):
                 self._acts[number] = event
             case ProposalConfirmed(proposal=number, by=by):
@@ -223,12 +223,22 @@ class History:
                 self._set[setting] = after
                 self.settings.append(SettingChange(**done, setting=setting, before=_text(before), after=_text(after)))
 
-    # Persons who may be one
+    # Relations between members
+
+    def _key_given(self, recorded: Recorded, event: KeyIssued | KeyInvited, done: dict[str, Any]) -> None:
+        app = event.app if isinstance(event, KeyIssued) else None
+        actor = f"key:{event.key}"
+        name = self._name(event.member)
+        self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
+        self._gave(recorded, actor, event.member)
+        if isinstance(event, KeyIssued):  # its owner may be the sender: the founder of the club
+            done = self._done(recorded)
+        self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
     def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
-        """Note who gave a member or a program this key: the sender of the act, and the member who confirmed it.
+        """Record who gave a member or a program this key: the sender of the act, and the member who confirmed it.
 
-        The confirmer is shown the code of an invitation.
+        The confirming member sees the code of an invitation.
         """
         givers = self._persons_behind(recorded.actor)
         if self._sender is not None:
@@ -240,9 +250,9 @@ class History:
             self._invited.setdefault(member, {}).update(others)
 
     def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
-        """Return the members who act by this key: its own, or for a program those who gave the program its key.
+        """Return the persons who act by this key: its member, or for a program those who gave it the key.
 
-        The operator, who is no member, stands for itself.
+        The operator is no member and is returned as itself.
         """
         person = self.person(actor)
         if person.member is not None:

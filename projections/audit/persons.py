@@ -1,4 +1,4 @@
-"""Who holds which keys of a club, and whether two members stood behind what needs two."""
+"""The audit's keys of a club, and its check that two members made each act that needs two."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -36,30 +36,30 @@ from referee.wire_types import MemberNumber, ProposalNumber
 
 
 class KeyHeld(Value):
-    """A key of the club: whose it is, what it is good for, and from when until when."""
+    """A key of the club: its owner, its scopes, and its lifetime."""
 
     key: KeyId
     member: MemberNumber | None
-    """The member whose it is; null: a program's."""
+    """The member who owns the key; null: a program does."""
     app: AppName | None
-    """The program that it is for; null: a member's."""
+    """The program that owns the key; null: a member does."""
     scopes: Scopes
     since: Time
-    """When it was issued, or its member invited."""
+    """The time when the key was issued, or its member invited."""
     expires_at: Time
-    """When it ends by itself."""
+    """The time when the key expires."""
     revoked_at: Time | None
-    """When it was revoked; null: it was not."""
+    """The time when the key was revoked; null: it was not."""
 
 
 class Waiting(Value):
-    """An act that waits for another member to confirm it."""
+    """An act that waits for a different member to confirm it."""
 
     proposal: ProposalNumber
     act: ProposedAct
-    """The act as it was sent."""
+    """The act of the proposal."""
     draft: MoneyDraft | None
-    """The entry that it makes in the books; null: none."""
+    """The entry that the act makes in the books; null: it makes no entry."""
     by: Actor
     """The sender of the act."""
     at: Time
@@ -67,28 +67,28 @@ class Waiting(Value):
 
 
 class People:
-    """A club's members, keys and proposals as its events make them."""
+    """A club's members, keys and proposals, from its events."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.name = ""
         self.keys: dict[str, KeyHeld] = {}
         self.names: dict[int, list[str]] = {}
-        """By member all refs of names that he has gone by, and of numbers by which he was paid."""
+        """References to all names of a member, and to the numbers by which they were paid."""
         self.replaced: set[str] = set()
-        """Refs of numbers that others have taken the place of."""
+        """References to replaced payment numbers."""
         self._paid_by: dict[int | None, set[str]] = {}
         self.erasures: dict[str, tuple[UUID, int]] = {}
-        """By digest, in their order, where each erasure is on record."""
+        """The club and event number of each erasure by its digest, in order."""
         self.proposals: dict[int, Waiting] = {}
         self._confirmed: dict[int, Waiting] = {}
-        """Those that were confirmed, until their entry is posted."""
+        """Confirmed proposals whose entry is not posted yet."""
         self._limit: int | None = None
         self._paid: dict[tuple[str, str], list[tuple[datetime, int]]] = {}
         """Payouts of the last 30 days by account and currency, each with its time."""
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
-        """An event of the club; ``kind_of``: what kind of entry has a number."""
+        """Apply an event of the club. ``kind_of``: a function that returns the kind of an entry by its number."""
         self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
@@ -117,10 +117,10 @@ class People:
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
             case BooksClosed():
-                self._must_be_a_member(recorded)
+                self._report_unless_member(recorded)
 
     def take_names(self, recorded: Recorded) -> None:
-        """The same, as far as names and numbers come or go by it."""
+        """Apply only the names and payment numbers that an event adds or removes."""
         match recorded.event:
             case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
                 self.names.setdefault(member, []).append(ref)
@@ -137,52 +137,55 @@ class People:
             case MemberErased(texts=digest):
                 self.erasures[digest] = recorded.originator_id, recorded.originator_version
 
-    def _must_be_a_member(self, recorded: Recorded) -> None:
-        """Say so if no member made an act about money."""
+    def _report_unless_member(self, recorded: Recorded) -> None:
+        """Report an act about money that no member made."""
         if self._member(recorded.actor) is None:
             where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
-            self.findings.say("two_persons", "no_member", **where, stands=recorded.actor)
+            self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
-        """Look for the second person of an entry that takes two.
+        """Check that an entry that needs two members has them.
 
-        A payment between members, or its reversal, is confirmed by a party or a treasurer who is neither; anything
-        else by another treasurer.
+        A payment between members, or its reversal, is confirmed by a party or by a treasurer who is no party; any
+        other entry by a second treasurer.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
-        taken_back = None if posted.reverses is None else kind_of(posted.reverses)
-        pay = "pay" in (posted.kind, taken_back)
-        needs = pay or taken_back == "match"
-        if posted.kind == "payout" or taken_back == "deposit":
+        reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
+        pay = "pay" in (posted.kind, reversed_kind)
+        needs = pay or reversed_kind == "match"
+        if posted.kind == "payout" or reversed_kind == "deposit":
             for one in posted.postings:
                 if member_of(one.account) is not None:
-                    paid = self._paid_out((one.account, posted.currency), recorded.at, one.amount)
+                    paid = self._add_payout((one.account, posted.currency), recorded.at, one.amount)
                     needs = needs or (self._limit is not None and paid > self._limit)
         if not needs and proposal is None:
-            self._must_be_a_member(recorded)
+            self._report_unless_member(recorded)
             return
         parties = {member_of(one.account) for one in posted.postings} if pay else set()
-        asked, confirmed = self._member(posted.by), self._member(recorded.actor)
+        sender, confirmed = self._member(posted.by), self._member(recorded.actor)
         where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
         who = {"stands": f"{posted.by}, {recorded.actor}", "should": "treasury"}
         if proposal is None or proposal.by != posted.by:
-            self.findings.say("two_persons", "not_proposed", **where, **who)
+            self.findings.add("two_persons", "not_proposed", **where, **who)
         elif (draft := posted.draft) != proposal.draft:
-            said = {"stands": _told(draft), "should": "" if proposal.draft is None else _told(proposal.draft)}
-            self.findings.say("two_persons", "proposed_otherwise", **where, **said)
+            values = {
+                "stands": _draft_text(draft),
+                "should": "" if proposal.draft is None else _draft_text(proposal.draft),
+            }
+            self.findings.add("two_persons", "proposed_otherwise", **where, **values)
         elif confirmed not in parties - {None} and not self._is_treasurer(recorded.actor):
-            self.findings.say("two_persons", "no_treasurer", **where, **who)
-        elif asked is None or confirmed is None or asked == confirmed:
-            self.findings.say("two_persons", "one_person", **where, **who)
+            self.findings.add("two_persons", "no_treasurer", **where, **who)
+        elif sender is None or confirmed is None or sender == confirmed:
+            self.findings.add("two_persons", "one_person", **where, **who)
 
-    def _paid_out(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
+    def _add_payout(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
         """Add a payout, and return the sum of those that count against the limit."""
         recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
         self._paid[whose] = [*recent, (at, amount)]
         return sum(some for _, some in self._paid[whose])
 
     def _member(self, actor: Actor) -> int | None:
-        """Whose key it is; ``None``: a program's, or no key."""
+        """Return the member who owns an actor's key, ``None`` for a program or an actor without a key."""
         key = self._key(actor)
         return None if key is None else key.member
 
@@ -198,6 +201,6 @@ def _numbers(payee: SetPayee) -> list[str]:
     return [ref for ref in (payee.swish, payee.iban) if ref is not None]
 
 
-def _told(draft: MoneyDraft) -> str:
+def _draft_text(draft: MoneyDraft) -> str:
     parts = [f"{one.account} {decimal(one.amount)} {draft.currency}" for one in draft.postings]
     return ", ".join([draft.kind, *parts])

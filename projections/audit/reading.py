@@ -1,7 +1,7 @@
-"""The rows of a club and its matches in the order of the log, and what they come to in books of the audit's own.
+"""The audit's reading of a club's rows and its matches' rows in log order, entered into a ledger of its own.
 
-Those lie in a database of their own, in a file that is gone when it is closed: what is kept in memory goes by the
-number of matches and members, not of rows.
+That ledger is a temporary database file, which is deleted when it is closed. So memory grows with the number of
+matches and members, not with that of rows.
 """
 
 import sqlite3
@@ -31,7 +31,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from projections.audit.findings import Findings
 from projections.audit.history import History
 from projections.audit.persons import People
-from projections.audit.settled import OF_MONEY, Reckoning, owed
+from projections.audit.settled import OF_MONEY, SettlingRules, owed
 from projections.audit.stakes import Agreements
 from projections.follow.engine import Json
 from projections.follow.page import Decode, Read, Row, topics
@@ -51,12 +51,12 @@ from referee.value import EventNumber, Value
 from referee.visibility import Recorded
 
 ROWS = 2000
-"""Rows that are read at a time."""
+"""Rows per read."""
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
 LEDGER, TREE = Ledger(), Log()
-"""The audit's own."""
+"""The audit's own projections."""
 _scratch = MetaData()
 _scores = Table(
     "audit_scores",
@@ -73,59 +73,60 @@ _owed = Table(
     Column("postings", Json(tuple[Posting, ...]), nullable=False),
 )
 _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_same_thread=False), poolclass=NullPool)
-"""Each connection has a database of its own; statements are put together once for all."""
+"""Engine whose every connection has a separate temporary database. Statements are compiled once for all."""
 
-How = Callable[[MatchOpened], Reckoning | None]
-"""How a match that was so opened is settled; ``None``: it is not for money."""
+How = Callable[[MatchOpened], SettlingRules | None]
+"""A function that returns how an opened match is settled, ``None`` if it is not for money."""
 Redactions = Mapping[str, str | None]
-"""By ref of an erased text the ref of the text that replaced it; ``None``: it was deleted."""
+"""References of erased texts, with that of the replacing text; ``None``: the text was deleted."""
 
 
 class TextFound(NamedTuple):
-    """A name, number or text that there is."""
+    """A stored name, number or text."""
 
     whole: bool
-    """Whether it is the text that was put, or the one that replaced it."""
+    """The text is the original one, or the one that replaced it."""
     redacted: str | None
-    """The ref of the text that replaced it; ``None``: none did."""
+    """The reference of the text that replaced it; ``None``: it was not replaced."""
 
 
 class Texts(Protocol):
-    """The names, numbers and texts of the club."""
+    """Access to the names, numbers and texts of the club."""
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return by ref those that there are."""
+        """Return those that are stored, by reference."""
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return by digest what each erasure of the club has deleted and replaced."""
+        """Return the deleted and replaced texts of each erasure of the club, by its digest."""
 
 
 Since = Callable[[int], Sequence[Row]]
-"""The rows of the club that are stored by now after an event of it."""
+"""A function that returns the rows of the club that are now stored after an event."""
 
 
 class _Own:
-    """The club or one of its matches: how far its rows have come."""
+    """The club or one of its matches, and its last row that was read."""
 
     __slots__ = ("closings", "club", "ended_by", "head", "how", "id", "opened", "version")
 
-    def __init__(self, aggregate_id: UUID, opened: MatchOpened | None = None, how: Reckoning | None = None) -> None:
+    def __init__(
+        self, aggregate_id: UUID, opened: MatchOpened | None = None, how: SettlingRules | None = None
+    ) -> None:
         self.id, self.club, self.how = aggregate_id, opened is None, how
         self.opened = None if opened is None or how is None else (opened.evening, opened.members)
         self.version, self.head, self.ended_by = 0, FIRST, 0
         self.closings: list[int] = []
-        """Closings of the club between its opening and the entry of its result."""
+        """Closings of the club between the match's opening and the entry of its result."""
 
 
 class MatchWaiting(Value):
-    """A match for money that is over, and that the books do not count before all members in it have agreed to the
-    stakes."""
+    """A finished match for money that the books do not count until all its members have agreed to the stakes."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which it was opened; null: none."""
+    """The evening of the club on which the match was opened; null: no evening."""
     event: EventNumber
-    """The event that ended it."""
+    """The number of the event that ended the match."""
     members: wire_types.BySeat[wire_types.MemberNumber]
     """The members who have not agreed."""
 
@@ -134,8 +135,8 @@ LeftOut = Annotated[
     Literal["above_limit", "balance_too_large"],
     Meta(
         title="LeftOut",
-        description="Why a result is not in the books. `above_limit`: it moves more than the club's `stake_limit` "
-        "allowed when the match was opened. `balance_too_large`: a balance could not be kept exactly.",
+        description="The reason why a result is not in the books. `above_limit`: it moves more than the club's "
+        "`stake_limit` allowed when the match was opened. `balance_too_large`: a balance could not be kept exactly.",
     ),
 ]
 
@@ -145,9 +146,9 @@ class ResultLeftOut(Value):
 
     match: wire_types.MatchId
     event: EventNumber
-    """The event that says the result."""
+    """The number of the event with the result."""
     why: LeftOut
-    """Which limit the result exceeds."""
+    """The limit that the result exceeds."""
 
 
 class AcrossClosings(NamedTuple):
@@ -157,13 +158,13 @@ class AcrossClosings(NamedTuple):
     evening: int | None
     closings: tuple[int, ...]
     event: int
-    """The event that ended it."""
+    """The number of the event that ended the match."""
     entry: int | None
-    """The entry of its result; ``None``: nothing is owed."""
+    """The entry of the result; ``None``: no amounts are owed."""
 
 
 class Rows:
-    """What the rows up to a position come to."""
+    """The ledger, tree, members and lists made from the rows up to a position."""
 
     def __init__(
         self,
@@ -175,7 +176,7 @@ class Rows:
         findings: Findings,
         names: Mapping[int, Ref],
     ) -> None:
-        """``names``: of members, by number."""
+        """``names``: members' names by number."""
         self.club, self.findings, self.people, self.history = club, findings, People(findings), History(names)
         self.agreements = Agreements(self.history.person)
         self.ledger, self.tree = LEDGER, TREE
@@ -184,9 +185,9 @@ class Rows:
         self._by_text: dict[Any, _Own] = {str(club): self.own[club], club.hex: self.own[club]}
         self._mark = str(club).encode()
         self._missing: dict[str, tuple[UUID, int]] = {}
-        """Refs that have no text, and where they came first."""
+        """References without a text, with the first event that has each."""
         self._replaced: dict[str, tuple[UUID, int]] = {}
-        """Refs whose text was replaced, likewise."""
+        """References whose text was replaced, with the first event that has each."""
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
@@ -201,26 +202,26 @@ class Rows:
 
     @property
     def version(self) -> int:
-        """How many events the club has."""
+        """The number of the club's last event."""
         return self.own[self.club].version
 
     @property
     def keeping(self) -> Keeping | None:
-        """How far the books come by these rows; ``None`` where the club was never founded."""
+        """The state of the books by these rows; ``None`` if the club was never founded."""
         return self._writing.clubs.get(self.club)
 
     @property
     def money(self) -> Mapping[UUID, Money | None]:
-        """Of each match what is entered of it."""
+        """The ledger's state of each match."""
         return self._writing.matches
 
     def of(self, text: Any) -> UUID | None:
-        """Whose rows go by this id, if it is the club or one of its matches."""
+        """Return the id of the club or of one of its matches from its stored form."""
         own = self._by_text.get(text)
         return None if own is None else own.id
 
     def read(self, read: Read, to: int) -> None:
-        """Reads the rows up to a position."""
+        """Read the rows up to a position."""
         at = 0
         while at < to:
             page = read(at, ROWS)
@@ -231,7 +232,7 @@ class Rows:
                 break
             leaves = leaves_of(rows)
             self.tree.grow(self.made, self.tree.edge(self.made), rows, leaves)
-            self._take(rows, leaves)
+            self._apply(rows, leaves)
             at = rows[-1][0]
         self._flush()
         self._settle()
@@ -239,48 +240,56 @@ class Rows:
 
     # Rows
 
-    def _take(self, rows: Sequence[Row], leaves: bytes) -> None:
+    def _apply(self, rows: Sequence[Row], leaves: bytes) -> None:
         refs: dict[str, tuple[UUID, int]] = {}
         scores: list[dict[str, Any]] = []
-        own_by_text, decode, entered = self._by_text, self._decode, LEDGER.takes
+        own_by_text, entered = self._by_text, LEDGER.takes
         hashes = leaves.hex("\n", HASH_BYTES).split("\n")
         for row, head in zip(rows, hashes, strict=True):
-            _, text, number, topic, state = row
+            _, text, _, topic, state = row
             own = own_by_text.get(text)
-            if own is None and (own := self._begun(row)) is None:
+            if own is None and (own := self._opened_by(row)) is None:
                 continue
-            prev, own.head = own.head, head
-            if number != own.version + 1:
-                self._say(own, number, "row_gap", stands=number, should=own.version + 1)
-                number = number if isinstance(number, int) else own.version + 1
-            own.version = number
-            if type(state) is not bytes:
-                self._say(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
+            recorded = self._next_of(own, row, head)
+            if recorded is None:
                 continue
-            try:
-                recorded = decode(own.id, number, topic, state)
-            except UNREADABLE as error:
-                self._say(own, number, "row_unreadable", stands=f"{topic}: {error}")
-                continue
-            if recorded.prev != prev:
-                self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
             if b"hmac:" in state:
                 for ref in refs_in(recorded):
-                    refs.setdefault(ref, (own.id, number))
+                    refs.setdefault(ref, (own.id, own.version))
             if topic in entered:
                 self._enter(own, recorded)
             if own.opened is not None:
-                self._agree(recorded, *own.opened)
+                self._apply_agreement(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
-                scores.append({"match": own.id, "number": number, "topic": topic, "state": state})
+                scores.append({"match": own.id, "number": own.version, "topic": topic, "state": state})
             if own.club:
-                self._take_of_club(own, recorded)
+                self._apply_club_event(own, recorded)
         if scores:
             self.made.execute(insert(_scores).prefix_with("OR REPLACE"), scores)
         self._look_up(refs)
         self._flush()
 
-    def _take_of_club(self, own: _Own, recorded: Recorded) -> None:
+    def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
+        """Check that a row continues the chain. Return its event, ``None`` if it cannot be read."""
+        _, _, number, topic, state = row
+        prev, own.head = own.head, head
+        if number != own.version + 1:
+            self._say(own, number, "row_gap", stands=number, should=own.version + 1)
+            number = number if isinstance(number, int) else own.version + 1
+        own.version = number
+        if type(state) is not bytes:
+            self._say(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
+            return None
+        try:
+            recorded = self._decode(own.id, number, topic, state)
+        except UNREADABLE as error:
+            self._say(own, number, "row_unreadable", stands=f"{topic}: {error}")
+            return None
+        if recorded.prev != prev:
+            self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
+        return recorded
+
+    def _apply_club_event(self, own: _Own, recorded: Recorded) -> None:
         try:
             self.people.take(recorded, self._kind_of)
             self.history.take(recorded)
@@ -288,17 +297,17 @@ class Rows:
             what = f"{recorded.event.TOPIC}: {error}"
             self._say(own, recorded.originator_version, "row_unreadable", stands=what)
 
-    def _agree(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
-        with suppress(*UNREADABLE):  # as somebody wrote it; the entries show the difference
+    def _apply_agreement(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
+        with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
             self.agreements.take(recorded, evening, members)
 
     def _say(self, own: _Own, number: Any, code: str, **more: Any) -> None:
-        """Something is wrong with the chain at an event."""
+        """Report a fault of the chain at an event."""
         event = number if isinstance(number, int) and number > 0 else None
-        self.findings.say("chain", code, aggregate=str(own.id), event=event, **more)
+        self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
-    def _begun(self, row: Row) -> _Own | None:
-        """A match of the club begins with this row."""
+    def _opened_by(self, row: Row) -> _Own | None:
+        """Add the match if this row opens a match of the club."""
         _, text, _, topic, state = row
         if topic != MatchOpened.TOPIC or not isinstance(state, bytes) or self._mark not in state:
             return None
@@ -306,7 +315,7 @@ class Rows:
             match_id = UUID(text)
             opened = self._decode(match_id, 1, topic, state).event
         except UNREADABLE:
-            return None  # a leaf that is another's
+            return None  # a leaf of a different club
         if not isinstance(opened, MatchOpened) or opened.club != self.club or match_id in self.own:
             return None
         own = self.own[match_id] = self._by_text[text] = _Own(match_id, opened, self._how(opened))
@@ -319,9 +328,9 @@ class Rows:
             return
         try:
             self._writing.take(recorded)
-        except Exception as error:  # what somebody wrote into a row may be anything
+        except Exception as error:  # a damaged row may hold any value
             where = {"aggregate": str(own.id), "event": recorded.originator_version}
-            self.findings.say("settlements", "not_entered", **where, stands=f"{type(error).__name__}: {error}")
+            self.findings.add("settlements", "not_entered", **where, stands=f"{type(error).__name__}: {error}")
         match recorded.event:
             case MatchWon() | MatchClosed() | MatchAbandoned():
                 own.ended_by = recorded.originator_version
@@ -333,7 +342,7 @@ class Rows:
                 self._close(closing, through)
 
     def _close(self, closing: int, through: int) -> None:
-        """Note the closing with each match whose result it does not have."""
+        """Add the closing to each match whose result it does not include."""
         for own in self.own.values():
             if own.opened is None:
                 continue
@@ -344,15 +353,15 @@ class Rows:
                 own.closings.append(closing)
 
     def _flush(self) -> None:
-        """Writes the entries that wait. Where they cannot be written nothing is entered any more: said once."""
+        """Write the collected entries. If that fails, enter no more; it is reported once."""
         if self._stuck:
             return
         try:
             self._writing.flush()
-        except (SQLAlchemyError, OverflowError) as error:  # an amount may be larger than any database holds
+        except (SQLAlchemyError, OverflowError) as error:  # an amount may be larger than the column
             self._stuck = True
-            told = f"{type(error).__name__}: {error}"
-            self.findings.say("settlements", "not_entered", aggregate=str(self.club), stands=told)
+            error_text = f"{type(error).__name__}: {error}"
+            self.findings.add("settlements", "not_entered", aggregate=str(self.club), stands=error_text)
 
     def _kind_of(self, number: int) -> str | None:
         self._flush()
@@ -362,21 +371,20 @@ class Rows:
         return kind
 
     def owed(self, cause: str) -> tuple[Posting, ...] | None:
-        """What a match comes to by the event that ended it, as it is to be entered; ``None``: that is not known."""
+        """Return the postings of a match's result by the event that ended it, ``None`` if they are unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
         return found
 
     def open_matches(self) -> Iterator[tuple[UUID, int | None]]:
-        """The matches for money that are not over, each with its evening."""
+        """Yield the matches for money that are not over, each with its evening."""
         for own in self.own.values():
             if own.opened is not None and not own.ended_by:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield the matches for money that are over and were opened before a closing that does not have their
-        result, in the order in which they were opened. Those that wait for agreement to their stakes are not among
-        them."""
+        """Yield the finished matches for money that were opened before a closing without their result, in order of
+        opening, except those that wait for agreement to their stakes."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -386,7 +394,7 @@ class Rows:
                 yield AcrossClosings(own.id, own.opened[0], tuple(own.closings), own.ended_by, entry)
 
     def waiting(self) -> Iterator[MatchWaiting]:
-        """Yield the matches that are over and are not entered before all members have agreed to the stakes."""
+        """Yield the finished matches that wait for members to agree to the stakes."""
         for own in self.own.values():
             money = self.money.get(own.id)
             if own.ended_by and money is not None and money.waits:
@@ -394,7 +402,7 @@ class Rows:
                 yield MatchWaiting(match=str(own.id), evening=money.evening, event=own.ended_by, members=members)
 
     def left_out(self) -> Iterator[ResultLeftOut]:
-        """Yield each match whose result is not entered because it is too large, with the event that says it."""
+        """Yield each match whose result is too large to be entered, with the event of the result."""
         for match, money in self.money.items():
             if money is not None and money.club == self.club and money.beyond:
                 why: LeftOut = "above_limit" if money.above_limit else "balance_too_large"
@@ -403,14 +411,14 @@ class Rows:
     # Settlements
 
     def _settle(self) -> None:
-        """What each match comes to, by the events that said so."""
+        """Calculate the result of each match after each event with a result."""
         this = _scores.c
         query = select(_scores).order_by(this.match, this.number)
         rows = self.made.execute(query, execution_options={"yield_per": ROWS})
         found: list[dict[str, Any]] = []
         for match_id, group in groupby(rows, key=lambda row: row.match):
             own = self.own[match_id]
-            assert own.how is not None, "it is for money"
+            assert own.how is not None, "only matches for money have scores"
             assert own.opened is not None, "it was opened"
             history = [self._decode(match_id, row.number, row.topic, row.state) for row in group]
             before: tuple[int, ...] = ()
@@ -424,9 +432,9 @@ class Rows:
                             Posting(account=name, amount=some) for name, some in sorted(postings.items()) if some
                         )
                         found.append({"cause": f"{match_id}/{one.event}", "postings": row})
-            except Exception as error:  # as above
+            except Exception as error:  # a damaged row may hold any value
                 where = {"aggregate": str(match_id), "event": history[-1].originator_version}
-                self.findings.say("derivations", "not_derived", **where, stands=f"{type(error).__name__}: {error}")
+                self.findings.add("derivations", "not_derived", **where, stands=f"{type(error).__name__}: {error}")
             if len(found) >= ROWS:
                 self.made.execute(insert(_owed), found)
                 found = []
@@ -436,7 +444,7 @@ class Rows:
     # Names
 
     def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
-        """Note which texts are missing or replaced, and report those that were exchanged."""
+        """Record missing and replaced texts, and report exchanged ones."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
             return
@@ -445,13 +453,13 @@ class Rows:
             if ref not in found:
                 self._missing[ref] = place
             elif not found[ref].whole:
-                self.findings.say("names", "text_exchanged", **_place(place), stands=ref)
+                self.findings.add("names", "text_exchanged", **_place(place), stands=ref)
             elif found[ref].redacted is not None:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report what is missing, replaced or left otherwise than the erasures on record say: in rows that have been
-        read, or that have come since."""
+        """Report texts that are missing, replaced or left, unlike the recorded erasures: those in the rows read, and
+        those stored since."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):
@@ -459,27 +467,27 @@ class Rows:
                     self.people.take_names(self._decode(self.club, number, topic, state))
         lists = self._texts.erased() if self.people.erasures else {}
         erased: dict[str, str | None] = {}
-        under_way: set[str] = set()
+        not_yet_read: set[str] = set()
         for digest, place in self.people.erasures.items():
             if digest not in lists:
-                self.findings.say("names", "erasure_unknown", **_place(place), should=digest)
+                self.findings.add("names", "erasure_unknown", **_place(place), should=digest)
             erased.update(lists.get(digest, {}))
-            under_way |= lists.get(digest, {}).keys() if digest not in before else set()
+            not_yet_read |= lists.get(digest, {}).keys() if digest not in before else set()
         whose = {ref: member for member, names in self.people.names.items() for ref in names}
         for ref, place in self._missing.items():
             if ref not in self.people.replaced and erased.get(ref, "") is not None:
-                self.findings.say("names", "text_missing", **_place(place), member=whose.get(ref), should=ref)
+                self.findings.add("names", "text_missing", **_place(place), member=whose.get(ref), should=ref)
         for ref, place in self._replaced.items():
             if ref not in erased:
-                self.findings.say("names", "text_replaced", **_place(place), stands=ref)
-        for ref, found in self._texts.found(erased.keys() - under_way).items():
+                self.findings.add("names", "text_replaced", **_place(place), stands=ref)
+        for ref, found in self._texts.found(erased.keys() - not_yet_read).items():
             if found.redacted is None or found.redacted != erased[ref]:
                 if ref in whose:
-                    self.findings.say("names", "name_left", member=whose[ref], stands=ref)
+                    self.findings.add("names", "name_left", member=whose[ref], stands=ref)
                 else:
-                    self.findings.say("names", "text_left", stands=ref)
+                    self.findings.add("names", "text_left", stands=ref)
 
 
 def _place(place: tuple[UUID, int]) -> dict[str, Any]:
-    """Return the fields of a difference that say where it is."""
+    """Return the fields of a difference that name the event."""
     return {"aggregate": str(place[0]), "event": place[1]}

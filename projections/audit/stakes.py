@@ -1,4 +1,4 @@
-"""Who stood for the stakes of the members in a match: those who confirmed for them, and those who invited them."""
+"""Agreements to the stakes of a match that a different person than the member gave or invited to."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,36 +14,37 @@ from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
-    """Stakes of a match that one person confirmed or declined for others, or to which a member agreed by redeeming
-    the invitation of another person."""
+    """Stakes of a match that a person confirmed or declined for others, or to which a member agreed by redeeming an
+    invitation of a different person."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match was opened; null: none."""
+    """The evening of the club on which the match was opened; null: no evening."""
     event: EventNumber
     """The number of the event in the match."""
     at: Time
-    """When it was said."""
+    """The time of the answer."""
     how: Literal["secretary", "invitation", "declined"]
-    """Whether `by` confirmed for the members (`secretary`), invited the member, or declined for all."""
+    """`secretary`: the person in `by` confirmed for the members; `invitation`: invited the member; `declined`:
+    declined for all."""
     by: Person
     """The person who confirmed, invited or declined."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members who agreed by it; none if the stakes were declined."""
+    """The members who agreed; empty if the stakes were declined."""
 
 
 class Agreements:
-    """The agreements to stakes that rest on another person than the member, as the events of matches show them."""
+    """Collects agreements to stakes that rest on a different person than the member, from the events of matches."""
 
     def __init__(self, person: Callable[[Actor], Person]) -> None:
-        """``person``: returns the caller behind an actor."""
+        """``person``: a function that returns the caller behind an actor."""
         self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
         self._person = person
         self._invited: dict[tuple[UUID, int], Actor] = {}
-        """By match and number of the invitation, who made it."""
+        """Inviting actors by match and number of the invitation."""
 
     def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
-        """Add what an event of a match for money shows; ``members``: by seat."""
+        """Apply an event of a match for money. ``members``: by seat."""
         match, event = recorded.originator_id, recorded.event
         place: dict[str, Any] = {"match": str(match), "evening": evening, "at": recorded.at}
         place["event"] = recorded.originator_version

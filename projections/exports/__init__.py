@@ -1,4 +1,4 @@
-"""A club's journal as files for other programs: pure functions from a :class:`projections.journal.Journal`."""
+"""A club's journal as files for accounting programs: pure functions of a :class:`projections.journal.Journal`."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from referee.value import Value
 
 
 class Export(Value):
-    """A kind of file: what it is called, and how it is made."""
+    """A file format and the function that writes it."""
 
     media_type: str
     suffix: str
     write: Callable[[Journal], bytes]
     one_currency: bool = False
-    """Whether a file can hold one currency only: ``in_currency`` gives that part."""
+    """The file can hold one currency only: ``in_currency`` selects that part of the journal."""
 
 
 EXPORTS = {
@@ -24,4 +24,4 @@ EXPORTS = {
     "csv": Export(media_type="text/csv; charset=utf-8", suffix=".csv", write=tables.csv),
     "json": Export(media_type="application/json", suffix=".json", write=tables.json),
 }
-"""By what a client asks for. One file serves hledger and ledger."""
+"""The exports by name in the request. One file serves both hledger and ledger."""

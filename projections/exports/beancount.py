@@ -1,7 +1,7 @@
 """A file for beancount.
 
-By default its balances let a wrong öre pass: each is asserted with no tolerance, and, as beancount compares before a
-day's transactions, on the day after.
+By default beancount accepts a balance that is wrong by an öre, so each balance is asserted with zero tolerance. It is
+dated one day later, since beancount compares before a day's transactions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from projections.journal import Account, Journal, JournalEntry, accounts, balanc
 
 
 def write(journal: Journal) -> bytes:
-    """The accounts opened, the opening balances, the entries, and all balances after the last day."""
+    """Return the accounts, the opening balances, the entries, and all balances after the last day."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 

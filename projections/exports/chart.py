@@ -1,4 +1,4 @@
-"""The club's accounts as programs of plain-text accounting want them named, and its texts as they can read them."""
+"""Account names for plain-text accounting programs, and texts that they can read."""
 
 import unicodedata
 
@@ -18,22 +18,22 @@ CLOSING = "closing balances"
 
 
 def full(account: Account) -> str:
-    """The account below one of the five that hledger and beancount know by name."""
+    """Return the account's name under one of the five root accounts of hledger and beancount."""
     return NAMES.get(account) or f"Liabilities:Member:{member_of(account)}"
 
 
 def narration(entry: JournalEntry) -> str:
-    """What an entry is, in a few words."""
+    """Return a short description of an entry."""
     evening = f", evening {entry.evening}" if entry.evening is not None else ""
     reverses = f", takes back {entry.reverses}" if entry.reverses is not None else ""
     return f"{entry.kind}{evening}{reverses}"
 
 
 def actor(entry: JournalEntry) -> str:
-    """Who made it, without the colon that would make it a tag: ``key k3``."""
+    """Return the actor of an entry without a colon, which would make it a tag: ``key k3``."""
     return actors.write(entry.by).replace(":", " ")
 
 
 def words(text: str, kept: str) -> str:
-    """Letters, digits and the signs that are ``kept``, with single blanks for all else."""
+    """Return a text's letters, digits and ``kept`` signs, with single spaces for all else."""
     return spelled(text, lambda one: unicodedata.category(one)[0] in "LMN" or one in kept, " ")

@@ -1,7 +1,7 @@
-"""One file for hledger and for ledger, in what both read alike.
+"""One file for both hledger and ledger, in the syntax that they share.
 
-In a comment ``word:`` would be a tag and ``[`` a date, and ``ledger --pedantic`` minds tags that are not declared:
-texts keep letters, digits and harmless signs.
+In a comment ``word:`` would be a tag and ``[`` a date, and ``ledger --pedantic`` rejects undeclared tags. So texts
+keep letters, digits and harmless signs only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ KEPT = ",.-()/!?'&%+_"
 
 
 def write(journal: Journal) -> bytes:
-    """Declarations, the opening balances, the entries, and a transaction over nothing that asserts all balances."""
+    """Return declarations, opening balances, entries, and a transaction of zero amounts that asserts all balances."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 

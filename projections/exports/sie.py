@@ -1,7 +1,7 @@
-"""SIE 4I, by which Swedish bookkeeping programs take in vouchers: in CP437, one currency a file.
+"""SIE 4I, the import format for vouchers of Swedish accounting programs: CP437, one currency per file.
 
-Such a file has no balances: the program that reads it has them. Members are objects of a dimension of their own, the
-first that the standard leaves free.
+Such a file has no balances, since the program that reads it has them. Members are objects of a dimension, the first
+number that the standard leaves free.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20
-"""The dimension of members."""
+"""Number of the members' dimension."""
 SERIES = "K"
 TITLES = {
     "cash": "Kassa",
@@ -33,7 +33,7 @@ KINDS = {
 
 
 def write(journal: Journal) -> bytes:
-    """The vouchers of a journal in one currency; of more than one it is a ``ValueError``."""
+    """Return the vouchers of a journal. Raises ``ValueError`` if it has more than one currency."""
     if len(journal.currencies) != 1:
         raise ValueError("a SIE file holds one currency")
     return b"".join(line.encode(ENCODING) + b"\r\n" for line in _lines(journal))
@@ -62,7 +62,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def _numbers(journal: Journal) -> dict[str, list[str]]:
-    """What each account of four figures stands for, in their order."""
+    """Return the titles of each four-digit account, sorted by number."""
     numbers: dict[str, list[str]] = {}
     for role, title in TITLES.items():
         numbers.setdefault(getattr(journal.sie, role), []).append(title)
@@ -84,9 +84,9 @@ def _text(entry: JournalEntry) -> str:
 
 
 def quoted(text: str, otherwise: str = "") -> str:
-    """A text in quotation marks, in the letters of CP437, or if nothing is left of it another one.
+    """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains.
 
-    The standard has an escape for the mark alone, so there is no backslash in it.
+    The standard escapes only the quotation mark, so a backslash is replaced.
     """
     written = spelled(text.replace("\\", "/"), _known, "?") or otherwise
     return '"' + written.replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""The journal for spreadsheets, and for programs of one's own."""
+"""The journal as CSV for spreadsheets, and as JSON for programs."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -14,38 +14,38 @@ COLUMNS = (
     *("evening", "reverses", "cause", "by", "text"),
 )
 BROUGHT_FORWARD = "brought_forward"
-"""The kind of the rows that come first: what stood on an account before."""
+"""Kind of the first rows: the balances before the journal."""
 
 
 def csv(journal: Journal) -> bytes:
-    """CSV after RFC 4180, a row for each posting, and before them one for each opening balance.
+    """Return CSV after RFC 4180, with a row for each opening balance and then one for each posting.
 
-    ``amount`` is debit above zero, ``balance`` what stands on the account then, both with two decimals after a point.
+    ``amount`` is debit above zero; ``balance`` is the account's balance after the row. Both have two decimals.
     """
     return table(COLUMNS, _rows(journal)).encode()
 
 
 def _rows(journal: Journal) -> Iterator[list[object]]:
     names = {account: name_of(journal, account) for account in accounts(journal)}
-    standing: dict[tuple[str, str], int] = {}
+    running: dict[tuple[str, str], int] = {}
 
     def amounts(account: str, currency: str, amount: int) -> list[object]:
-        standing[account, currency] = balance = standing.get((account, currency), 0) + amount
+        running[account, currency] = balance = running.get((account, currency), 0) + amount
         return [account, names[account], Decimal(decimal(amount)), Decimal(decimal(balance)), currency]
 
     for one in journal.opening:
         written = amounts(one.account, one.currency, one.amount)
         yield ["", journal.first, BROUGHT_FORWARD, *written, "", "", "", "", ""]
     for entry in journal.entries:
-        said = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), entry.text]
+        fields = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), entry.text]
         for posting in entry.postings:
             written = amounts(posting.account, entry.currency, posting.amount)
-            yield [entry.number, entry.date, entry.kind, *written, *said]
+            yield [entry.number, entry.date, entry.kind, *written, *fields]
 
 
 def json(journal: Journal) -> bytes:
-    """The journal as it is, in minor units: ``accounts`` with names, ``opening``, ``entries``, ``closing``."""
-    said = {
+    """Return the journal in minor units: ``accounts`` with names, ``opening``, ``entries``, ``closing``."""
+    fields = {
         "club": journal.club,
         "currencies": journal.currencies,
         "from": journal.first,
@@ -56,4 +56,4 @@ def json(journal: Journal) -> bytes:
         "entries": journal.entries,
         "closing": journal.closing,
     }
-    return msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(fields), indent=1) + b"\n"

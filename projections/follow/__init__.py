@@ -1,1 +1,1 @@
-"""Following the log: reading it page by page, and keeping the books up with it."""
+"""Following the log: reading it page by page, and updating the projections."""

@@ -1,7 +1,7 @@
-"""Where the books are kept: beside the events, on SQLite or PostgreSQL, by one set of statements.
+"""The database of the projections, on SQLite or PostgreSQL, used through SQLAlchemy.
 
-On SQLite the books have a file of their own, so that writers of events never wait for them. On PostgreSQL they
-are tables of the same database, all named ``book_…``. What else lies beside the events is reached in the same way.
+On SQLite projections have a separate file, so that writers of events never wait for them. On PostgreSQL they are
+tables of the same database, all named ``book_…``. Other data beside the events is accessed in the same way.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, cre
 from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
 
 LOCK_SECONDS = 10
-"""How long one waits on SQLite for another process that writes."""
+"""Seconds to wait on SQLite for a process that writes."""
 POOL_SECONDS = 2
-"""How long one waits where all connections are taken."""
+"""Seconds to wait for a connection when all are in use."""
 IDLE_SECONDS = 10
-"""When PostgreSQL gives up a transaction of somebody who says nothing more: others wait for what he holds."""
+"""Seconds after which PostgreSQL ends an idle transaction, since others wait for its locks."""
 
 
 BOOKS = "books"
@@ -28,7 +28,8 @@ BOOKS_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 
 
 def file_beside(url: str, what: str) -> Path:
-    """A SQLite file beside that of the events: ``knacka-books.db`` for ``knacka.db``."""
+    """Return the path of a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``. Raises
+    ``ValueError`` for a store without a file."""
     place = place_of(url)
     if not isinstance(place, SqliteFile) or place.path == ":memory:":
         raise ValueError(f"{what} need a file: sqlite:///knacka.db")
@@ -37,26 +38,26 @@ def file_beside(url: str, what: str) -> Path:
 
 
 def books_file(url: str) -> Path:
-    """The SQLite file of the books."""
+    """Return the path of the projections' SQLite file."""
     return file_beside(url, BOOKS)
 
 
 def engine_for(
     url: str, silence: float = SILENCE_SECONDS, *, what: str = BOOKS, pragmas: Sequence[str] = BOOKS_PRAGMAS
 ) -> Engine:
-    """The engine over what lies beside the events of the store at ``url``. Raises ``ValueError`` for a URL that names
-    no store.
+    """Return the engine for the data beside the events of the store at ``url``. Raises ``ValueError`` if the URL
+    names no store.
 
-    ``silence``: how long PostgreSQL may say nothing when it was asked something, before its connection is given up.
-    ``pragmas``: how SQLite keeps the file. What is stored is told by no error.
+    ``silence``: seconds that PostgreSQL may be silent during a statement before its connection is closed.
+    ``pragmas``: settings for SQLite. Errors never contain stored values.
     """
     place = place_of(url)
     return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
 
 
 def writer(engine: Engine) -> Engine:
-    """The same engine for those who change what is kept."""
-    return engine.execution_options(changes_books=True)
+    """Return the engine for transactions that write."""
+    return engine.execution_options(writes=True)
 
 
 def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
@@ -64,21 +65,21 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin below, not when the driver thinks fit
+        connection.isolation_level = None  # transactions begin below, not when the driver chooses
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
-        # Who will write says so at once: a reader that turns writer later would be refused, not made to wait.
-        changes = connection.get_execution_options().get("changes_books", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if changes else "BEGIN")
+        # A writer takes the lock at once: SQLite refuses a reader that writes later, instead of making it wait.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 
 
-def patient(connection: sqlalchemy.Connection) -> None:
-    """Until its transaction ends the database may take its time: to create tables, or for a large page."""
+def without_limits(connection: sqlalchemy.Connection) -> None:
+    """Remove all time limits until the transaction ends: to create tables, or for a large page."""
     if connection.dialect.name == "postgresql":
         driver: Any = connection.connection.driver_connection
         driver.silence = None
@@ -88,7 +89,7 @@ def patient(connection: sqlalchemy.Connection) -> None:
 
 
 def _postgres(place: Postgres, silence: float) -> Engine:
-    # The parameters, and with them the password, stay out of the engine's URL and so out of logs.
+    # The parameters, including the password, stay out of the engine's URL and so out of logs.
     opener, path = Opener(place.parameters), '"' + place.schema.replace('"', '""') + '"'
 
     def begin(connection: Connection) -> None:
@@ -112,22 +113,22 @@ def _postgres(place: Postgres, silence: float) -> Engine:
     return engine
 
 
-# Columns. A book may never choke on what the event store has taken, or it stands still for ever: what players
-# and clients wrote is kept as JSON, which escapes what a database cannot hold.
+# Columns. A projection must accept every stored value, or it would stop permanently. So texts of players and clients
+# are stored as JSON, which escapes characters that a database cannot store.
 
 
 class DamagedCell(ValueError):
-    """A cell that holds nothing of its column's type. Its table can be built again from the events."""
+    """A cell whose content does not fit its column's type. Its table can be rebuilt from the events."""
 
 
 T = TypeVar("T")
 
 
 class Checked(TypeDecorator[T]):
-    """A type whose cells may hold anything. Raises :class:`DamagedCell` for one that cannot be read."""
+    """A type whose cells may hold anything. Raises :class:`DamagedCell` for a cell that cannot be read."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], T | None]:
-        """Return what reads a cell."""
+        """Return the function that reads a cell."""
         read = super().result_processor(dialect, coltype)
 
         def checked(value: Any) -> T | None:
@@ -140,17 +141,17 @@ class Checked(TypeDecorator[T]):
 
 
 class Utc(Checked[datetime]):
-    """A time, UTC on either database."""
+    """A time in UTC on both databases."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """In UTC, since SQLite keeps no zone."""
+        """Convert to UTC, since SQLite stores no zone."""
         return value and value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """With its zone."""
+        """Return the time with its zone."""
         return value and (value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC))
 
 
@@ -170,12 +171,12 @@ class Json(Checked[Any]):
     def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
-        self._read = msgspec.json.Decoder(kind).decode  # made here: two threads that first read a kind do not agree
+        self._read = msgspec.json.Decoder(kind).decode  # made here: two threads must not make it at once
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """As JSON; NUL, which PostgreSQL cannot hold, is escaped by it."""
+        """Return JSON, which escapes NUL. PostgreSQL cannot store NUL."""
         return None if value is None else msgspec.json.encode(value).decode()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """As it was."""
+        """Return the decoded value."""
         return None if value is None else self._read(value)

@@ -1,4 +1,4 @@
-"""Keeps the books up with the event log, and tells how that goes."""
+"""The follower: updates the projections from the event log, and reports lag and errors."""
 
 import asyncio
 import logging
@@ -18,51 +18,51 @@ from sqlalchemy import Connection, Engine
 from projections.follow.engine import engine_for, writer
 from projections.follow.listen import Listener
 from projections.follow.locks import RebuildRunning, hold_follow
-from projections.follow.page import Log, Page, mark_of
+from projections.follow.page import Log, Page, row_mark
 from projections.follow.projection import (
     REBUILD_PAGE,
     Aside,
-    Book,
     Numbering,
-    begin_anew,
-    carefully_if_need_be,
-    mended,
+    Projection,
+    apply_page,
+    is_repaired,
     prepare,
     rebuild,
+    resume,
+    retry_carefully,
     set_aside,
-    take,
-    take_up,
+    start_over,
 )
 from referee.store.connection import Postgres, SqliteFile, place_of
 from referee.value import Value
 
-__all__ = ["Aside", "Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
+__all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them. A follower that is
-further behind than that takes as many as a rebuild."""
+"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them. A follower further
+behind uses the pages of a rebuild."""
 LATEST_MAX = 50_000
-"""Matches whose last event is remembered, so that to wait for it needs no query."""
+"""Matches whose last event is cached, so that waiting for it needs no query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds until a failure is tried again: doubled each time, within these bounds."""
+"""Seconds before a retry: doubled each time, within these bounds."""
 AGAIN_SECONDS = 5.0
-"""Between two attempts to take up what was set aside."""
+"""Seconds between two attempts to resume what was set aside."""
 AGAIN_MOST_SECONDS = 0.5
-"""How long such an attempt may keep the books from going on; what is left comes the next time."""
+"""Seconds that such an attempt may delay the projections. The rest waits for the next one."""
 STILL_SECONDS = 10.0
-"""What has not worked for so long stands still."""
+"""Seconds of failures after which a projection counts as standing still."""
 PACE = 20_000.0
-"""Events a second that a book takes in until that has been measured."""
+"""Events a second that a projection applies, until that has been measured."""
 
 log = logging.getLogger(__name__)
 
 
 class Fault(Value):
-    """Why something stands still, and ``since`` when, by the monotonic clock. ``position`` is the last one that was
-    applied.
+    """The reason why a projection does not advance. ``since``: its start by the monotonic clock; ``position``: the
+    last one applied.
 
-    It ``failed`` so many ``times``, the last with this ``error``; or the database has left it ``unanswered``; or the
-    follower has ``ended``.
+    ``how``: it ``failed`` this many ``times``, the last with this ``error``; or the database did not answer
+    (``unanswered``); or the follower has ``ended``.
     """
 
     since: float
@@ -73,13 +73,13 @@ class Fault(Value):
 
 
 class Follower:
-    """Keeps books up with the log, on a thread of its own that nothing but :meth:`close` ends."""
+    """Updates projections from the log on a thread that only :meth:`close` ends."""
 
     def __init__(
         self,
         log: Log,
         engine: Engine,
-        books: Sequence[Book],
+        projections: Sequence[Projection],
         *,
         page: int | None = None,
         poll_seconds: float = 1.0,
@@ -89,48 +89,47 @@ class Follower:
         listen: str | None = None,
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen`` gets what is stored from the start on, page by page and on the follower's thread, whether or not
-        books take it; what it fails at comes again in smaller parts.
+        """``seen`` is called on the follower's thread with each page of events stored after the start, used by
+        projections or not. A page at which it fails is passed again in halves.
 
-        ``listen``: the URL of the store, whose notifications wake the follower if it is on PostgreSQL. Without
-        any waking an event is found within ``poll_seconds``. Unless somebody waits for it, it rests for
-        ``rest_seconds`` between two turns: so many events then share a page, and the writers get the processor.
-        ``in_thread`` is where those who wait look into the database.
+        ``listen``: the URL of the store. On PostgreSQL its notifications wake the follower; otherwise it finds an
+        event within ``poll_seconds``. Unless a reader waits, it rests for ``rest_seconds`` between two turns: pages
+        are fuller, and writers get the processor. ``in_thread`` runs the database queries of waiting readers.
         """
-        self.books = tuple(books)
+        self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
-        self._poll_seconds, self._rest_seconds, self._again_seconds = poll_seconds, rest_seconds, again_seconds
+        self._poll_seconds, self._rest_seconds, self._retry_seconds = poll_seconds, rest_seconds, again_seconds
         self._seen, self._in_thread = seen, in_thread
         self._place = place_of(listen) if listen else None
         self._listener: Listener | None = None
         self._held: IO[bytes] | None = None
-        """Shows, on SQLite, that somebody follows."""
+        """Lock file that shows on SQLite that a follower runs."""
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
-        self._at = {book.name: 0 for book in self.books}
-        self._aside: dict[str, dict[UUID, Aside]] = {book.name: {} for book in self.books}
+        self._at = {projection.name: 0 for projection in self.projections}
+        self._aside: dict[str, dict[UUID, Aside]] = {projection.name: {} for projection in self.projections}
         self._seen_to = 0
         self._far, self._pace = False, PACE
         self._moved_at = time.monotonic()
         self._faults: dict[str, Fault] = {}
-        self._again: dict[str, float] = {}
-        """When what failed is tried again."""
+        self._retry_at: dict[str, float] = {}
+        """Times of the next retries by what failed."""
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
-        """The last event that was read of a match, and its position."""
+        """Number and position of the last event read, by match."""
 
-    # From outside
+    # Public, for any thread
 
     def start(self) -> None:
-        """Creates the tables and follows from where each book stands."""
-        for book, place in zip(self.books, prepare(self._engine, self.books).values(), strict=True):
-            self._at[book.name] = place.position
+        """Create the tables and follow from each projection's position."""
+        for projection, place in zip(self.projections, prepare(self._engine, self.projections).values(), strict=True):
+            self._at[projection.name] = place.position
             rows = self._log.read(place.position - 1, 1).rows if place.position else ()
-            if place.position and [(row[0], mark_of(row)) for row in rows] != [place]:
-                self._begin_anew(book)
-        self._look_aside()
+            if place.position and [(row[0], row_mark(row)) for row in rows] != [place]:
+                self._start_over(projection)
+        self._read_set_aside()
         self._seen_to, self._moved_at = self._log.head(), time.monotonic()
         self._thread.start()
         if isinstance(self._place, Postgres):
@@ -139,11 +138,11 @@ class Follower:
             self._held = hold_follow(Path(str(self._engine.url.database)))
 
     def wake(self) -> None:
-        """Something was committed. From any thread."""
+        """Look for new events at once. For any thread."""
         self._awake.set()
 
     def close(self) -> None:
-        """End after the transaction under way and what was stored last. Whoever waits is let go."""
+        """End after the current transaction and the events stored last. Waiting readers are released."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()
@@ -153,69 +152,80 @@ class Follower:
             self._thread.join()
         if self._held is not None:
             self._held.close()
-        self._tell()
+        self._notify_waiting()
 
-    async def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
-        """Waits until a book, or every book, has taken in this event of a match; whether it has.
+    async def wait_for(
+        self, match_id: UUID, version: int, timeout: float, projection: Projection | None = None
+    ) -> bool:
+        """Wait until one or all projections have applied an event of a match. Return whether they have.
 
-        If that cannot be within the time, since the match is set aside or the book far behind or standing still, it
-        does not wait. Asks the database only about matches that have been quiet since the start.
+        Does not wait if the match is set aside, or if a projection is too far behind or standing still. Queries the
+        database only about matches without new events since the start.
         """
-        books = self.books if book is None else (book,)
+        projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
 
         async def has() -> bool:
             latest = self._latest.get(match_id)
             if latest is not None:
                 read, position = latest
-                return read >= version and all(self._at[one.name] >= position for one in books)
-            if (at := [self._at[one.name] for one in books]) == looked:
-                return False  # it has not moved since
+                return read >= version and all(self._at[one.name] >= position for one in projections)
+            if (at := [self._at[one.name] for one in projections]) == looked:
+                return False  # no projection has moved since
             looked[:] = at
-            return bool(await self._in_thread(self._has_come_to, match_id, version, books))
+            return bool(await self._in_thread(self._has_come_to, match_id, version, projections))
 
-        return await self._wait(has, timeout, books, match_id)
+        return await self._wait(has, timeout, projections, match_id)
 
-    async def wait_to(self, position: int, timeout: float, book: Book) -> bool:
-        """Waits until a book stands at this position or behind it; whether it does. Not if it cannot be in time."""
+    async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
+        """Wait until a projection has reached a position. Return whether it has. Does not wait if the time is too
+        short."""
 
         async def has() -> bool:
-            return self._at[book.name] >= position
+            return self._at[projection.name] >= position
 
-        return await self._wait(has, timeout, (book,))
+        return await self._wait(has, timeout, (projection,))
 
     async def _wait(
-        self, has: Callable[[], Awaitable[bool]], timeout: float, books: Sequence[Book], match_id: UUID | None = None
+        self,
+        has: Callable[[], Awaitable[bool]],
+        timeout: float,
+        projections: Sequence[Projection],
+        match_id: UUID | None = None,
     ) -> bool:
         def aside() -> bool:
-            return any(match_id in self._aside[book.name] for book in books)
+            return any(match_id in self._aside[projection.name] for projection in projections)
 
         if not aside() and await has():
             return True
         deadline = time.monotonic() + timeout
-        with self._hurried() as turned:
+        with self._without_rests() as turned:
             while not aside():
                 turned.clear()
                 if await has():
                     return True
                 left = deadline - time.monotonic()
-                if left <= 0 or self._closed.is_set() or not self._hopeful(books, timeout):
+                if left <= 0 or self._closed.is_set() or not self._can_catch_up(projections, timeout):
                     return False
                 with suppress(TimeoutError):
                     await asyncio.wait_for(turned.wait(), left)
         return False
 
-    def _has_come_to(self, match_id: UUID, version: int, books: Sequence[Book]) -> bool:
+    def _has_come_to(self, match_id: UUID, version: int, projections: Sequence[Projection]) -> bool:
         with self._engine.connect() as connection:
-            return all(book.version(connection, match_id) >= version for book in books)
+            return all(projection.version(connection, match_id) >= version for projection in projections)
 
-    def _hopeful(self, books: Sequence[Book], seconds: float) -> bool:
+    def _can_catch_up(self, projections: Sequence[Projection], seconds: float) -> bool:
         still = self.standing_still()
-        return not any(book.name in still or self.seconds_behind(book) > max(seconds, 1) for book in books)
+        return not any(
+            projection.name in still or self.seconds_behind(projection) > max(seconds, 1)
+            for projection in projections
+        )
 
     @contextmanager
-    def _hurried(self) -> Iterator[asyncio.Event]:
-        """Set after each turn of the follower, which does not rest meanwhile. Clear it, then look, then wait."""
+    def _without_rests(self) -> Iterator[asyncio.Event]:
+        """Make the follower skip its rests. Yields an event that is set after each turn: clear it, look, then
+        wait."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)
@@ -228,7 +238,7 @@ class Follower:
                 if not self._waiting and not self._closed.is_set():
                     self._hurry.clear()
 
-    def _tell(self) -> None:
+    def _notify_waiting(self) -> None:
         with self._lock:
             waiting = list(self._waiting)
         for loop, turned in waiting:
@@ -236,57 +246,57 @@ class Follower:
                 loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
-        """Where each book stands, as far as this process knows."""
+        """Return each projection's position, as far as this process knows."""
         return dict(self._at)
 
-    def lag(self, head_position: int, book: Book | None = None) -> int:
-        """How far a book, or the one that is last, stands behind the head of the log."""
-        at = min(self._at.values(), default=head_position) if book is None else self._at[book.name]
+    def lag(self, head_position: int, projection: Projection | None = None) -> int:
+        """Return the difference between the head of the log and the position of a projection, or of the last one."""
+        at = min(self._at.values(), default=head_position) if projection is None else self._at[projection.name]
         return max(0, head_position - at)
 
-    def seconds_behind(self, book: Book) -> float:
-        """About how long a book will take to come to the last event that was read."""
-        return max(0, self._seen_to - self._at[book.name]) / self._pace
+    def seconds_behind(self, projection: Projection) -> float:
+        """Return the estimated seconds until a projection reaches the last event read."""
+        return max(0, self._seen_to - self._at[projection.name]) / self._pace
 
     def faults(self) -> dict[str, Fault]:
-        """What failed last time and has not worked since: books by name, ``read``, ``seen``, ``aside``; empty when
-        all is well."""
+        """Return the failures that were not followed by a success, by projection name, ``read``, ``seen`` or
+        ``aside``."""
         return dict(self._faults)
 
     def standing_still(self) -> dict[str, Fault]:
-        """The books that have not been able to go on for a while, by name, and why."""
+        """Return the projections that have not advanced for :data:`STILL_SECONDS`, by name, and the reasons."""
         now, still = time.monotonic(), {}
         faults = self.faults()
         hanging = now - self._moved_at
-        for book in self.books:
-            fault = faults.get(book.name) or faults.get("read")
+        for projection in self.projections:
+            fault = faults.get(projection.name) or faults.get("read")
             if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
                 how: Literal["unanswered", "ended"] = "unanswered" if self.alive else "ended"
-                still[book.name] = Fault(since=self._moved_at, position=self._at[book.name], how=how)
+                still[projection.name] = Fault(since=self._moved_at, position=self._at[projection.name], how=how)
             elif fault and now - fault.since > STILL_SECONDS:
-                still[book.name] = fault
+                still[projection.name] = fault
         return still
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """The matches that books have set aside, since a row of them could not be taken."""
+        """Return the matches that projections have set aside because of a bad row."""
         return tuple(aside for found in self._aside.values() for aside in found.values())
 
-    def aside(self, book: Book, match_id: UUID) -> Aside | None:
-        """Why a book does not go on with a match."""
-        return self._aside[book.name].get(match_id)
+    def aside(self, projection: Projection, match_id: UUID) -> Aside | None:
+        """Return the reason why a projection has set a match aside, if it has."""
+        return self._aside[projection.name].get(match_id)
 
     @property
     def alive(self) -> bool:
-        """Whether the thread runs."""
+        """True while the thread runs."""
         return self._thread.is_alive()
 
-    def rebuild(self, *books: Book) -> int:
-        """Rebuild books on the caller's thread, while the old ones are read and kept up. Return their position.
+    def rebuild(self, *projections: Projection) -> int:
+        """Rebuild projections on the caller's thread, while the old ones are read and updated. Return their position.
 
-        Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
+        Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
         """
-        position = rebuild(self._log.read, self._engine, *books)
-        self._look_aside()
+        position = rebuild(self._log.read, self._engine, *projections)
+        self._read_set_aside()
         return position
 
     # The thread
@@ -303,24 +313,24 @@ class Follower:
                     self._failed("read", self._seen_to)
             if self._due("aside") and "read" not in self._faults:
                 try:
-                    self._look_after()
+                    self._check_positions_and_retry()
                     self._worked("aside")
-                    self._again["aside"] = time.monotonic() + self._again_seconds
+                    self._retry_at["aside"] = time.monotonic() + self._retry_seconds
                 except Exception:
                     self._failed("aside", self._seen_to)
             self._moved_at = time.monotonic()
-            self._tell()
+            self._notify_waiting()
             if not more:
                 self._hurry.wait(self._rest_seconds)
                 self._awake.wait(self._pause())
-        if not (self._far or self._faults):  # nobody waits long for one page, and no book is left behind
+        if not (self._far or self._faults):  # one page is quick, and no projection misses the last events
             try:
                 self._turn()
             except Exception:
                 self._failed("read", self._seen_to)
 
     def _turn(self) -> bool:
-        """One page for each that has not reached the end of the log; whether there may be more."""
+        """Read and apply one page for each projection that is due. Return whether there may be more."""
         size, begun = self._far_page if self._far else self._page, time.monotonic()
         pages: list[tuple[int, Page]] = []
 
@@ -334,17 +344,19 @@ class Follower:
 
         if page := page_after(self._seen_to):
             self._note(page)
-        for book in sorted(self.books, key=lambda book: self._at[book.name]):  # who is a little ahead falls in
-            if not self._due(book.name):
+        for projection in sorted(
+            self.projections, key=lambda projection: self._at[projection.name]
+        ):  # those a little ahead share the page
+            if not self._due(projection.name):
                 continue
-            after = self._at[book.name]
+            after = self._at[projection.name]
             page = page_after(after)
             try:
                 if page:
-                    self._taken(book, after, page)
-                self._worked(book.name)
+                    self._apply(projection, after, page)
+                self._worked(projection.name)
             except Exception:
-                self._failed(book.name, after)
+                self._failed(projection.name, after)
             self._moved_at = time.monotonic()
         if full := any(len(page) == size for _, page in pages):
             pace = size / (time.monotonic() - begun)
@@ -352,13 +364,13 @@ class Follower:
         self._far = full
         return full
 
-    def _taken(self, book: Book, after: int, page: Page) -> None:
+    def _apply(self, projection: Projection, after: int, page: Page) -> None:
         def work(connection: Connection, carefully: bool) -> tuple[int, dict[UUID, Aside]]:
-            return take(connection, book, book.key, after, page, carefully)
+            return apply_page(connection, projection, projection.key, after, page, carefully)
 
-        position, aside = carefully_if_need_be(self._writer, work)
-        self._at[book.name] = position  # now that it is committed, and not before
-        self._note_aside(book, aside)
+        position, aside = retry_carefully(self._writer, work)
+        self._at[projection.name] = position  # only now that it is committed
+        self._note_aside(projection, aside)
 
     def _note(self, page: Page) -> None:
         for match_id, rows in page.histories.items():
@@ -369,10 +381,10 @@ class Follower:
         while len(self._latest) > LATEST_MAX:
             self._latest.popitem(last=False)
         after, self._seen_to = self._seen_to, page.position
-        if self._seen is not None and self._shown(self._seen, page, after):
+        if self._seen is not None and self._call_seen(self._seen, page, after):
             self._worked("seen")
 
-    def _shown(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
+    def _call_seen(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
         try:
             seen(page)
             return True
@@ -380,86 +392,92 @@ class Follower:
             self._failed("seen", after)
         if len(page.histories) > 1:
             for half in page.halves():
-                self._shown(seen, half, after)
+                self._call_seen(seen, half, after)
         return False
 
-    def _begin_anew(self, book: Book) -> None:
-        """The log was restored from a backup: where the book stands, it has another history or none."""
-        position = self._at[book.name]
-        log.error("book %s stands at %d, where the log has no event or another: it begins anew", book.name, position)
-        begin_anew(self._engine, book, position)
-        self._at[book.name] = 0
+    def _start_over(self, projection: Projection) -> None:
+        """Start a projection from 0, because the log was restored from a backup and does not contain its position."""
+        position = self._at[projection.name]
+        log.error(
+            "projection %s starts again: the log has no such event at its position %d", projection.name, position
+        )
+        start_over(self._engine, projection, position)
+        self._at[projection.name] = 0
 
-    def _look_after(self) -> None:
-        """What is done now and then: sees that the log is still there, and whether what was set aside is mended."""
+    def _check_positions_and_retry(self) -> None:
+        """Check periodically that the log still contains all positions, and retry what was set aside."""
         head = self._log.head()
-        for book in self.books:
-            if self._at[book.name] > head:
-                self._begin_anew(book)
+        for projection in self.projections:
+            if self._at[projection.name] > head:
+                self._start_over(projection)
         if self._seen_to > head:
             self._seen_to = head
             self._latest.clear()
-        self._look_aside()
-        asides = [(book, match_id) for book in self.books for match_id in self._aside[book.name]]
+        self._read_set_aside()
+        asides = [
+            (projection, match_id) for projection in self.projections for match_id in self._aside[projection.name]
+        ]
         random.shuffle(asides)
         until = time.monotonic() + AGAIN_MOST_SECONDS
-        for book, match_id in asides:
+        for projection, match_id in asides:
             if time.monotonic() > until:
                 break
-            self._take_up(book, match_id)
+            self._resume(projection, match_id)
         if asides:
-            self._look_aside()
+            self._read_set_aside()
 
-    def _take_up(self, book: Book, match_id: UUID) -> None:
-        if not isinstance(book, Numbering):
+    def _resume(self, projection: Projection, match_id: UUID) -> None:
+        if not isinstance(projection, Numbering):
             with self._writer.begin() as connection:
-                take_up(connection, self._log, book, match_id)
-        elif aside := self.aside(book, match_id):  # it may have been built anew since
+                resume(connection, self._log, projection, match_id)
+        elif aside := self.aside(projection, match_id):  # it may have been rebuilt since
             with self._writer.begin() as connection:
-                again = mended(connection, self._log, book, aside)
-            if again:
-                log.info("%s: event %s of %s is mended, the book is built anew", book.name, aside.event, match_id)
-                with suppress(RebuildRunning):  # then that one builds it, or the next look does
-                    rebuild(self._read_on, self._engine, book)
-                self._look_aside()
+                repaired = is_repaired(connection, self._log, projection, aside)
+            if repaired:
+                log.info("%s: event %s of %s is repaired, rebuilding", projection.name, aside.event, match_id)
+                with suppress(RebuildRunning):  # the other rebuild or the next check does it
+                    rebuild(self._read_on, self._engine, projection)
+                self._read_set_aside()
 
     def _read_on(self, after: int, limit: int) -> Page:
-        """For a rebuild on this thread, which lasts: it is no standing still, and ends if the follower does."""
+        """Read for a rebuild on this thread: report that the thread advances, and stop when the follower closes."""
         if self._closed.is_set():
             raise InterruptedError("the follower ends")
         self._moved_at = time.monotonic()
         return self._log.read(after, limit)
 
-    def _look_aside(self) -> None:
+    def _read_set_aside(self) -> None:
         with self._engine.connect() as connection:
-            for book in self.books:
-                self._note_aside(book, set_aside(connection, book))
+            for projection in self.projections:
+                self._note_aside(projection, set_aside(connection, projection))
 
-    def _note_aside(self, book: Book, now: dict[UUID, Aside]) -> None:
-        before, self._aside[book.name] = self._aside[book.name], now
+    def _note_aside(self, projection: Projection, now: dict[UUID, Aside]) -> None:
+        before, self._aside[projection.name] = self._aside[projection.name], now
         for match_id, aside in now.items():
             if match_id not in before or before[match_id].event != aside.event:
-                log.error("%s: match %s is set aside at event %d: %s", book.name, match_id, aside.event, aside.error)
+                log.error(
+                    "%s: match %s is set aside at event %d: %s", projection.name, match_id, aside.event, aside.error
+                )
         for match_id in before.keys() - now.keys():
-            log.info("%s: match %s is taken up again", book.name, match_id)
+            log.info("%s: match %s continues", projection.name, match_id)
 
     def _due(self, what: str) -> bool:
-        return time.monotonic() >= self._again.get(what, 0)
+        return time.monotonic() >= self._retry_at.get(what, 0)
 
     def _pause(self) -> float:
-        """Until something is due; what was set aside is not looked after while the log cannot be read."""
+        """Return the seconds until the next task. While the log cannot be read, what was set aside is not retried."""
         now, waits = time.monotonic(), {"aside"} if "read" in self._faults else set()
         return max(
-            0.0, min([self._poll_seconds, *(at - now for what, at in self._again.items() if what not in waits)])
+            0.0, min([self._poll_seconds, *(at - now for what, at in self._retry_at.items() if what not in waits)])
         )
 
     def _worked(self, what: str) -> None:
         if self._faults.pop(what, None):
-            self._again.pop(what, None)
+            self._retry_at.pop(what, None)
             log.info("%s: works again", what)
 
     def _failed(self, what: str, position: int) -> None:
-        """Within ``except``: tells of the error, whole the first time, and when to try again."""
+        """Record the error being handled and the time of the retry. Log the first one with its traceback."""
         error, now = sys.exception(), time.monotonic()
         before = self._faults.get(what)
         times = before.times + 1 if before else 1
@@ -469,4 +487,4 @@ class Follower:
         self._faults[what] = Fault(since=since, position=position, times=times, error=name)
         if what != "seen":  # that page is not shown again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
-            self._again[what] = now + seconds
+            self._retry_at[what] = now + seconds

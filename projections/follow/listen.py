@@ -1,7 +1,7 @@
-"""Hears at once, on PostgreSQL, that another process has stored something.
+"""A listener for PostgreSQL's notifications that a different process has stored events.
 
-A notification is only a hint: what counts is in the tables, and followers look there by themselves now and then.
-So a connection may be lost. It is opened again, and followers are woken for what they did not hear.
+A notification is only a hint: followers also poll the tables. So a lost connection does no harm. It is opened again,
+and followers are woken for the notifications they missed.
 """
 
 import logging
@@ -18,35 +18,35 @@ from projections.follow.locks import FOLLOW
 from referee.store.connection import Opener
 
 CHANNEL = "referee_events"
-"""Where the event store tells of each commit: the name of its table."""
+"""Channel of the event store's notifications, named after its table."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds until a lost connection is opened again: doubled each time, within these bounds."""
+"""Seconds before a lost connection is opened again: doubled each time, within these bounds."""
 QUIET_SECONDS = 15.0
-"""After so long without a word it asks whether the server is still there."""
+"""Seconds without a notification after which the connection is tested."""
 
 HOLD_FOLLOW = f"SELECT pg_advisory_lock_shared(hashtextextended(%s || '.book_places.{FOLLOW}', 0))"
-"""Has the session show that somebody follows."""
+"""Statement by which the session shows that a follower is running."""
 
 log = logging.getLogger(__name__)
 
 
 class Listener:
-    """Calls ``wake`` on a thread of its own for each notification, and whenever it begins to listen."""
+    """Calls ``wake`` on a thread for each notification, and whenever it starts to listen."""
 
     def __init__(
         self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
     ) -> None:
-        """``schema``: of the books. The session shows that somebody follows into it."""
+        """``schema``: the schema of the projections. The session's lock shows that a follower writes to it."""
         self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
         self.listening = False
-        """Whether it hears anything now."""
+        """True while notifications are received."""
         self._thread.start()
 
     def close(self) -> None:
-        """Ends at once."""
+        """End at once."""
         self._closed.set()
         self._there.send(b".")
         self._thread.join()
@@ -61,7 +61,7 @@ class Listener:
                     connection.execute(HOLD_FOLLOW, [self._schema])
                     connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
                     seconds, self.listening = BACKOFF_FIRST, True
-                    self._wake()  # for what was told while nobody listened
+                    self._wake()  # for events stored while the connection was lost
                     self._listen(connection)
             except Exception as error:
                 log.warning("no longer listening for events (%s); again in %.1f s", error, seconds)

@@ -1,7 +1,7 @@
-"""Locks over all threads and processes that use one store: who rebuilds its books, and who follows its log.
+"""Locks across all threads and processes of one store: one for rebuilding projections, one for following the log.
 
-Each ends with its process, or with its connection, whatever happens to them. On SQLite they lie in files of their
-own, for SQLite loses its locks if its file is closed elsewhere in the process.
+A lock ends with its process or connection. On SQLite each is a separate file, since SQLite loses its own locks when
+its file is closed elsewhere in the process.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ RELEASE = text(f"SELECT pg_advisory_unlock({KEY.format(':lock')})")
 
 
 class RebuildRunning(Exception):
-    """Another rebuild has not ended."""
+    """A different rebuild is still running."""
 
     def __init__(self) -> None:
         super().__init__("a rebuild is running: wait until it has ended")
@@ -27,10 +27,10 @@ class RebuildRunning(Exception):
 
 @contextmanager
 def only_rebuild(engine: Engine) -> Iterator[None]:
-    """Keep all other rebuilds out of this block. Raises :class:`RebuildRunning` if one runs already."""
+    """Exclude all other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
-            connection.detach()  # closing it then ends the session, and the lock with it
+            connection.detach()  # so that closing it ends the session and releases the lock
             if not _try(connection, REBUILD):
                 raise RebuildRunning
             yield
@@ -41,19 +41,19 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
             yield
 
 
-def hold_follow(books: Path) -> IO[bytes]:
-    """Show that somebody follows, until the file is closed. On PostgreSQL the listener's session shows it."""
-    file = _file(books, FOLLOW)
+def hold_follow(database: Path) -> IO[bytes]:
+    """Show that a follower runs, until the file is closed. On PostgreSQL the listener's session shows it."""
+    file = _file(database, FOLLOW)
     fcntl.flock(file, fcntl.LOCK_SH)
     return file
 
 
-def is_followed(engine: Engine, books: Path | None) -> bool:
-    """Return whether a follower keeps the books up. ``books``: their file on SQLite."""
-    if books is not None:
-        if not _name(books, FOLLOW).exists():
+def is_followed(engine: Engine, database: Path | None) -> bool:
+    """Return whether a follower updates the projections. ``database``: their SQLite file, ``None`` on PostgreSQL."""
+    if database is not None:
+        if not _name(database, FOLLOW).exists():
             return False
-        with _file(books, FOLLOW) as file:
+        with _file(database, FOLLOW) as file:
             return not _try_file(file)
     with engine.connect() as connection:
         if not _try(connection, FOLLOW):
@@ -64,7 +64,7 @@ def is_followed(engine: Engine, books: Path | None) -> bool:
 
 def _try(connection: Connection, lock: str) -> bool:
     held = bool(connection.scalar(TRY, {"lock": lock}))
-    connection.commit()  # the session holds it, and no transaction stays open
+    connection.commit()  # the session keeps the lock, and no transaction stays open
     return held
 
 
@@ -76,9 +76,9 @@ def _try_file(file: IO[bytes]) -> bool:
     return True
 
 
-def _file(books: Path, lock: str) -> IO[bytes]:
-    return _name(books, lock).open("ab")
+def _file(database: Path, lock: str) -> IO[bytes]:
+    return _name(database, lock).open("ab")
 
 
-def _name(books: Path, lock: str) -> Path:
-    return books.with_name(f"{books.name}.{lock}")
+def _name(database: Path, lock: str) -> Path:
+    return database.with_name(f"{database.name}.{lock}")

@@ -1,4 +1,4 @@
-"""A page of the log: rows as the event store keeps them, of which only what a book asks for is decoded, and once."""
+"""A page of the log: stored rows, decoded once and only when a projection needs them."""
 
 import logging
 from collections import defaultdict
@@ -13,44 +13,44 @@ from referee.visibility import Event, Recorded
 log = logging.getLogger(__name__)
 
 Row = tuple[int, str, int, str, bytes]
-"""The position in the log, an order with gaps and not a count; whose event it is; its number there; its topic; and
-what is stored of it."""
+"""A stored row: its position in the log (increasing, with gaps), its aggregate's id, its number there, its topic, and
+its state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
-"""The recorded event of a row."""
+"""A function that decodes a row."""
 
 
 def topics(*kinds: type[Event]) -> frozenset[str]:
-    """What these events are known by before they are decoded."""
+    """Return the topics of event types."""
     return frozenset(kind.TOPIC for kind in kinds)
 
 
 class News(NamedTuple):
-    """What a page has of an aggregate that a book did not have yet."""
+    """The events of an aggregate on a page that a projection has not applied."""
 
     aggregate: UUID
     version: int
-    """The number of the last event, taken or not."""
+    """The number of the aggregate's last event on the page, used by the projection or not."""
     last: Row
-    """Which may be one that the book does not take."""
+    """The last row, used by the projection or not."""
     events: list[Recorded]
-    """Those that it takes."""
+    """The events that the projection uses."""
 
 
 class Missing(AssertionError):
-    """An event is not there, and later ones of its aggregate are."""
+    """An event is missing, although later ones of its aggregate exist."""
 
     def __init__(self, aggregate: UUID, number: int) -> None:
         super().__init__(f"event {number} of {aggregate} is missing")
         self.number = number
 
 
-def mark_of(row: Row) -> str:
-    """What tells a row from one of another history in its place."""
+def row_mark(row: Row) -> str:
+    """Return a hash of a row, which differs from that of a different history's row at the same position."""
     return sha256(repr(row).encode()).hexdigest()
 
 
 class Page:
-    """So many rows of the log, in order."""
+    """Some rows of the log, in order."""
 
     def __init__(self, rows: Sequence[Row], decode: Decode, decoded: dict[int, Recorded] | None = None) -> None:
         self.rows = rows
@@ -62,29 +62,29 @@ class Page:
 
     @property
     def position(self) -> int:
-        """Of its last row."""
+        """The position of the last row."""
         return self.rows[-1][0]
 
     @property
     def mark(self) -> str:
-        """Of its last row."""
-        return mark_of(self.rows[-1])
+        """The hash of the last row."""
+        return row_mark(self.rows[-1])
 
     def after(self, position: int) -> "Page":
-        """The rows behind a position."""
+        """Return the page without the rows up to a position."""
         if self.rows and self.rows[0][0] > position:
             return self
         return self._with([row for row in self.rows if row[0] > position])
 
     def without(self, aggregates: Collection[UUID]) -> "Page":
-        """The rows of all others."""
+        """Return the page without the rows of these aggregates."""
         if not aggregates:
             return self
         gone = {rows[0][1] for aggregate, rows in self.histories.items() if aggregate in aggregates}
         return self._with([row for row in self.rows if row[1] not in gone]) if gone else self
 
     def halves(self) -> "tuple[Page, Page]":
-        """Its first rows, and its last."""
+        """Return two pages with the first and the second half of the rows."""
         middle = len(self.rows) // 2
         return self._with(self.rows[:middle]), self._with(self.rows[middle:])
 
@@ -93,7 +93,7 @@ class Page:
 
     @cached_property
     def histories(self) -> dict[UUID, list[Row]]:
-        """The rows of each aggregate."""
+        """The rows by aggregate."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             found[row[1]].append(row)
@@ -101,13 +101,13 @@ class Page:
         for aggregate, rows in found.items():
             try:
                 histories[UUID(aggregate)] = rows
-            except (ValueError, TypeError, AttributeError):  # nobody can ask for it, and it keeps nobody waiting
+            except (ValueError, TypeError, AttributeError):  # no caller can request this id or wait for it
                 log.error("position %s: %r is no id, its rows are passed over", rows[0][0], aggregate)
         return histories
 
     @cached_property
     def gaps(self) -> dict[UUID, int]:
-        """The first event that is missing between the rows of an aggregate, where one is."""
+        """Numbers of first missing events by aggregate."""
         found = {}
         for aggregate, rows in self.histories.items():
             for number, row in enumerate(rows, rows[0][2]):
@@ -117,7 +117,7 @@ class Page:
         return found
 
     def recorded(self, aggregate: UUID, row: Row) -> Recorded:
-        """The event of a row of this page, and of this aggregate."""
+        """Return the event of a row of this page and aggregate."""
         position, _, number, topic, state = row
         recorded = self._decoded.get(position)
         if recorded is None:
@@ -125,15 +125,16 @@ class Page:
         return recorded
 
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
-        """What is new to a book that has these versions, of each aggregate that it has or takes the first event of.
+        """Yield the new events of each aggregate for a projection with these versions.
 
-        Raises :class:`Missing` where an event is missing, so that no book passes over one.
+        An aggregate belongs to the projection if it has a version there, or if its first event is one that it takes.
+        Raises :class:`Missing` if an event is missing, so that none is skipped.
         """
         for aggregate, rows in self.histories.items():
             had, first = versions.get(aggregate, 0), rows[0][2]
             taken = rows if takes is None else [row for row in rows if row[3] in takes]
             if not had and (not taken or (first == 1 and taken[0] is not rows[0])):
-                continue  # of another kind than the book's
+                continue  # an aggregate of a different kind
             version = rows[-1][2]
             if first > had + 1:
                 raise Missing(aggregate, had + 1)
@@ -145,15 +146,15 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""The events after a position, at most so many, in order."""
+"""A function that returns at most N events after a position, in order."""
 History = Callable[[UUID, int, int], Page]
-"""The events of one aggregate after a number, at most so many, in order."""
+"""A function that returns at most N events of an aggregate after a number, in order."""
 
 
 class Log(NamedTuple):
-    """How the events of all aggregates are read."""
+    """Functions that read the events of all aggregates."""
 
     read: Read
     history: History
     head: Callable[[], int]
-    """The position of the last event, or 0."""
+    """A function that returns the position of the last event, or 0."""

@@ -1,11 +1,11 @@
-"""What each book has taken in of the log: its tables and its position, what it has set aside, and rebuilding it.
+"""The state of each projection: its tables, its position in the log, the matches it has set aside, and its rebuild.
 
-A page is applied to a book in one transaction together with the book's position, so each event counts exactly
-once: after a crash, after a lost acknowledgement, and when several processes follow into the same database.
+A page is applied in one transaction together with the projection's position. So each event counts exactly once: after
+a crash, after a lost acknowledgement, and when several processes follow into one database.
 
-A row that a book cannot take stops one match and not the book. The match is set aside: the book has what comes
-before that row, passes over what comes after it, and goes on with all others. A book that numbers what it writes over
-many matches sets aside all whose numbers would be others without that row, and is built anew when it is mended.
+A row that cannot be applied stops one match and not the projection. The match is set aside: its later rows are
+skipped until the row is repaired, and all other matches continue. A projection that numbers rows across matches sets
+aside all matches whose numbers depend on that row. It is rebuilt when the row is repaired.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,84 +34,86 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
-from projections.follow.engine import Json, Utc, patient, writer
+from projections.follow.engine import Json, Utc, without_limits, writer
 from projections.follow.locks import only_rebuild
 from projections.follow.page import Log, Missing, Page, Read, Row
 from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Events in one transaction of a rebuild, and of a follower that is far behind: so a match is written seldom, not
-after each of its deals. Each may be of another match, and SQLite takes no more than 32,766 ids in one statement."""
+"""Events in one transaction of a rebuild, or of a follower that is far behind, so that a match is written seldom.
+Each may be of a different match, and SQLite allows at most 32,766 ids in a statement."""
 ERROR_MAX = 500
-"""Characters that are kept of an error."""
+"""Most characters of an error that are stored."""
 LIVE, FRESH = "book_", "book_fresh_"
-"""How the tables of a book begin, and those of one that is being rebuilt."""
+"""Prefixes of the tables of a projection, and of one that is being rebuilt."""
 CREATING = 0x6B6E61636B61
-"""The PostgreSQL advisory lock of those who create tables."""
+"""PostgreSQL advisory lock for creating tables."""
 
 T = TypeVar("T")
 
 
 def own_name(name: str) -> str:
-    """A name for an index: a rebuilt table keeps its own, which the next rebuild must not meet."""
+    """Return a unique name for an index. A rebuilt table keeps its index, and the next rebuild needs a different
+    name."""
     return f"{name}_{uuid4().hex[:12]}"
 
 
-class Book(Protocol):
-    """Tables, how events change them, and what they answer."""
+class Projection(Protocol):
+    """A read model: its tables, how events change them, and its queries."""
 
     name: str
     key: str
-    """Names the shape of its tables, which begin with it, and its position. Another shape has another key: so it
-    fills from the first event, and a process of an earlier release may follow beside it."""
+    """Identifies the shape of the tables, whose names begin with it, and the position. A new shape has a new key, so
+    it fills from the first event, and a process of an earlier release can follow beside it."""
     metadata: MetaData
-    """Its tables, in the order in which readers read them."""
+    """The tables, in the order in which readers lock them."""
 
     @property
     def takes(self) -> frozenset[str] | None:
-        """The topics of the events that it has a use for; ``None``: all.
+        """The topics of the events that the projection uses; ``None``: all.
 
-        The first event says of what kind an aggregate is: the book has those whose first event it takes. Of these
-        it tells the last event that there is, but what it does not take is not decoded for it.
+        An aggregate belongs to the projection if its first event is one of these. Its version then counts all events,
+        but the others are not decoded.
         """
 
     def under(self, prefix: str) -> Self:
-        """The same book in tables whose names begin otherwise; index names must not repeat."""
+        """Return this projection with a different table prefix. Index names must not repeat."""
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page. Those of one match come in order and without a gap."""
+        """Apply the events of a page. Those of one match are in order and without gaps."""
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The number of the last event of a match that the book has come to, or 0."""
+        """Return the number of the last applied event of a match, or 0."""
 
 
 @runtime_checkable
-class Numbering(Book, Protocol):
-    """A book that numbers what it writes over many aggregates, in the order of the log and for ever.
+class Numbering(Projection, Protocol):
+    """A projection that numbers rows across aggregates in log order, permanently.
 
-    So none of it may be left out and come later: what is behind it would have had other numbers.
+    So no row may be skipped and applied later: all rows after it would have had different numbers.
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Writes no more for whoever this row, which cannot be taken, may belong to: the aggregates that wait for it
-        to be mended, beside its own."""
+        """Stop numbering for all owners of a row that cannot be applied. Return the other aggregates that wait for
+        its repair."""
 
-    def go_on(self, connection: Connection) -> None:
-        """Writes for all of them again."""
+    def resume(self, connection: Connection) -> None:
+        """Resume numbering for all owners."""
 
 
 class Waits(Exception):
-    """What is set aside waits for an event of another."""
+    """The aggregate is set aside because of a different aggregate's event."""
 
 
 class Aside(Value):
-    """A match that a book has set aside: since when, at which event, and what was wrong with it.
+    """A match that a projection has set aside: the time, the event, and the error.
 
-    Of a book that numbers what it writes it is any aggregate, and the event may be of another that it ``waits`` for.
+    In a projection that numbers rows it may be any aggregate, and the event may be of a different aggregate that it
+    ``waits`` for.
     """
 
-    book: str
+    projection: str
     match: UUID
     since: datetime
     event: int
@@ -119,12 +121,12 @@ class Aside(Value):
 
     @property
     def waits(self) -> bool:
-        """Whether nothing is wrong with itself."""
+        """The aggregate has no bad row itself."""
         return self.error.startswith(f"{Waits.__name__}:")
 
 
 class Place(NamedTuple):
-    """Where a book stands: the position of the last row that it has taken in, and the mark of that row."""
+    """A projection's position: that of the last applied row, and the hash of that row."""
 
     position: int
     mark: str = ""
@@ -147,7 +149,7 @@ _aside = Table(
     Column("event", BigInteger, nullable=False),
     Column("error", Json(str), nullable=False),
 )
-# Written once: to put them together takes longer than to have them done.
+# Built once: building them takes longer than running them.
 _HELD = select(_places.c.position).where(_places.c.book == bindparam("key")).with_for_update()
 _MOVE = (
     update(_places).where(_places.c.book == bindparam("key")).values(position=bindparam("to"), mark=bindparam("by"))
@@ -155,44 +157,44 @@ _MOVE = (
 _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_aside.c.since, _aside.c.match)
 
 
-# Tables and places
+# Tables and positions
 
 
-def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
-    """Creates what tables are missing; where each book stands. A book that lacks one begins anew."""
+def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
+    """Create missing tables and return each projection's position. A projection that lacks a table starts from 0."""
     with writer(engine).begin() as connection:
-        alone(connection)
+        exclude_others(connection)
         _metadata.create_all(connection)
         there = set(inspect(connection).get_table_names())
         places = {key: Place(position, mark) for key, position, mark in connection.execute(select(_places))}
-        for book in books:
-            if book.metadata.tables.keys() - there or book.key not in places:
-                _clear(connection, book, book.key)
-                places[book.key] = Place(0)
-        return {book.name: places[book.key] for book in books}
+        for projection in projections:
+            if projection.metadata.tables.keys() - there or projection.key not in places:
+                _clear(connection, projection, projection.key)
+                places[projection.key] = Place(0)
+        return {projection.name: places[projection.key] for projection in projections}
 
 
-def begin_anew(engine: Engine, book: Book, position: int) -> None:
-    """Empties a book that stands at a position which the log does not have, unless another process was first."""
+def start_over(engine: Engine, projection: Projection, position: int) -> None:
+    """Empty a projection whose position is not in the log, unless a different process has moved it."""
     with writer(engine).begin() as connection:
-        alone(connection)
-        if (place := _place(connection, book.key)) is not None and place.position == position:
-            _clear(connection, book, book.key)
+        exclude_others(connection)
+        if (place := _place(connection, projection.key)) is not None and place.position == position:
+            _clear(connection, projection, projection.key)
 
 
-def alone(connection: Connection) -> None:
-    """Until this transaction ends nobody else creates or drops tables here: on SQLite that is so by itself."""
-    patient(connection)
+def exclude_others(connection: Connection) -> None:
+    """Exclude others from creating or dropping tables until this transaction ends. SQLite does so automatically."""
+    without_limits(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
 
-def _clear(connection: Connection, book: Book, key: str) -> None:
-    """Makes its tables anew; who calls it is alone."""
+def _clear(connection: Connection, projection: Projection, key: str) -> None:
+    """Create the tables again, empty. The caller holds the lock of :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
-    book.metadata.drop_all(connection)
-    book.metadata.create_all(connection, checkfirst=False)
+    projection.metadata.drop_all(connection)
+    projection.metadata.create_all(connection, checkfirst=False)
     connection.execute(insert(_places).values(book=key, position=0, mark=""))
 
 
@@ -201,11 +203,11 @@ def _place(connection: Connection, key: str) -> Place | None:
     return found and Place(*found)
 
 
-def _held(connection: Connection, key: str) -> int:
-    """The position of a book; nobody else can move it, nor set a match aside, until this transaction ends."""
+def _lock_position(connection: Connection, key: str) -> int:
+    """Return the position of a projection. Until the transaction ends, no other can move it or set a match aside."""
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
-        raise LookupError(f"book {key} has no position: its tables were taken away")
+        raise LookupError(f"projection {key} has no position: its tables were deleted")
     return position
 
 
@@ -213,85 +215,85 @@ def _move(connection: Connection, key: str, place: Place) -> None:
     connection.execute(_MOVE, {"key": key, "to": place.position, "by": place.mark})
 
 
-# Taking in
+# Applying pages
 
 
-def take(
-    connection: Connection, book: Book, key: str, after: int, page: Page, carefully: bool
+def apply_page(
+    connection: Connection, projection: Projection, key: str, after: int, page: Page, carefully: bool
 ) -> tuple[int, dict[UUID, Aside]]:
-    """Has a book take in what it does not have of a page that begins after ``after``; where it stands then, and what
-    it has set aside.
+    """Apply the rows of a page that begins after ``after``, except those already applied. Return the new position and
+    the matches set aside.
 
-    ``carefully``: what it cannot take is set aside.
+    ``carefully``: set aside the matches whose rows cannot be applied, instead of raising.
     """
-    position, aside = _held(connection, key), set_aside(connection, book, key)
+    position, aside = _lock_position(connection, key), set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
         position = news.position
         _move(connection, key, Place(position, news.mark))
         if carefully:
-            _pick(connection, book, key, news.without(aside))
-            aside = set_aside(connection, book, key)
+            _apply_what_fits(connection, projection, key, news.without(aside))
+            aside = set_aside(connection, projection, key)
         else:
-            book.apply(connection, news.without(aside))
+            projection.apply(connection, news.without(aside))
     return position, aside
 
 
-def carefully_if_need_be(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """What some work gives in a transaction; done once more, and carefully, where something could not be taken.
+def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
+    """Return the result of some work in a transaction. If it fails, run it again carefully.
 
-    For to be careful takes several times as long.
+    Careful work takes several times as long.
     """
     try:
         with writes.begin() as connection:
             return work(connection, False)
     except Exception as error:
-        if _of_the_database(error):
+        if _is_database_failure(error):
             raise
     with writes.begin() as connection:
         return work(connection, True)
 
 
-def _of_the_database(error: Exception) -> bool:
-    """Whether the database or the machine has failed, and not what they were given."""
+def _is_database_failure(error: Exception) -> bool:
+    """Return whether the database or the machine failed, and not the given rows."""
     if isinstance(error, SQLAlchemyError):
         given = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
         return not given
     return isinstance(error, OSError | MemoryError)
 
 
-def _pick(connection: Connection, book: Book, key: str, page: Page) -> set[UUID]:
-    """Takes in what the book can of a page, and sets the rest aside: what that was.
+def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
+    """Apply the rows of a page that can be applied, and set the others' matches aside. Return those matches.
 
-    By halves, so that one bad row among thousands is soon found, and in the order of the log: where what one event
-    makes goes by what those of others made before, it is the same as without the bad row.
+    The page is halved to find a bad row fast. Rows stay in log order, since the result of one may depend on those
+    before.
     """
-    if not page or (bad := _tried(connection, book, page)) is None:
+    if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
     if len(page) > 1:
         first, last = page.halves()
-        gone = _pick(connection, book, key, first)
-        return gone | _pick(connection, book, key, last.without(gone))
+        gone = _apply_what_fits(connection, projection, key, first)
+        return gone | _apply_what_fits(connection, projection, key, last.without(gone))
     [(aggregate, [row])] = page.histories.items()
     event = _event(bad, row)
     _set_aside(connection, key, aggregate, event, bad)
     gone = {aggregate}
-    if isinstance(book, Numbering):
-        aside = set_aside(connection, book, key)
-        for other in book.stop(connection, aggregate, row):
+    if isinstance(projection, Numbering):
+        aside = set_aside(connection, projection, key)
+        for other in projection.stop(connection, aggregate, row):
             gone.add(other)
             if other not in aside:
                 _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
     return gone
 
 
-def _tried(connection: Connection, book: Book, page: Page) -> Exception | None:
-    """Has a book take in a page, or nothing of it and says why."""
+def _apply_or_error(connection: Connection, projection: Projection, page: Page) -> Exception | None:
+    """Apply a page in a savepoint. Return the error if it cannot be applied."""
     try:
         with connection.begin_nested():
-            book.apply(connection, page)
+            projection.apply(connection, page)
         return None
     except Exception as error:
-        if _of_the_database(error):
+        if _is_database_failure(error):
             raise
         return error
 
@@ -309,37 +311,43 @@ def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, 
         connection.execute(insert(_aside).values(book=key, match=match_id, since=now, **found))
 
 
-def set_aside(connection: Connection, book: Book, key: str | None = None) -> dict[UUID, Aside]:
-    """The matches that a book has set aside."""
-    found = connection.execute(_ASIDE_OF, {"key": key or book.key})
-    return {row.match: Aside(**{**row._mapping, "book": book.name}) for row in found}
+def set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
+    """Return the matches that a projection has set aside."""
+    found = connection.execute(_ASIDE_OF, {"key": key or projection.key})
+    return {
+        row.match: Aside(
+            projection=projection.name, match=row.match, since=row.since, event=row.event, error=row.error
+        )
+        for row in found
+    }
 
 
-def take_up(connection: Connection, log: Log, book: Book, match_id: UUID) -> bool:
-    """Has a book take in what it lacks of a match that it has set aside; whether it could."""
-    patient(connection)
-    _held(connection, book.key)
-    version, limit = book.version(connection, match_id), 1
+def resume(connection: Connection, log: Log, projection: Projection, match_id: UUID) -> bool:
+    """Apply the remaining rows of a match that is set aside. Return whether that succeeded."""
+    without_limits(connection)
+    _lock_position(connection, projection.key)
+    version, limit = projection.version(connection, match_id), 1
     while page := log.history(match_id, version, limit):
-        if _pick(connection, book, book.key, page):
+        if _apply_what_fits(connection, projection, projection.key, page):
             return False
-        version, limit = page.rows[-1][2], REBUILD_PAGE  # not before the row that was bad has been taken
-    connection.execute(delete(_aside).where(_aside.c.book == book.key, _aside.c.match == match_id))
+        version, limit = page.rows[-1][2], REBUILD_PAGE  # large pages only when the bad row is applied
+    connection.execute(delete(_aside).where(_aside.c.book == projection.key, _aside.c.match == match_id))
     return True
 
 
-def mended(connection: Connection, log: Log, book: Numbering, aside: Aside) -> bool:
-    """Whether such a book could now take the row that it has set an aggregate aside for: that is tried, not kept."""
+def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
+    """Return whether a numbering projection could now apply the bad row. It is applied in a savepoint and rolled
+    back."""
     if aside.waits:
         return False
-    patient(connection)
-    _held(connection, book.key)
-    page = log.history(aside.match, book.version(connection, aside.match), 1)
+    without_limits(connection)
+    _lock_position(connection, projection.key)
+    page = log.history(aside.match, projection.version(connection, aside.match), 1)
     if not page:
         return False
     with connection.begin_nested() as trial:
-        book.go_on(connection)
-        bad = _tried(connection, book, page)
+        projection.resume(connection)
+        bad = _apply_or_error(connection, projection, page)
         trial.rollback()
     return bad is None
 
@@ -347,58 +355,60 @@ def mended(connection: Connection, log: Log, book: Numbering, aside: Aside) -> b
 # Rebuilding
 
 
-def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
-    """Build books from the first event, beside those that are read, and replace these. Return their position.
+def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
+    """Build projections from the first event in separate tables, then replace the old ones. Return their position.
 
-    The log is read once for all of them. Until the switch, which is one transaction, nothing of the old books
-    changes; what a rebuild that was broken off has left is thrown away by the next.
+    The log is read once for all. The old projections change only in the final transaction. The next rebuild removes
+    the rest of an aborted one.
 
-    Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
+    Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
     """
-    prepare(engine, books)
+    prepare(engine, projections)
     with only_rebuild(engine):
-        return _rebuilt(read, engine, books, page)
+        return _build_and_switch(read, engine, projections, page)
 
 
-def _rebuilt(read: Read, engine: Engine, books: Sequence[Book], page: int) -> int:
-    fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
+def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projection], page: int) -> int:
+    fresh = [(projection.under(FRESH), FRESH + projection.key) for projection in projections]
     writes = writer(engine)
 
     def apply(position: int, events: Page, connection: Connection, carefully: bool) -> int:
-        patient(connection)
-        return min([take(connection, book, key, position, events, carefully)[0] for book, key in fresh])
+        without_limits(connection)
+        return min(
+            [apply_page(connection, projection, key, position, events, carefully)[0] for projection, key in fresh]
+        )
 
     with writes.begin() as connection:
-        alone(connection)
-        for book, key in fresh:
-            _clear(connection, book, key)
+        exclude_others(connection)
+        for projection, key in fresh:
+            _clear(connection, projection, key)
     position, events = 0, read(0, page)
     while events:
-        position = carefully_if_need_be(writes, partial(apply, position, events))
+        position = retry_carefully(writes, partial(apply, position, events))
         if len(events) < page:
             break
         events = read(position, page)
     with writes.begin() as connection:
-        patient(connection)
-        # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
-        goal = max([_held(connection, book.key) for book in books])
-        position = min([_held(connection, key) for _, key in fresh])
+        without_limits(connection)
+        # Followers wait for these positions. Rows that they applied meanwhile are applied here too.
+        goal = max([_lock_position(connection, projection.key) for projection in projections])
+        position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
             position = apply(position, events, connection, True)
-        for book, (new, key) in zip(books, fresh, strict=True):
+        for projection, (new, key) in zip(projections, fresh, strict=True):
             place = _place(connection, key)
-            assert place is not None, "it is held"
-            _switch(connection, book, new)
-            _move(connection, book.key, place)
+            assert place is not None, "the row is locked"
+            _switch(connection, projection, new)
+            _move(connection, projection.key, place)
             connection.execute(delete(_places).where(_places.c.book == key))
-            connection.execute(delete(_aside).where(_aside.c.book == book.key))
-            connection.execute(update(_aside).where(_aside.c.book == key).values(book=book.key))
+            connection.execute(delete(_aside).where(_aside.c.book == projection.key))
+            connection.execute(update(_aside).where(_aside.c.book == key).values(book=projection.key))
     return position
 
 
-def _switch(connection: Connection, book: Book, fresh: Book) -> None:
-    # Dropped in the order in which readers read them: in another, one of us could wait for the other for ever.
-    for table in book.metadata.tables.values():
+def _switch(connection: Connection, projection: Projection, fresh: Projection) -> None:
+    # Dropped in the order in which readers lock them, to avoid deadlocks.
+    for table in projection.metadata.tables.values():
         table.drop(connection)
-    for old, new in zip(book.metadata.tables, fresh.metadata.tables, strict=True):
+    for old, new in zip(projection.metadata.tables, fresh.metadata.tables, strict=True):
         connection.execute(text(f"ALTER TABLE {new} RENAME TO {old}"))

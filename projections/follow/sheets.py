@@ -1,6 +1,6 @@
-"""What protocol and pot have in common: a sheet for each match, and the lines that are written into it and stay.
+"""The base of the protocol and pot projections: a sheet for each match, and lines that never change.
 
-A correction is kept beside them, and what counts by it is put together when it is asked for.
+Corrections are stored beside the lines. The corrected form is computed when a reader requests it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,45 +38,45 @@ _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
 class Kept(Checked[msgspec.Raw]):
-    """JSON as it stands in the table."""
+    """JSON as stored, not decoded."""
 
     impl = Text
     cache_ok = True
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Return the JSON. It is not read, but it is JSON."""
+        """Return the JSON without decoding it."""
         return None if value is None else _RAW.decode(value)
 
 
 class Sheet(Protocol):
-    """A struct of this shape; each of its lines has the number of the ``event`` that wrote it."""
+    """A struct with a version and lines. Each line has the number of the ``event`` that added it."""
 
     @property
     def version(self) -> int:
-        """The last event that changed it; to a reader, the last that the book has come to."""
+        """Number of the last event that changed the sheet; for a reader, of the last one applied."""
 
     @property
     def lines(self) -> tuple[Any, ...]:
-        """In the order in which they were written."""
+        """The lines in the order in which they were added."""
 
 
 S = TypeVar("S", bound=Sheet)
 
 
 class Sheets(Generic[S]):
-    """A book with a row for each match, which stays small, and a row for each line."""
+    """A projection with a small row for each match and a row for each line."""
 
     name: str
     key: str
     takes: frozenset[str] | None = None
     kind: type[S]
     line: Any
-    """The type of a line."""
+    """Type of a line."""
     entered: Callable[[S | None, Recorded], S]
-    """The sheet after one more event, with the line that it may have written; a static method."""
+    """A static method that returns the sheet after an event, with the line that it may have added."""
     amended: Callable[[S, Corrections], S] | None = None
-    """The sheet whose lines stand as they were written, with them as they count; a static method. It tells which
-    events ``corrected`` it. ``None``: none does."""
+    """A static method that returns a sheet with corrected lines and the numbers of the events that ``corrected`` it.
+    ``None``: there are no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -103,26 +103,28 @@ class Sheets(Generic[S]):
         )
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
+        """Apply the events of a page, except those already applied."""
         this = self.sheets.c
         query = select(this.match, this.version).where(this.match.in_(page.histories))
         versions: dict[UUID, int] = {row.match: row.version for row in connection.execute(query)}
         news = list(page.news(versions, self.takes))
-        sheets = self._kept(connection, [one.aggregate for one in news if one.events and one.aggregate in versions])
-        new, known, passed, lines, corrections = [], [], [], [], []
+        sheets = self._stored_sheets(
+            connection, [one.aggregate for one in news if one.events and one.aggregate in versions]
+        )
+        new, known, unchanged, lines, corrections = [], [], [], [], []
         for match_id, version, _, events in news:
             if not events:
-                passed.append({"id": match_id, "version": version})
+                unchanged.append({"id": match_id, "version": version})
                 continue
             sheet = sheets.get(match_id)
             for recorded in events:
                 sheet = self.entered(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # nobody is told of them here
+                    kept = replace(event, scripts=(), strike=())  # readers never see these
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -138,32 +140,32 @@ class Sheets(Generic[S]):
             connection.execute(insert(self.corrections), corrections)
         if new:
             connection.execute(insert(self.sheets), new)
-        for rows in (known, passed):
+        for rows in (known, unchanged):
             if rows:
                 connection.execute(update(self.sheets).where(this.match == bindparam("id")), rows)
 
-    def _kept(self, connection: Connection, matches: list[UUID]) -> dict[UUID, S]:
+    def _stored_sheets(self, connection: Connection, matches: list[UUID]) -> dict[UUID, S]:
         if not matches:
             return {}
         query = select(self.sheets.c.match, self.sheets.c.sheet).where(self.sheets.c.match.in_(matches))
         return {row.match: row.sheet for row in connection.execute(query)}
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that the book has come to, or 0."""
+        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
-        """The sheet of a match with all its lines; ``None`` where no match is known. ``instead``: fields in the place
-        of its own."""
-        return self._whole(connection, match_id, self.lines.c.line, instead)
+        """Return the sheet of a match with all its lines, ``None`` if the match is unknown. ``instead``: fields to
+        replace."""
+        return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
-        """The same as JSON, and its version; the lines as they are kept, which are many and need not be read."""
-        sheet = self._whole(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
+        """Return the sheet as JSON, and its version. The many lines are copied without decoding them."""
+        sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
-    def foreseen(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """The sheet of a match as it would be after these events, too, which have not happened."""
+    def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
+        """Return the sheet of a match as if these further events had happened."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -177,7 +179,7 @@ class Sheets(Generic[S]):
                 corrections.append((one.originator_version, one.event))
         return sheet if self.amended is None or not corrections else self.amended(sheet, corrections)
 
-    def _whole(
+    def _with_lines(
         self, connection: Connection, match_id: UUID, line: ColumnElement[Any], instead: Mapping[str, Any]
     ) -> S | None:
         this = self.sheets.c
@@ -192,7 +194,7 @@ class Sheets(Generic[S]):
         return whole if amended is None else amended(whole, self.corrections_of(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
-        """Those that stood at a version, and nothing that came after it."""
+        """Return the query for the lines up to a version."""
         this = self.lines.c
         return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 

@@ -1,13 +1,13 @@
-"""The ledger: what a club's matches came to, and what its treasurer did, as entries in double entry.
+"""The ledger: results of a club's matches and acts of its treasurer, as entries by double entry.
 
-An entry has a number in its club, 1 and up in the order of the log, and nothing of it ever changes: what was wrong is
-reversed by another. Debit is above zero. What a match came to the referee has said in the event that ended it; here
-it is only entered, and where it is said otherwise later, or nothing any more, the first entry is reversed. It is
-entered when every seat has agreed to the stakes, which may be later than the end; then the agreement is its cause.
+Entries are numbered by club from 1, in the order of the log, and never change: a wrong one is reversed by a later
+one. Debit is above zero. The amounts of a match come from the event that ended it. If they change or are cancelled
+later, the first entry is reversed. A match is entered when every seat has agreed to the stakes. If that is after the
+end, the agreement is the entry's cause.
 
-Where a row cannot be taken, the club waits whose it may be: an entry that came later than its place in the log would
-have another number than in a book that was built anew. A row that is gone is missed when a later one of its match
-comes; what was entered between the two has other numbers when it is there again.
+If a row cannot be applied, the clubs that it may belong to wait. An entry made after its place in the log would have
+a different number than in a rebuilt projection. A missing row is detected when a later row of its match arrives.
+Entries made in between get different numbers when the row is restored.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,24 +35,24 @@ OF_MATCHES = topics(
 
 
 class Ledger(Tables):
-    """The book of all clubs' money."""
+    """The projection of all clubs' money."""
 
     name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
+        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match, or of a club, that the book has come to."""
+        """Return the number of the last applied event of a match or a club, or 0."""
         for table, whose in ((self.matches, self.matches.c.match), (self.clubs, self.clubs.c.club)):
             if version := connection.scalar(select(table.c.version).where(whose == match_id)):
                 return int(version)
         return 0
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page, those of all clubs and matches in the order of the log."""
+        """Apply the events of a page, of all clubs and matches in the order of the log."""
         matches, clubs = self.matches.c, self.clubs.c
         writing = Writing(self, connection)
         versions: dict[UUID, int] = {}
@@ -70,28 +70,28 @@ class Ledger(Tables):
         for _, recorded in sorted(happened, key=lambda one: one[0]):
             writing.take(recorded)
         writing.flush()
-        writing.reach(reached, versions.keys())
+        writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Has those clubs wait whose entries may lack one: of a match that is not known it may be any."""
+        """Make the clubs wait that may own this row; if its match is unknown, all clubs."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()
-        whose: Iterable[UUID] = known
+        owners: Iterable[UUID] = known
         if aggregate in known or row[3] in OF_CLUBS:
-            whose = [aggregate]
+            owners = [aggregate]
         elif match is not None:
-            whose = [] if match.money is None else [match.money.club]
-        for club in whose:
+            owners = [] if match.money is None else [match.money.club]
+        for club in owners:
             if club in known:
-                self._keep(connection, club, replace(known[club], waits=True))
-        return [club for club in whose if club != aggregate]
+                self._store_keeping(connection, club, replace(known[club], waits=True))
+        return [club for club in owners if club != aggregate]
 
-    def go_on(self, connection: Connection) -> None:
-        """No club waits."""
+    def resume(self, connection: Connection) -> None:
+        """Let no club wait."""
         for club, keeping in connection.execute(select(self.clubs.c.club, self.clubs.c.keeping)).all():
             if keeping.waits:
-                self._keep(connection, club, replace(keeping, waits=False))
+                self._store_keeping(connection, club, replace(keeping, waits=False))
 
-    def _keep(self, connection: Connection, club: UUID, keeping: Keeping) -> None:
+    def _store_keeping(self, connection: Connection, club: UUID, keeping: Keeping) -> None:
         connection.execute(update(self.clubs).where(self.clubs.c.club == club).values(keeping=keeping))

@@ -1,4 +1,4 @@
-"""How the events of clubs and matches become entries."""
+"""Entries made from the events of clubs and matches."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -25,23 +25,23 @@ from referee.visibility import Recorded
 
 
 class Writing:
-    """A page on its way into the tables."""
+    """The ledger's changes for a page of events, collected and then written."""
 
-    def __init__(self, book: Tables, connection: Connection) -> None:
-        self.book, self.connection = book, connection
+    def __init__(self, ledger: Tables, connection: Connection) -> None:
+        self.ledger, self.connection = ledger, connection
         self.matches: dict[UUID, Money | None] = {}
         self.clubs: dict[UUID, Keeping] = {}
         self._changed: set[UUID] = set()
-        """Whose row has something else now than how far it has come."""
+        """Clubs and matches with a changed row, apart from its version."""
         self._entries: list[dict[str, Any]] = []
         self._postings: list[dict[str, Any]] = []
         self._reversed: dict[tuple[UUID, int], int] = {}
         self._balances: dict[tuple[UUID, str, str], int] = {}
-        self._there: set[tuple[UUID, str, str]] = set()
-        """The balances that have a row."""
+        self._stored_balances: set[tuple[UUID, str, str]] = set()
+        """Balances that have a row."""
 
     def take(self, recorded: Recorded) -> None:
-        """What an event means for the books."""
+        """Enter an event."""
         whose = recorded.originator_id
         match recorded.event:
             case MatchOpened() as opened:
@@ -50,19 +50,19 @@ class Writing:
                 self.clubs[whose] = Keeping(timezone=timezone)
                 self._changed.add(whose)
             case ClubSet(timezone=str(timezone)):
-                self._keep(whose, replace(self._club(whose), timezone=timezone))
+                self._set_keeping(whose, replace(self._club(whose), timezone=timezone))
             case MoneyPosted() as posted:
                 self._post(recorded, posted)
             case BooksClosed() as closed:
                 self._close(recorded, closed)
             case _:
                 if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
-                    self._happens(recorded, money)
+                    self._enter_match(recorded, money)
 
     # Entries
 
-    def _happens(self, recorded: Recorded, money: Money) -> None:
-        """Take in an event that may say what a match came to, or that seats have agreed to its stakes."""
+    def _enter_match(self, recorded: Recorded, money: Money) -> None:
+        """Apply an event that may carry a match's result, or agreements to its stakes."""
         match recorded.event:
             case StakesAgreed(seats=seats):
                 left = tuple([seat for seat in money.waiting_for if seat not in seats])
@@ -80,8 +80,8 @@ class Writing:
             self._settle(recorded, money)
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """What a match came to is entered; where it comes to something else now, what was entered is reversed. Of a
-        result above the limit nothing is entered."""
+        """Enter a match's result. Reverse the earlier entry if the result has changed. A result above the limit is
+        not entered."""
         amounts, entry = () if money.above_limit else money.result, money.entry
         beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:
@@ -99,14 +99,14 @@ class Writing:
 
     def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
         """Return whether a match's result may replace its earlier entry without too large a balance."""
-        entry = None if number is None else self._standing(money.club, number)
+        entry = None if number is None else self._unreversed(money.club, number)
         before = {} if entry is None else _negative(entry)
         after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
         return all(self._within(money.club, money.currency, changes) for changes in (before, after))
 
     def _within(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
-        """Return whether these postings leave each balance as small as matches must."""
-        self._look_up(club, currency, postings)
+        """Return whether these postings leave each balance within the limit for matches."""
+        self._load_balances(club, currency, postings)
         after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
         return all(abs(balance) <= MATCHES_MAX for balance in after)
 
@@ -114,12 +114,13 @@ class Writing:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
         if posted.reverses is None:
             self._enter(recorded, club, posted.kind, posted.currency, postings, evening=posted.evening, by=posted.by)
-        else:  # a correction of the match may have come between what was decided and its place in the log
+        else:  # the match may have been corrected since the reversal was decided
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Take an entry back if it still stands. A match stays if a balance would be too large without it."""
-        entry = self._standing(club, number)
+        """Reverse an entry unless it is reversed. A match's entry stays if a balance would be too large without
+        it."""
+        entry = self._unreversed(club, number)
         if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
             return
         self._reversed[club, number] = self._club(club).last + 1
@@ -134,21 +135,21 @@ class Writing:
             reverses=number,
         )
 
-    def _standing(self, club: UUID, number: int) -> JournalEntry | None:
-        """Return an entry that exists and is not taken back, else ``None``."""
+    def _unreversed(self, club: UUID, number: int) -> JournalEntry | None:
+        """Return an entry that exists and is not reversed, else ``None``."""
         if not self._may_be_reversed(club, number):
             return None
         self.flush()
-        (entry,) = self.book.read(self.connection, club, after=number - 1, to=number)
+        (entry,) = self.ledger.read(self.connection, club, after=number - 1, to=number)
         return entry
 
     def _may_be_reversed(self, club: UUID, number: int) -> bool:
-        """Whether there is this entry, and none that takes it back."""
+        """Return whether the entry exists and is not reversed."""
         if (club, number) in self._reversed or not 1 <= number <= self._club(club).last:
             return False
         if any((row["club"], row["number"]) == (club, number) for row in self._entries):
             return True
-        entries = self.book.entries.c
+        entries = self.ledger.entries.c
         query = select(entries.reversed_by).where(entries.club == club, entries.number == number)
         return self.connection.execute(query).scalar_one() is None
 
@@ -164,7 +165,7 @@ class Writing:
         by: Actor,
         reverses: int | None = None,
     ) -> int | None:
-        """Writes an entry, and gives its number; ``None``: it would be empty."""
+        """Add an entry and return its number; ``None`` if it would have no postings."""
         amounts = {account: amount for account, amount in postings.items() if amount}
         assert not sum(amounts.values()), "debit is credit"
         if not amounts:
@@ -173,7 +174,7 @@ class Writing:
         number, day = keeping.last + 1, day_of(recorded.at, keeping.timezone)
         if keeping.day is not None:
             day = max(day, keeping.day)
-        self._keep(club, replace(keeping, last=number, day=day))
+        self._set_keeping(club, replace(keeping, last=number, day=day))
         self._entries.append(
             {
                 "club": club,
@@ -188,7 +189,7 @@ class Writing:
                 "by": by,
             }
         )
-        self._look_up(club, currency, amounts)
+        self._load_balances(club, currency, amounts)
         for account, amount in amounts.items():
             key = club, currency, account
             self._balances[key] = balance = self._balances.get(key, 0) + amount
@@ -196,37 +197,37 @@ class Writing:
             self._postings.append({"club": club, "number": number, **row})
         return number
 
-    def _look_up(self, club: UUID, currency: str, accounts: Iterable[str]) -> None:
-        """Has the balances of these accounts at hand."""
+    def _load_balances(self, club: UUID, currency: str, accounts: Iterable[str]) -> None:
+        """Load the balances of these accounts."""
         if unknown := [one for one in accounts if (club, currency, one) not in self._balances]:
-            balances = self.book.balances.c
+            balances = self.ledger.balances.c
             this = (balances.club == club) & (balances.currency == currency) & balances.account.in_(unknown)
-            for row in self.connection.execute(select(self.book.balances).where(this)):
+            for row in self.connection.execute(select(self.ledger.balances).where(this)):
                 self._balances[club, currency, row.account] = row.balance
-                self._there.add((club, currency, row.account))
+                self._stored_balances.add((club, currency, row.account))
 
     # Clubs
 
     def _club(self, club: UUID) -> Keeping:
         if club not in self.clubs:
-            clubs = self.book.clubs.c
+            clubs = self.ledger.clubs.c
             found = self.connection.scalar(select(clubs.keeping).where(clubs.club == club))
             if found is None:
-                raise LookupError(f"the books know no club {club}")
+                raise LookupError(f"the ledger has no club {club}")
             self.clubs[club] = found
         return self.clubs[club]
 
-    def _keep(self, club: UUID, keeping: Keeping) -> None:
+    def _set_keeping(self, club: UUID, keeping: Keeping) -> None:
         self.clubs[club] = keeping
         self._changed.add(club)
 
     def _close(self, recorded: Recorded, closed: BooksClosed) -> None:
-        """A closing, held against what the books have."""
+        """Store a closing, compared with the entries."""
         self.flush()
         club, keeping = recorded.originator_id, self._club(recorded.originator_id)
-        entries = self.book.read(self.connection, club, after=keeping.through, to=closed.through)
+        entries = self.ledger.read(self.connection, club, after=keeping.through, to=closed.through)
         found = digest(keeping.digest, entries)
-        trial = self.book.balances_at(self.connection, club, closed.through)
+        trial = self.ledger.balances_at(self.connection, club, closed.through)
         row = {
             "club": club,
             "closing": closed.closing,
@@ -239,42 +240,42 @@ class Writing:
             "holds": closed.through <= keeping.last and (found, trial) == (closed.digest, closed.trial),
             "event": recorded.originator_version,
         }
-        self.connection.execute(insert(self.book.closings), [row])
-        self._keep(club, replace(keeping, through=closed.through, digest=closed.digest))
+        self.connection.execute(insert(self.ledger.closings), [row])
+        self._set_keeping(club, replace(keeping, through=closed.through, digest=closed.digest))
 
     # Writing
 
     def flush(self) -> None:
-        """Writes the entries that wait."""
-        book, run = self.book, self.connection.execute
+        """Write the collected entries."""
+        ledger, run = self.ledger, self.connection.execute
         if self._entries:
-            run(insert(book.entries), self._entries)
-            run(insert(book.postings), self._postings)
+            run(insert(ledger.entries), self._entries)
+            run(insert(ledger.postings), self._postings)
         if self._reversed:
-            entries = book.entries.c
+            entries = ledger.entries.c
             this = (entries.club == bindparam("whose")) & (entries.number == bindparam("which"))
             by = [
                 {"whose": club, "which": number, "reversed_by": by} for (club, number), by in self._reversed.items()
             ]
-            run(update(book.entries).where(this), by)
+            run(update(ledger.entries).where(this), by)
         touched = {(row["club"], row["currency"], row["account"]) for row in self._postings}
-        balances = book.balances.c
-        if new := [_balance(key, self._balances[key]) for key in touched - self._there]:
-            run(insert(book.balances), new)
+        balances = ledger.balances.c
+        if new := [_balance(key, self._balances[key]) for key in touched - self._stored_balances]:
+            run(insert(ledger.balances), new)
         if old := [
             {"whose": club, "unit": currency, "which": account, "balance": self._balances[club, currency, account]}
-            for club, currency, account in touched & self._there
+            for club, currency, account in touched & self._stored_balances
         ]:
             this = (balances.club == bindparam("whose")) & (balances.currency == bindparam("unit"))
-            run(update(book.balances).where(this, balances.account == bindparam("which")), old)
-        self._there |= touched
+            run(update(ledger.balances).where(this, balances.account == bindparam("which")), old)
+        self._stored_balances |= touched
         self._entries, self._postings, self._reversed = [], [], {}
 
-    def reach(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Writes how far each has come, and what else is new of it."""
+    def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
+        """Write the new version of each aggregate, and its changed row."""
         for table, whose, column, have in (
-            (self.book.matches, self.book.matches.c.match, "money", self.matches),
-            (self.book.clubs, self.book.clubs.c.club, "keeping", self.clubs),
+            (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
+            (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),
         ):
             kept: Mapping[UUID, Any] = have
             new, moved, changed, both = [], [], [], []
@@ -308,7 +309,7 @@ def _balance(key: tuple[UUID, str, str], balance: int) -> dict[str, Any]:
 
 
 def _money_of(opened: MatchOpened) -> Money | None:
-    """A match for money of a club; ``None``: it is another."""
+    """Return the state of a club's match for money; ``None`` for any other match."""
     if opened.club is None or opened.stakes is None:
         return None
     return Money(

@@ -1,4 +1,4 @@
-"""The tables of the ledger, and what can be read there."""
+"""The tables of the ledger and their queries."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
@@ -29,65 +29,65 @@ from referee.settlement import moved
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
-"""Before the first closing."""
+"""The digest before the first closing."""
 READ_AT_ONCE = 1000
 """Entries whose postings are read in one query."""
 
 
 class Money(Value):
-    """A club's match for money: whose it is, and what it came to, as it is entered."""
+    """A club's match for money, and its result in the ledger."""
 
     club: UUID
     evening: int | None
     members: tuple[int, ...]
     currency: str
     limit: int | None = None
-    """The most that it may move, in minor units; ``None``: there is no limit."""
+    """The most that the match may move, in minor units; ``None``: no limit."""
     waiting_for: tuple[int, ...] = ()
-    """The seats that have to agree to the stakes before it is entered."""
+    """The seats that have not agreed to the stakes yet."""
     declined: bool = False
-    """Whether the stakes were declined, so that it is never entered."""
+    """The stakes were declined, so the match is never entered."""
     result: tuple[int, ...] = ()
-    """By seat, what each receives, whether or not it is entered; empty while the match goes on."""
+    """Amounts for the seats, entered or not; empty while the match continues."""
     amounts: tuple[int, ...] = ()
-    """By seat, what each receives, as it is entered; empty: nothing is."""
+    """Amounts for the seats that are entered; empty: none are."""
     entry: int | None = None
-    """Where it is entered."""
+    """The number of the entry."""
     ended_by: int = 0
-    """The event that said the result."""
+    """The number of the event with the result."""
     beyond: int = 0
-    """The event whose result is not entered because it is above the limit or a balance would be too large; 0 if the
-    last one is entered."""
+    """The number of the event whose result exceeds the limit or the largest balance, so that it is not entered; 0 if
+    the last result is entered."""
 
     @property
     def waits(self) -> bool:
-        """Whether seats have to agree to the stakes before it is entered."""
+        """Seats still have to agree to the stakes."""
         return bool(self.waiting_for) and not self.declined
 
     @property
     def above_limit(self) -> bool:
-        """Whether the result moves more than the match may."""
+        """The result moves more than the match may."""
         return self.limit is not None and moved(self.result) > self.limit
 
 
 class Keeping(Value):
-    """How far the books of a club have come."""
+    """The state of a club's books."""
 
     timezone: str
     last: int = 0
-    """Their last entry."""
+    """The number of the last entry."""
     day: date | None = None
-    """Its date."""
+    """The date of the last entry."""
     through: int = 0
-    """The last entry that is closed."""
+    """The number of the last closed entry."""
     digest: str = NO_DIGEST
-    """Of that closing, as it was said."""
+    """The digest in the last closing's event."""
     waits: bool = False
-    """Whether nothing is entered until a row has been mended that could not be taken."""
+    """True while a row of the club cannot be applied, so that no entry is made."""
 
 
 class Closing(NamedTuple):
-    """A closing, and what these books say of it."""
+    """A closing, compared with the entries."""
 
     closing: int
     through: int
@@ -96,15 +96,15 @@ class Closing(NamedTuple):
     at: datetime
     trial: Trial
     found: str
-    """The digest that the entries have."""
+    """The digest of the entries."""
     holds: bool
-    """Whether the books have what was closed."""
+    """The entries agree with the closing."""
     event: int
-    """The number of the event of the club that says it."""
+    """The number of the club's event that closed the books."""
 
 
 class Line(NamedTuple):
-    """A posting on an account, and what stands there after it."""
+    """A posting on an account, and the balance after it."""
 
     number: int
     date: date
@@ -116,11 +116,37 @@ class Line(NamedTuple):
     reverses: int | None
 
 
+def _entry_columns() -> Iterator[Column[Any]]:
+    yield Column("club", Uuid, primary_key=True)
+    yield Column("number", Integer, primary_key=True, autoincrement=False)
+    yield Column("date", Day, nullable=False)
+    yield Column("kind", Text, nullable=False)
+    yield Column("currency", Text, nullable=False)
+    yield Column("cause", Text, nullable=False)
+    yield Column("evening", Integer)
+    yield Column("reverses", Integer)
+    yield Column("reversed_by", Integer)
+    yield Column("by", Json(Actor), nullable=False)
+
+
+def _closing_columns() -> Iterator[Column[Any]]:
+    yield Column("club", Uuid, primary_key=True)
+    yield Column("closing", Integer, primary_key=True, autoincrement=False)
+    yield Column("through", Integer, nullable=False)
+    yield Column("digest", Text, nullable=False)
+    yield Column("label", Json(str), nullable=False)
+    yield Column("at", Utc, nullable=False)
+    yield Column("trial", Json(Trial), nullable=False)
+    yield Column("found", Text, nullable=False)
+    yield Column("holds", Boolean, nullable=False)
+    yield Column("event", Integer, nullable=False)
+
+
 class Tables:
-    """The tables of the ledger, and what they answer."""
+    """The tables of the ledger and their queries."""
 
     key: str
-    """Begins their names."""
+    """Prefix of the tables' names."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -142,19 +168,7 @@ class Tables:
             Column("waits_in", Uuid),
         )
         Index(own_name("ix_ledger_waiting"), self.matches.c.waits_in)
-        self.entries = table(
-            "entries",
-            Column("club", Uuid, primary_key=True),
-            Column("number", Integer, primary_key=True, autoincrement=False),
-            Column("date", Day, nullable=False),
-            Column("kind", Text, nullable=False),
-            Column("currency", Text, nullable=False),
-            Column("cause", Text, nullable=False),
-            Column("evening", Integer),
-            Column("reverses", Integer),
-            Column("reversed_by", Integer),
-            Column("by", Json(Actor), nullable=False),
-        )
+        self.entries = table("entries", *_entry_columns())
         entries = self.entries.c
         Index(own_name("ix_ledger_days"), entries.club, entries.date, entries.number)
         Index(own_name("ix_ledger_evenings"), entries.club, entries.evening)
@@ -176,41 +190,29 @@ class Tables:
             Column("account", Text, primary_key=True),
             Column("balance", BigInteger, nullable=False),
         )
-        self.closings = table(
-            "closings",
-            Column("club", Uuid, primary_key=True),
-            Column("closing", Integer, primary_key=True, autoincrement=False),
-            Column("through", Integer, nullable=False),
-            Column("digest", Text, nullable=False),
-            Column("label", Json(str), nullable=False),
-            Column("at", Utc, nullable=False),
-            Column("trial", Json(Trial), nullable=False),
-            Column("found", Text, nullable=False),
-            Column("holds", Boolean, nullable=False),
-            Column("event", Integer, nullable=False),
-        )
+        self.closings = table("closings", *_closing_columns())
 
-    # What it answers: entries never change, so what is read up to a number is all of one time.
+    # Queries. Entries never change, so all that is read up to a number is consistent.
 
     def last(self, connection: Connection, club: UUID) -> int:
-        """The number of the last entry of a club."""
+        """Return the number of a club's last entry."""
         keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
         return 0 if keeping is None else int(keeping.last)
 
     def money(self, connection: Connection, match: UUID) -> Money | None:
-        """Return what the books have of a match; ``None``: it is not a club's match for money."""
+        """Return the ledger's state of a match, ``None`` if it is not a club's match for money."""
         found: Money | None = connection.scalar(select(self.matches.c.money).where(self.matches.c.match == match))
         return found
 
     def waiting(self, connection: Connection, club: UUID, member: int) -> int:
-        """Return how many matches of a member wait until their seats have agreed to the stakes."""
+        """Return the number of a member's matches that wait for seats to agree to the stakes."""
         query = select(self.matches.c.money).where(self.matches.c.waits_in == club)
         return sum(money is not None and member in money.members for money in connection.scalars(query))
 
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> Iterator[JournalEntry]:
-        """Entries by number: those after one, to another, at most so many."""
+        """Yield at most ``limit`` entries by number, after one and up to a different one."""
         left = limit
         while left is None or left > 0:
             most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
@@ -222,18 +224,18 @@ class Tables:
             if not found:
                 return
             first, after = found[0].number, found[-1].number
-            written: dict[int, list[Posting]] = {}
-            of_them = select(self.postings).where(postings.club == club, postings.number.between(first, after))
-            for row in connection.execute(of_them.order_by(postings.number, postings.account)):
-                written.setdefault(row.number, []).append(Posting(account=row.account, amount=row.amount))
+            by_entry: dict[int, list[Posting]] = {}
+            of_entries = select(self.postings).where(postings.club == club, postings.number.between(first, after))
+            for row in connection.execute(of_entries.order_by(postings.number, postings.account)):
+                by_entry.setdefault(row.number, []).append(Posting(account=row.account, amount=row.amount))
             for row in found:
-                yield _entry(row, tuple(written[row.number]))
+                yield _entry(row, tuple(by_entry[row.number]))
             if len(found) < most:
                 return
             left = None if left is None else left - len(found)
 
     def entry(self, connection: Connection, club: UUID, number: int) -> tuple[JournalEntry, int | None] | None:
-        """An entry, and that which takes it back; ``None`` where there is none of this number."""
+        """Return an entry and the number of the entry that reverses it; ``None`` if it does not exist."""
         found = tuple(self.read(connection, club, after=number - 1, to=number))
         if not found:
             return None
@@ -244,7 +246,7 @@ class Tables:
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
     ) -> tuple[Balance, ...]:
-        """What stood on each account after an entry, unless ``all_`` but where it was 0: by currency and account."""
+        """Return the balances after an entry by currency and account, those of 0 only if ``all_``."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -263,12 +265,12 @@ class Tables:
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None
     ) -> tuple[int, tuple[Balance, ...]]:
-        """The last entry, and what stands on each account: also where that is 0."""
+        """Return the number of the last entry, and all present balances, including those of 0."""
         balances, clubs = self.balances.c, self.clubs.c
-        mine = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
+        of_club = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
         query = select(clubs.keeping, balances.account, balances.currency, balances.balance)
         rows = connection.execute(
-            query.select_from(self.clubs.outerjoin(self.balances, mine)).where(clubs.club == club)
+            query.select_from(self.clubs.outerjoin(self.balances, of_club)).where(clubs.club == club)
         )
         found = rows.all()
         last = found[0].keeping.last if found else 0
@@ -277,12 +279,12 @@ class Tables:
     def sums_of_evening(
         self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
     ) -> tuple[Balance, ...]:
-        """What the entries of an evening, up to one, come to on each account; also where it is 0."""
+        """Return the sums by account of an evening's entries up to ``to``, including those of 0."""
         postings, entries = self.postings.c, self.entries.c
-        of_one = (postings.club == entries.club) & (postings.number == entries.number)
+        same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
             select(postings.account, postings.currency, func.sum(postings.amount))
-            .join(self.entries, of_one)
+            .join(self.entries, same_entry)
             .where(entries.club == club, entries.evening == evening, entries.number <= to)
             .group_by(postings.account, postings.currency)
         )
@@ -291,7 +293,7 @@ class Tables:
         return _in_order(connection.execute(query), all_=True)
 
     def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
-        """What the entries after one, to another, come to on each account, but where it is 0."""
+        """Return the sums by account of the entries from ``after + 1`` up to ``to``, except those of 0."""
         this = self.postings.c
         query = select(this.account, this.currency, func.sum(this.amount)).group_by(this.account, this.currency)
         return _in_order(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
@@ -308,15 +310,15 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """What was written on an account, by number: after an entry, from a day, to a day, at most so many."""
+        """Return at most ``limit`` postings on an account by number, after an entry and within a span of days."""
         postings, entries = self.postings.c, self.entries.c
-        of_one = (postings.club == entries.club) & (postings.number == entries.number)
+        same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
             select(
                 *(entries.number, entries.date, entries.kind, postings.amount, postings.balance),
                 *(entries.evening, entries.cause, entries.reverses),
             )
-            .join(self.entries, of_one)
+            .join(self.entries, same_entry)
             .where(postings.club == club, postings.account == account, postings.currency == currency)
             .where(postings.number > after)
             .order_by(postings.number)
@@ -331,7 +333,7 @@ class Tables:
     def balance(
         self, connection: Connection, club: UUID, account: str, currency: str, *, before: int | None = None
     ) -> int:
-        """What stands on an account in a currency, or what stood there before an entry."""
+        """Return the balance of an account, now or before an entry."""
         if before is None:
             balances = self.balances.c
             this = (balances.club == club, balances.currency == currency, balances.account == account)
@@ -342,13 +344,13 @@ class Tables:
         return connection.scalar(query.order_by(postings.number.desc()).limit(1)) or 0
 
     def last_on(self, connection: Connection, club: UUID, account: str) -> int:
-        """The number of the last entry on an account; 0 where there is none."""
+        """Return the number of the last entry on an account, or 0."""
         postings = self.postings.c
         query = select(func.max(postings.number)).where(postings.club == club, postings.account == account)
         return connection.scalar(query) or 0
 
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
-        """The numbers of the first and the last entry of a span of days; where it has none, the second is less."""
+        """Return the numbers of the first and last entry in a span of days; if there are no entries, (1, 0)."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:
@@ -361,7 +363,7 @@ class Tables:
     def closings_of(
         self, connection: Connection, club: UUID, *, after: int = 0, limit: int | None = None
     ) -> tuple[Closing, ...]:
-        """The closings of a club, those after one."""
+        """Return at most ``limit`` closings of a club after one."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
         query = select(*columns, this.event).where(this.club == club, this.closing > after)
@@ -384,6 +386,6 @@ def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
 
 
 def _in_order(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
-    """Balances by currency and account; unless ``all_``, those that are not 0."""
+    """Return balances by currency and account, those of 0 only if ``all_``."""
     found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
     return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))

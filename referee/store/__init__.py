@@ -1,4 +1,4 @@
-"""The edge to the event store: rows, aggregates as folds of them, and the desk that commits."""
+"""The event store: rows, aggregates folded from them, and the desk that commits."""
 
 import msgspec
 
@@ -13,8 +13,8 @@ from referee.store.rows import make_ready
 KINDS |= {kind.OPENING.TOPIC: kind for kind in (Match, Club, Log)}
 BESIDE.append(AttemptRefused)
 
-# When something is first read into a type msgspec makes the type ready, and two threads that do so at once end the
-# process. So all that is read from the store is made ready here, before there is a second thread.
+# msgspec prepares a type when it first decodes it, and two threads that do so at once crash the process. So all types
+# that are read from the store are prepared here, before a second thread exists.
 make_ready()
 for kind in (Match, Club, Log, *(part for rules in RULESETS.values() for part in (rules.state, rules.options))):
     msgspec.json.Decoder(kind)

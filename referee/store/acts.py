@@ -1,7 +1,6 @@
-"""Acts that came with an Idempotency-Key: kept beside the events, so that a repeat is found without reading a match.
+"""Acts with an Idempotency-Key, stored beside the events, so that a repeat is found without reading the match.
 
-The events tell all of it: each row names its act. What is here is written with them in one transaction, and where it
-is missing it is made anew from them.
+Each event row also names its act. The acts are written in the same transaction, and can be made from the rows again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,11 +16,11 @@ from referee.actors import Actor
 from referee.store.rows import act_of_row
 
 OWN = "~"
-"""Begins the ids that the desk gives to acts without an Idempotency-Key."""
+"""Prefix of the ids that the desk gives to acts without an Idempotency-Key."""
 
 
 class KeyedAct(NamedTuple):
-    """Which events of an aggregate an act made, from the first to the last."""
+    """The numbers of the first and the last event that an act made."""
 
     aggregate_id: UUID
     key: bytes
@@ -30,51 +29,51 @@ class KeyedAct(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether these can be numbers of events. SQLite takes any value for one."""
+        """False if these cannot be event numbers. SQLite accepts any value in the columns."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
 
 
 class Store(Protocol):
-    """What the desk needs of a store beyond the library's recorder."""
+    """Methods that the desk needs beyond the library's recorder."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Stores rows and the acts that made them, or nothing; then what :meth:`select_newer` gives."""
+        """Store all rows and acts or none; return the rows of :meth:`select_newer`."""
 
     def settle(self) -> None:
-        """Waits for a transaction that may still be on its way to its end."""
+        """Wait for the end of a transaction that may still be in progress."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Those of the acts that are stored."""
+        """Return those of the acts that are stored."""
 
     def select_secret(self) -> bytes:
-        """What only this store knows: made when its tables were, the same for all who use it."""
+        """Return the random secret made with the tables, the same for all processes."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and of the last row of the log, none for an empty log."""
+        """Return the states of the first and last row of the log, empty for an empty log."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """The rows of these aggregates after these versions, those of each together and in order."""
+        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
 
 
 SECRET_BYTES = 32
-"""Of the secret of a store."""
+"""Bytes of a store's secret."""
 
 
 def key_of(actor: Actor, key: str) -> bytes:
-    """Stands for what an actor calls an act, in few bytes."""
+    """Return a short hash of an actor and the key of an act."""
     return sha256(f"{actor} {key}".encode()).digest()[:16]
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """The acts with a key that made these rows: id, number and state in the order in which they were stored."""
+    """Yield the keyed acts that made these rows: id, number and state, in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:
             act = act_of_row(row[2])
-        except (msgspec.MsgspecError, ValueError, TypeError):  # a row that cannot be read hides no other
+        except (msgspec.MsgspecError, ValueError, TypeError):  # an unreadable row has no act
             return row[0], "", OWN
         return row[0], act.actor, act.act_id
 

@@ -1,7 +1,7 @@
-"""What is kept in the store: aggregates, each a fold of its recorded events and nothing else.
+"""Aggregates: each is a fold of its recorded events.
 
-The topic of the first event tells the kind of an aggregate (``match/opened``: a match), and the kind knows by which
-rules it is folded. Whatever is written here, and by the desk, holds for all kinds.
+The topic of the first event determines the kind (``match/opened``: a match), and the kind knows the rules of the
+fold. This module and the desk serve all kinds in the same way.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,102 +19,102 @@ from referee.visibility import Event, Recorded
 
 
 class Rules(Protocol):
-    """``take`` may refuse, ``evolve`` may not; all are pure."""
+    """Pure functions over a state. Only ``take`` may refuse."""
 
     @property
     def state(self) -> Any:
         """The type of the states, for snapshots."""
 
     def start(self, opened: Any, /) -> Any:
-        """The state after the first event."""
+        """Return the state after the first event."""
 
     def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
-        """What happens by itself after the first event."""
+        """Return the events that follow the first one automatically."""
 
     def take(self, state: Any, request: Any, moment: Moment, /) -> tuple[tuple[Event, ...], Any]:
-        """The events that a request makes, and the state after them."""
+        """Return the events that a request makes, and the state after them."""
 
     def evolve(self, state: Any, event: Any, number: int, /) -> Any:
-        """The state after event ``number``."""
+        """Return the state after event ``number``."""
 
 
 class Aggregate(Value):
-    """How it stands after event number ``version``. Each kind of aggregate is a subclass, and says by which rules."""
+    """An aggregate after event number ``version``. Each kind is a subclass that names its rules."""
 
     id: UUID
     version: int
     opened: Any
-    """The first event. Each kind names its type anew, for snapshots are read by it."""
+    """The first event. Each kind declares its type again, since snapshots are read by it."""
     opened_at: datetime
     changed_at: datetime
     standing: Any
-    """What its rules make of its events."""
+    """The state that the rules fold from the events."""
     public_to: int = 0
-    """Up to this event nothing is hidden any more."""
+    """Number of the last event up to which all is public."""
     ended_at: datetime | None = None
-    """When it came to its end last."""
+    """Time of the last end."""
 
     OPENING: ClassVar[type[Event]]
     """The type of the first event."""
     FACTS: ClassVar[tuple[type[Event], ...]]
-    """The types of all its events."""
+    """The types of all events."""
     REQUEST_OF: ClassVar[Callable[[bytes], Any]]
-    """What was asked of it, from how it stands on record."""
+    """A function that decodes a stored request."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
-    """After these nothing that came before is hidden any more."""
+    """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
-    """With these it is over, or may go on again (:meth:`ended`)."""
+    """Event types that end the aggregate or reopen it (:meth:`ended`)."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
-    """After these it is kept, so that loading it need not begin at its first event."""
+    """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """So many events it may have; officials may add a few more."""
+    """Most events of an aggregate; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
-        """The rules that fold what begins with this event."""
+        """Return the rules for an aggregate that begins with this event."""
         raise NotImplementedError
 
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
-        """When it came to its end last, after one of :data:`ENDS`; ``before``: until then."""
+        """Return the time of the last end after an event of :data:`ENDS`; ``before``: the time until then."""
         return at
 
-    def held(self, actor: Actor, token: str) -> bool:
-        """Whether an actor holds a token of this SHA-256 now; where a kind says nothing, whoever asks has looked."""
+    def has_token(self, actor: Actor, token: str) -> bool:
+        """Return whether an actor's token has this SHA-256 now. By default true: the caller has checked."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor may do something new with a token of this SHA-256 now."""
-        return self.held(actor, token)
+        """Return whether an actor may make new acts with a token of this SHA-256 now."""
+        return self.has_token(actor, token)
 
-    def whose(self, request: Any) -> Actor | None:
-        """Who alone may ask this of it, beside officials for a seat; ``None``: whoever has a token of it."""
+    def sole_actor(self, request: Any) -> Actor | None:
+        """Return the only actor who may make a request, apart from officials for a seat; ``None`` for any actor."""
         return getattr(request, "seat", "official")
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any] | None:
-        """What makes of how it stands, before the first event that came of a request, how it stands then; ``None``
-        where a request changes nothing beyond its events."""
+    def before_request(self) -> Callable[[Any, Recorded], Any] | None:
+        """A function from the state and the first event of a request to the state before that event; ``None`` if a
+        request changes only through its events."""
         return None
 
     @property
     def procedure(self) -> Rules:
-        """The rules that it is folded by."""
+        """The rules of this aggregate."""
         return self.rules_for(self.opened)
 
 
 KINDS: dict[str, type[Aggregate]] = {}
-"""The kinds that there are, by the topic of the first event."""
+"""The kinds of aggregates by the topic of the first event."""
 
 BESIDE: list[type[Event]] = []
-"""Facts that are kept beside the aggregates, and that nothing folds."""
+"""Event types stored beside the aggregates and never folded."""
 
 A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Every topic, and the type that reads it; no two kinds share one, or a book could not tell them apart."""
+    """Return the event type of every topic. No two kinds share a topic, so that projections can distinguish them."""
     topics: dict[str, type[Event]] = {}
     for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
         for fact in facts:
@@ -124,22 +124,22 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after this much more of its history. Raises :class:`~referee.store.damaged.DamagedRow` if
-    an event is missing."""
+    """Return the aggregate after further events. Raises :class:`~referee.store.damaged.DamagedRow` if one is
+    missing."""
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
     standing, version = aggregate.standing, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
-    asked = aggregate.asked
+    before_request = aggregate.before_request
     for recorded in history:
         version += 1
         if recorded.originator_version != version:
             raise DamagedRow(aggregate.id, version, "missing")
         event, at = recorded.event, recorded.at
-        if asked is not None and recorded.request is not None:
-            standing = asked(standing, recorded)
+        if before_request is not None and recorded.request is not None:
+            standing = before_request(standing, recorded)
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version
@@ -151,7 +151,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
-    """What :func:`fold` gives, where it is known already how things stand after this history."""
+    """Return the result of :func:`fold` when the state after these events is already known."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
@@ -165,7 +165,7 @@ def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
 
 
 def _begun(first: Recorded) -> Any:
-    """An aggregate after its first event."""
+    """Return an aggregate after its first event."""
     if first.originator_version != 1:
         raise DamagedRow(first.originator_id, 1, "missing")
     kind = KINDS.get(first.event.TOPIC)

@@ -1,6 +1,8 @@
-"""Threads for decisions that rest on the whole history of a match, so that neither the writer nor the event loop
-waits for them. A short match does not wait for a long one: there is a thread for each of the two kinds. The thread
-for long matches waits for a process (:mod:`referee.store.worker`), the other one decides by itself."""
+"""Threads for decisions on the whole history of a match, so that neither the writer nor the event loop waits.
+
+Short and long matches have a thread each, so that short ones do not wait for long ones. The thread for long matches
+waits for a process (:mod:`referee.store.worker`), the other one decides itself.
+"""
 
 import sys
 import threading
@@ -18,9 +20,9 @@ LONG_FROM = 500
 WAITING_MAX = 64
 """Decisions of each kind that may wait."""
 WAITING_OF_ONE_MAX = 4
-"""Decisions on one match that may wait: at most one of them can be stored as it was decided."""
+"""Decisions on one match that may wait: at most one of them can be stored unchanged."""
 SWITCH_SECONDS = 0.0002
-"""How long a thread that waits for the interpreter lets another run on while something long is at work."""
+"""Seconds that a thread keeps the interpreter during long work while others wait for it."""
 
 T = TypeVar("T")
 _lock = threading.Lock()
@@ -45,22 +47,22 @@ def giving_way() -> Iterator[None]:
 
 
 class Aside(Generic[T]):
-    """Two threads, for short matches and for long ones, and what waits for each."""
+    """Two threads with a queue each, for short and for long matches."""
 
     def __init__(self, decide: Callable[[T], None]) -> None:
         """``decide`` is called on one of the threads, and raises nothing."""
         self._decide = decide
         self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
-        """``None`` ends the thread."""
+        """Queues by kind, true for long matches. ``None`` ends the thread."""
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._waiting: Counter[tuple[bool, UUID | None]] = Counter()
-        """By kind, in all and of each match."""
+        """Waiting jobs by kind and match; ``None`` for all matches."""
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Have a job decided on an aggregate of so many events. Raises :class:`~referee.store.command.Busy` if too
-        much waits already."""
+        """Have a job decided on an aggregate with ``events`` events. Raises :class:`~referee.store.command.Busy` if
+        too many jobs wait already."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:
@@ -77,7 +79,7 @@ class Aside(Generic[T]):
         self._queues[is_long].put((aggregate_id, job))
 
     def close(self) -> None:
-        """End the threads when they have decided what they are at. The jobs that wait are left."""
+        """End the threads after their present jobs. Waiting jobs are abandoned."""
         with self._guard:
             self._closed = True
             for queue in self._queues.values():

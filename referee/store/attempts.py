@@ -1,12 +1,13 @@
-"""What was tried in a match and refused, for its officials (J12): beside the match and never in it.
+"""J12: Refused attempts to act in a match, stored for its officials beside the match.
 
-Each match has a stream of its own, in a table of its own, of rows as in :mod:`referee.store.rows`: numbered, chained,
-and each names the version of the match and the hash of its row at that version, so that none can be moved to another
-time. What is kept is who tried which act, when, and why it was refused; never what was sent, nor by which token.
+Each match has a stream of attempts in a separate table, with rows as in :mod:`referee.store.rows`: numbered and
+chained. Each row names the version of the match and the hash of its row at that version, so that it cannot be moved
+to a different time. It holds the actor, the act, the time and the reason of the refusal, never the request or the
+token.
 
-Nobody waits for it. What is answered is put into a queue that has an end, and written by a thread of its own, now and
-then. What finds no room, or no store, is dropped and counted. Somebody who tries without end leaves twenty rows, and
-then one each time that they have become twice as many.
+No request waits for this. Attempts go into a bounded queue that a thread writes from time to time. An attempt is
+dropped and counted if the queue is full or the store is away. An actor who tries without end leaves twenty rows, then
+one at each doubling.
 """
 
 import logging
@@ -31,18 +32,18 @@ from referee.visibility import SALT_BYTES, Event, Recorded
 
 log = logging.getLogger(__name__)
 
-EACH = 20
-"""So many of an actor for the same reason have a row each."""
+ROWS_EACH = 20
+"""Attempts per actor and reason that each get a row."""
 WAITING_MAX = 10_000
-"""Attempts that may wait to be written."""
+"""Attempts that may wait for the writer."""
 REST_SECONDS = 0.25
-"""Between two transactions: on SQLite acts wait for each of them."""
+"""Seconds between two transactions: on SQLite they delay acts."""
 AWAY_SECONDS = 2.0
-"""After the store has not taken what was tried."""
+"""Seconds of rest after a transaction failed."""
 TRIES = 3
-"""How often rows are made anew because another process was first."""
+"""Transactions tried for one batch when other processes write the same stream."""
 STREAMS_MAX = 1000
-"""Matches of which it is remembered how much was tried."""
+"""Matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
@@ -52,26 +53,26 @@ HELD_BACK = "plays_in_match"
 
 
 class AttemptRefused(Event):
-    """Somebody tried what was refused. ``count``: how often so far, for this reason; where several processes count,
-    at least so often."""
+    """An act was refused. ``count`` is the number of refusals so far, for this actor and reason; if several processes
+    count, a lower bound."""
 
     TOPIC: ClassVar[str] = "attempt/refused"
     act: wire_types.Code
-    """What was tried: the name of an act, `knock`, `issue_token`."""
+    """The act that was tried: its name, `knock`, or `issue_token`."""
     code: wire_types.Code
-    """Why it was refused: the last part of the problem's type, with underscores."""
+    """The reason: the last part of the problem's type, with underscores."""
     version: Version
-    """How far the match had come."""
+    """The version of the match at the time."""
     head: wire_types.Hash
-    """The hash of the match's event of this number."""
+    """The hash of the match's event with this number."""
     count: wire_types.Lag
-    """How often this actor has been refused for this reason so far."""
+    """The number of refusals of this actor for this reason so far."""
     rule: RuleId | None = None
-    """By which rule; left out: none speaks of it."""
+    """The rule that refused the act; left out if no rule applies."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """What was tried, before it has a number."""
+    """A refused act before it has a number."""
 
     match: UUID
     actor: Actor
@@ -84,7 +85,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
-    """Return what a row keeps, and its event. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    """Return the recorded row and its event. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
     try:
         recorded = from_row(row)
     except DamagedRow as damaged:
@@ -95,28 +96,29 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """How far the stream of a match has come."""
+    """The last row of a match's attempts, and the counts by actor and reason."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
-        self.told: dict[tuple[Actor, str], int] = {}
-        """How many the last row of each actor and code told of."""
+        self.stored_counts: dict[tuple[Actor, str], int] = {}
+        """The count in the last row, by actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()
-        """And how many there have been since, as far as this process knows."""
+        """Attempts since that row that this process knows of."""
         for row in rows:
             self.take(row, *read_attempt(row))
 
     def take(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
-        """Take in one more row."""
+        """Continue the stream after a row."""
         self.number, self.prev = row.originator_version, row_hash(row)
-        self.told[recorded.actor, event.code] = event.count
+        self.stored_counts[recorded.actor, event.code] = event.count
 
     def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
-        """The row of one more attempt, if it has one."""
+        """Return the row for a further attempt, ``None`` if the attempt is only counted."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
-        told, count = self.told.get(reason, 0), self.told.get(reason, 0) + self.since[reason]
-        if told >= EACH and count < 2 * told:
+        stored_count = self.stored_counts.get(reason, 0)
+        count = stored_count + self.since[reason]
+        if stored_count >= ROWS_EACH and count < 2 * stored_count:
             return None
         self.since[reason] = 0
         event = AttemptRefused(
@@ -142,8 +144,8 @@ class _Stream:
 
 
 class Attempts:
-    """Takes what was tried from any thread. ``counts``: what became of it: ``stored``, ``counted`` (in the next row
-    of its reason) or ``dropped``."""
+    """Accepts attempts from any thread. ``counts`` by result: ``stored``, ``counted`` (in the next row of the same
+    reason) or ``dropped``."""
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
         self._recorder = recorder
@@ -157,7 +159,7 @@ class Attempts:
     # From any thread
 
     def put(self, attempt: Attempt) -> None:
-        """Something was tried. Never waits."""
+        """Put an attempt into the queue. Never waits."""
         if self._waiting.qsize() >= WAITING_MAX:
             self.counts["dropped"] += 1
         else:
@@ -165,20 +167,20 @@ class Attempts:
 
     @property
     def waiting(self) -> int:
-        """How many wait to be written."""
+        """Attempts in the queue."""
         return self._waiting.qsize()
 
     def settle(self, done: Callable[[], object]) -> None:
-        """Calls this, on another thread, when what was tried here before is written or dropped."""
+        """Call ``done`` on the writer's thread when all earlier attempts are written or dropped."""
         self._waiting.put(done)
         self._hurry.set()
 
     def rows(self, match_id: UUID, *, after: int, limit: int) -> Sequence[StoredEvent]:
-        """Rows of a match in order. Touches the database."""
+        """Return rows of a match in order. Touches the database."""
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
-        """Writes what waits, unless that takes too long."""
+        """Write the queue, for at most this many seconds."""
         self._waiting.put(None)
         self._hurry.set()
         self._writer.join(seconds)
@@ -188,17 +190,17 @@ class Attempts:
     def _write(self) -> None:
         while True:
             batch, settled, last = self._next_batch()
-            away = not self._kept(batch)
+            is_away = not self._write_batch(batch)
             for done in settled:
                 done()
             if last:
                 return
             if batch:
-                self._hurry.wait(AWAY_SECONDS if away else REST_SECONDS)
+                self._hurry.wait(AWAY_SECONDS if is_away else REST_SECONDS)
                 self._hurry.clear()
 
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
-        """Whatever waits, who waits for it, and whether it ends there."""
+        """Return the waiting attempts, the waiting callbacks, and true if the writer should end after them."""
         batch: list[Attempt] = []
         settled: list[Callable[[], object]] = []
         one = self._waiting.get()
@@ -213,29 +215,29 @@ class Attempts:
                 return batch, settled, False
         return batch, settled, True
 
-    def _kept(self, batch: list[Attempt]) -> bool:
-        """Whether the store is there for these."""
+    def _write_batch(self, batch: list[Attempt]) -> bool:
+        """Write the attempts, match by match. Return false if the store is away."""
         by_match: dict[UUID, list[Attempt]] = {}
         for attempt in batch:
             by_match.setdefault(attempt.match, []).append(attempt)
         left = len(batch)
         for match_id, tried in by_match.items():
             try:
-                self._keep(match_id, tried)
-            except DamagedAttempt as damaged:  # its chain cannot go on; those of other matches can
-                log.error("%d attempts are not kept: %s", len(tried), damaged)
+                self._write_attempts(match_id, tried)
+            except DamagedAttempt as damaged:  # stops only this match's stream
+                log.error("%d attempts are not stored: %s", len(tried), damaged)
                 self.counts["dropped"] += len(tried)
-            except Exception as error:  # whatever it is, those that come later are kept again
+            except Exception as error:  # later batches are still written
                 level = logging.WARNING if isinstance(error, PersistenceError) else logging.ERROR
-                log.log(level, "%d attempts are not kept", left, exc_info=level == logging.ERROR)
+                log.log(level, "%d attempts are not stored", left, exc_info=level == logging.ERROR)
                 self.counts["dropped"] += left
-                self._streams.clear()  # what has reached the store is read from there
+                self._streams.clear()  # read again: any of the rows may be stored
                 return False
             left -= len(tried)
         return True
 
-    def _keep(self, match_id: UUID, tried: list[Attempt]) -> None:
-        """Writes what was tried in a match, in one transaction."""
+    def _write_attempts(self, match_id: UUID, tried: list[Attempt]) -> None:
+        """Write the attempts of one match in one transaction."""
         for _ in range(TRIES):
             stream = self._stream(match_id)
             before = stream.since.copy()
@@ -247,7 +249,7 @@ class Attempts:
             try:
                 if rows:
                     self._recorder.insert_events(rows)
-            except IntegrityError:  # another process was first
+            except IntegrityError:  # a different process stored these numbers first
                 del self._streams[match_id]
                 self._stream(match_id).since = before
                 continue

@@ -1,4 +1,4 @@
-"""Aggregates at hand, bounded by what they take in memory."""
+"""A cache of aggregates, bounded by their size in memory."""
 
 import threading
 from collections import OrderedDict
@@ -12,15 +12,15 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Aggregates of which it is remembered that they have moved on."""
+"""Aggregates whose latest known version is remembered."""
 MEASURED_EVERY = 16
 """Events after which an aggregate is measured again: within a deal it grows and shrinks."""
 OVERHEAD, FACTOR = 500, 3
-"""What an aggregate takes: so many bytes, and so many for each byte of its JSON."""
+"""Bytes of an aggregate in memory: a constant, and a factor for each byte of its JSON."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A cached aggregate, the bytes that it takes, and the version at which they were reckoned."""
+    """A cached aggregate, its size in bytes, and the version at which that was measured."""
 
     loaded: Loaded
     size: int
@@ -28,7 +28,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class Cache:
-    """For any thread. What was used least recently is dropped first."""
+    """A thread-safe cache. Drops the least recently used first."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -36,18 +36,18 @@ class Cache:
         self._overtaken: OrderedDict[UUID, int] = OrderedDict()
         self._lock = threading.Lock()
         self.size = 0
-        """The bytes that all take together."""
+        """Bytes of all cached aggregates."""
 
     def __len__(self) -> int:
         return len(self._places)
 
     def get(self, aggregate_id: UUID) -> Loaded | None:
-        """The aggregate, if it is at hand, whether it has moved on since or not."""
+        """Return the cached aggregate, even if it is outdated."""
         place = self._places.get(aggregate_id)
         return place.loaded if place else None
 
     def use(self, aggregate_id: UUID) -> Loaded | None:
-        """The same, for somebody to whom it is of use."""
+        """Return the cached aggregate and mark it as recently used."""
         try:
             self._places.move_to_end(aggregate_id)
             return self._places[aggregate_id].loaded
@@ -55,16 +55,16 @@ class Cache:
             return None
 
     def is_behind(self, aggregate_id: UUID) -> bool:
-        """Whether it is at hand and something is known to have come after it."""
+        """Return whether a cached aggregate is known to have later events."""
         if not self._overtaken:
             return False
         place = self._places.get(aggregate_id)
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
-    def overtaken(self, aggregate_id: UUID, version: int) -> None:
-        """Tells that event ``version`` of an aggregate is stored.
+    def mark_stored(self, aggregate_id: UUID, version: int) -> None:
+        """Record that event ``version`` of an aggregate is stored.
 
-        One that is not at hand may be on its way here from the store, as it stood before.
+        An aggregate that is not cached may just be loaded in an earlier state.
         """
         with self._lock:
             place = self._places.get(aggregate_id)
@@ -76,7 +76,7 @@ class Cache:
                 self._drop(self._overtaken.popitem(last=False)[0])
 
     def keep(self, entries: Iterable[Loaded]) -> None:
-        """Puts these at hand, where no later version is."""
+        """Cache these aggregates, unless a later version is cached."""
         with self._lock:
             for loaded in entries:
                 self._keep(loaded)
@@ -84,7 +84,7 @@ class Cache:
                 self._drop(next(iter(self._places)))
 
     def forget(self, ids: Iterable[UUID]) -> None:
-        """Drops these; they are loaded anew when they are next asked for."""
+        """Drop these aggregates, so that they are loaded when next needed."""
         with self._lock:
             for aggregate_id in ids:
                 self._drop(aggregate_id)
@@ -110,5 +110,5 @@ class Cache:
 
 
 def size_of(aggregate: Aggregate) -> int:
-    """About how many bytes an aggregate takes in memory."""
+    """Return the approximate bytes of an aggregate in memory."""
     return OVERHEAD + FACTOR * len(msgspec.json.encode(aggregate))

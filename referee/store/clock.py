@@ -1,18 +1,17 @@
-"""The one place that reads the clock of the machine."""
+"""The only reader of the machine's clock."""
 
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""The range of times that an event can have. No event is older than this program, and a time limit that is added to
-the last of them is still a date."""
+"""The range of event times. No event is older than this program, and the last plus any time limit is still a date."""
 
 
 class ClockWrong(Exception):
-    """The clock of the machine shows no time that an event can have.
+    """The machine's clock shows no time that an event can have.
 
-    ``shown``: the time that it shows, or why that is no date.
+    ``shown``: the time shown, or the reason why it is no date.
     """
 
     def __init__(self, shown: str) -> None:
@@ -21,7 +20,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time that a clock shows. Raises :class:`ClockWrong` if that is no date, or none in the range."""
+    """Return the time of a clock. Raises :class:`ClockWrong` if it is no date or out of range."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:

@@ -13,7 +13,7 @@ from referee.visibility import Event, Recorded
 
 
 class Club(Aggregate):
-    """A club as it stands after event number ``version``."""
+    """A club after event number ``version``."""
 
     opened: facts.ClubFounded
     standing: state.Club
@@ -24,31 +24,31 @@ class Club(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: facts.ClubFounded) -> Rules:
-        """One set of rules for all clubs."""
+        """Return the rules, the same for all clubs."""
         return RULES
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any]:
-        """Sets the time of the act: ``payout_limit`` counts by it."""
-        return _acts
+    def before_request(self) -> Callable[[Any, Recorded], Any]:
+        """A function that sets the time of the act, by which ``payout_limit`` counts."""
+        return _at_time_of_act
 
-    def held(self, actor: Actor, token: str) -> bool:
-        """Whether this is the SHA-256 of the key that the actor acts with, or of the one before it, and it is not
-        revoked; whoever asks has looked at the time."""
+    def has_token(self, actor: Actor, token: str) -> bool:
+        """Return whether this is the SHA-256 of the actor's present or previous key and the key is not revoked. The
+        caller has checked the expiry."""
         key = self.standing.key(str(actor).removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present key: a replaced secret does nothing new."""
+        """Return whether this is the SHA-256 of the actor's present key. A previous one permits nothing new."""
         key = self.standing.key(str(actor).removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 
-    def whose(self, request: Any) -> Actor | None:
-        """By scope, not by actor (:func:`referee.clubs.scopes.needs`)."""
+    def sole_actor(self, request: Any) -> Actor | None:
+        """Return ``None``: scopes decide, not actors (:func:`referee.clubs.scopes.needs`)."""
         return None
 
 
-def _acts(state: state.Club, recorded: Recorded) -> state.Club:
+def _at_time_of_act(state: state.Club, recorded: Recorded) -> state.Club:
     return RULES.acts(state, recorded.at)

@@ -1,4 +1,4 @@
-"""What is asked of the desk, what comes of it, and what is raised where nothing does."""
+"""Commands to the desk, their outcomes, and the errors that the desk raises."""
 
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from referee.visibility import Recorded
 
 
 class Stale(Exception):
-    """The aggregate has moved on from the version that the caller expected."""
+    """The aggregate has a different version than the caller expected."""
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
@@ -18,19 +18,19 @@ class Stale(Exception):
 
 
 class KeyReused(Exception):
-    """The Idempotency-Key was used before, for something else."""
+    """The Idempotency-Key was used before, for a different request."""
 
 
 class OpenedByAnother(Exception):
-    """Another caller has opened an aggregate by the Idempotency-Key."""
+    """A different caller has opened an aggregate by the Idempotency-Key."""
 
 
 class Overtaken(Exception):
-    """A decision that takes long was made several times, and each time others had acted meanwhile."""
+    """A long decision was made several times, and each time the aggregate changed meanwhile."""
 
 
 class Full(Exception):
-    """The aggregate has as many events as it may have."""
+    """The aggregate has the maximum number of events."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -38,22 +38,22 @@ class Full(Exception):
 
 
 class Busy(Exception):
-    """Too many requests wait, or the store does not answer; try again."""
+    """The queue is full or the store does not answer; a retry may succeed."""
 
 
 class NotHeld(Exception):
-    """The token that the caller acts by is the actor's no more."""
+    """The actor no longer has the token that the caller used."""
 
 
 class InDoubt(Exception):
-    """The store has not said whether it took the request: it may stand there, and its key tells."""
+    """The store did not confirm the request. It may be stored; a retry with the same key shows that."""
 
 
 class Command(Value):
-    """A request to an aggregate as it reaches the desk; an event opens the aggregate that begins with it.
+    """A request to an aggregate. A request that is an opening event creates the aggregate.
 
-    ``expected``: the version that ``If-Match`` names. ``key`` is the client's Idempotency-Key; it may not begin
-    with ``~``. ``token`` is the SHA-256 of what the actor acts by, where that may have ended meanwhile.
+    ``expected``: the version from ``If-Match``. ``key``: the client's Idempotency-Key, which may not begin with
+    ``~``. ``token``: the SHA-256 of the caller's token, given if it may have been revoked meanwhile.
     """
 
     id: UUID
@@ -65,7 +65,7 @@ class Command(Value):
 
 
 class Outcome(Value):
-    """What a request came to: the aggregate after it, and the events it made."""
+    """The result of a request: the aggregate after it, and its events."""
 
     aggregate: Aggregate
     events: tuple[Recorded, ...]

@@ -1,7 +1,6 @@
-"""How to reach the store that a URL names, and not to wait for ever where nothing comes back.
+"""Connections to the store that a URL names, closed when the server has been silent for too long.
 
-A network can swallow what one sends without a word, and then the driver, which sets no limit, waits until the
-machine is restarted. So a connection here is closed when the server has been silent for too long.
+A network can drop packets without an error. The driver sets no limit and would wait until the machine is restarted.
 """
 
 import time
@@ -15,20 +14,20 @@ from psycopg.errors import _WaitTimeout
 from psycopg.waiting import Ready
 
 CONNECT_SECONDS = 2
-"""For each host of the URL; the driver takes no less."""
+"""Seconds to connect to each host of the URL, the driver's minimum."""
 SILENCE_SECONDS = 3.0
-"""How long a server that was asked something may say nothing."""
+"""Seconds that the server may be silent during a statement."""
 LEFT_SECONDS = 30
-"""When the server breaks off what it does for a client who may have gone long ago."""
+"""Seconds after which the server aborts a statement, in case its client is gone."""
 REST_SECONDS = 0.5
-"""After a connection that could not be opened nobody tries again for so long, or all would wait one by one."""
+"""Seconds after a failed connection during which further ones fail at once, so that callers do not queue up."""
 TCP = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""The kernel misses a peer that is gone without a word, also where nothing is awaited of it."""
+"""Settings for the kernel to detect a peer that has vanished, even while no answer is expected."""
 
 T = TypeVar("T")
 
@@ -40,17 +39,17 @@ class SqliteFile(NamedTuple):
 
 
 class Postgres(NamedTuple):
-    """A store in a database: how libpq is told of it, and the schema of the tables."""
+    """A database: the parameters for libpq, and the schema of the tables."""
 
     parameters: dict[str, Any]
     schema: str
 
 
 def place_of(url: str) -> SqliteFile | Postgres:
-    """Where the store is that a URL names: ``sqlite:///path``, or what libpq takes that begins with ``postgresql:``.
+    """Return the store that a URL names: ``sqlite:///path``, or any ``postgresql:`` URL that libpq accepts.
 
-    So there may be several hosts, and parameters such as ``sslmode``; ``schema`` is our own. Raises ``ValueError``
-    for anything else.
+    So several hosts and parameters such as ``sslmode`` are possible; ``schema`` is Knacka's own. Raises
+    ``ValueError`` for any other URL.
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -66,7 +65,7 @@ def place_of(url: str) -> SqliteFile | Postgres:
     try:
         given = conninfo_to_dict(f"{rest}?{'&'.join(theirs)}")
     except psycopg.ProgrammingError as error:
-        hidden = "percent" in str(error)  # that message repeats what may be the password
+        hidden = "percent" in str(error)  # such a message may repeat the password
         raise ValueError("% is written %25" if hidden else str(error).strip()) from None
     defaults = {"dbname": "knacka", "host": "127.0.0.1", "user": "postgres", "connect_timeout": CONNECT_SECONDS}
     schema = unquote(ours[-1].removeprefix("schema=")) if ours else "public"
@@ -74,35 +73,35 @@ def place_of(url: str) -> SqliteFile | Postgres:
 
 
 class Away(psycopg.OperationalError):
-    """No connection could be had, so that nothing was asked of the store."""
+    """No connection was available, so nothing was sent to the store."""
 
 
 def unsent(error: Exception) -> bool:
-    """Whether an error of the library means that nothing has reached the store."""
+    """Return whether the library's error means that nothing reached the store."""
     return isinstance(error.__cause__, Away)
 
 
 class Connection(psycopg.Connection[Any]):
-    """One that is closed when the server has said nothing for ``silence`` seconds; ``None``: it waits for ever."""
+    """A connection that is closed after ``silence`` seconds without an answer, never if that is ``None``."""
 
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """What all waiting of a connection comes down to."""
+        """Run a generator of the driver until it has its result. All waiting of a connection goes through here."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.silence / 3)
         except _WaitTimeout:
-            # Only now do we listen, for it costs as much as the statement: a long answer is no silence.
-            return super().wait(self._heard(gen, self.silence * 2 / 3), interval)
+            # Listen only now, since it costs as much as the statement. A long answer counts as no silence.
+            return super().wait(self._until_silent(gen, self.silence * 2 / 3), interval)
 
-    def _heard(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
+    def _until_silent(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
         deadline = time.monotonic() + seconds
         try:
-            awaited = gen.send(Ready.NONE)  # it has begun, and may be sending still
+            awaited = gen.send(Ready.NONE)  # already started, perhaps still sending
             while True:
-                ready = yield awaited  # nothing is ready after each interval
+                ready = yield awaited  # false after each interval without data
                 if ready:
                     deadline = time.monotonic() + seconds
                 elif time.monotonic() > deadline:
@@ -119,14 +118,14 @@ class Opener:
 
     def __init__(self, parameters: dict[str, Any], **more: Any) -> None:
         self._parameters = {**parameters, **more}
-        self._again, self._why = 0.0, ""
+        self._retry_at, self._last_error = 0.0, ""
 
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """A connection that commits by itself, after ``begin``. Raises :class:`Away`."""
-        if time.monotonic() < self._again:
-            raise Away(self._why)
+        """Return a connection in autocommit mode, after ``begin``. Raises :class:`Away`."""
+        if time.monotonic() < self._retry_at:
+            raise Away(self._last_error)
         try:
             connection = Connection.connect(**self._parameters, autocommit=True)
             try:
@@ -138,7 +137,7 @@ class Opener:
                 connection.close()
                 raise
         except psycopg.OperationalError as error:
-            self._again, self._why = time.monotonic() + REST_SECONDS, str(error)
-            raise Away(self._why) from error
+            self._retry_at, self._last_error = time.monotonic() + REST_SECONDS, str(error)
+            raise Away(self._last_error) from error
         connection.silence = silence
         return connection

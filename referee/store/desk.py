@@ -1,10 +1,10 @@
-"""The commit queue: one thread decides and commits all requests that wait, in one transaction.
+"""The commit queue: one thread decides and commits all waiting requests in one transaction.
 
-Nothing is answered before it is committed. An act is decided at once, on what is at hand. Where that refuses it, or
-where another process was first, the desk looks up in one go what has been stored since and which of the acts were
-answered before, and decides again: so an act costs no look beforehand, and neither a refusal nor an answer rests on
-an old state. Where a transaction is on its way anyway, what has been stored since comes back with it. A repeat is
-known by its key, a lost acknowledgement by its rows.
+No request is answered before it is committed. The desk first decides an act on the cached aggregate. If that refuses
+the act, or if a different process committed first, the desk reads in one query which rows have been stored since and
+which acts were answered before. Then it decides again. So an act costs no query in advance, and neither a refusal nor
+an answer rests on an old state. A transaction that commits anyway also returns the rows stored since. A repeat is
+recognised by its key, a lost acknowledgement by its rows.
 """
 
 import logging
@@ -61,50 +61,50 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
-"""Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
+"""Requests in one transaction: enough for all clients that wait during a commit, few enough to keep it short."""
 WAITING_MAX = 10_000
-"""Requests that may wait; more are told to come back."""
+"""Requests that may wait. Further ones are refused with :class:`Busy`."""
 SNAPSHOT_SECONDS = 0.5
-"""Snapshots wait so long while requests do: they only make loading faster."""
+"""Seconds that snapshots wait while there are requests: they only make loading faster."""
 SALTS_AT_ONCE = 256
-"""Salts that are drawn together."""
+"""Salts drawn from the system in one call."""
 OWN_DIGITS = 24
-"""Of the id of an act without a key."""
+"""Digits in the id of an act without a key."""
 ATTEMPTS = 3
-"""How often a request is decided anew because another process was first."""
+"""Attempts to decide a request after conflicts with other processes."""
 ASIDE_ATTEMPTS = 3
-"""How often a request is decided aside, on all that has happened, because somebody has acted meanwhile."""
+"""Attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
-"""Events after which a snapshot is taken in any case."""
+"""Events after which a snapshot is always taken."""
 MADE_MAX = 4096
-"""Keyed acts that the desk remembers: their repeats are found before anything is decided."""
+"""Keyed acts that the desk remembers, so that it recognises their repeats before it decides."""
 CACHE_MEGABYTES = 32
-"""What aggregates at hand may take together."""
+"""Megabytes that the cached aggregates may use in total."""
 
 
 class Answer(Future[Outcome]):
-    """What a request comes to."""
+    """The future outcome of a request."""
 
     aside = False
-    """Whether it is decided on all that has happened in its match, which takes longer in a long match."""
+    """The request is decided on the match's whole history, which takes longer in a long match."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own; ``name`` stands for the
-    key of this actor's act on this aggregate."""
+    """A command in the queue. ``act_id`` is its key, or an id made by the desk. ``name`` identifies a keyed act: the
+    aggregate and a hash of actor and key."""
 
     command: Command
     act_id: str
     name: tuple[UUID, bytes] | None
     future: Answer
     decided: Decided | None = None
-    """What was decided aside."""
+    """The decision made aside, if there was one."""
     attempts: int = 0
-    """How often it was decided aside."""
+    """Decisions made aside for this job so far."""
 
 
 class _Work:
-    """What a transaction is about to store, the aggregates as they would stand after it, and the answers then."""
+    """The rows of one transaction, the aggregates after it, and the answers to send when it is committed."""
 
     def __init__(self) -> None:
         self.entries: dict[UUID, Loaded] = {}
@@ -112,25 +112,25 @@ class _Work:
         self.history: list[Recorded] = []
         self.made: list[KeyedAct] = []
         self.due: list[Loaded] = []
-        """Worth a snapshot."""
+        """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
-        """Keyed acts, those of this transaction and those that were looked up."""
+        """Keyed acts by name: those of this transaction and those looked up."""
         self.opened: set[UUID] = set()
-        """Aggregates that are stored and that were asked to be opened."""
+        """Stored aggregates that a request of this batch would open."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
-        self.behind: dict[UUID, Loaded] = {}
-        """What is asked of others' transactions with this one."""
+        self.to_refresh: dict[UUID, Loaded] = {}
+        """Cached aggregates for which this transaction also reads newer rows."""
 
 
-def digest_of(asked: bytes | msgspec.Raw) -> str:
-    """What was asked, in few characters: to tell a repeat from another use of its key."""
-    return sha256(asked).hexdigest()[:16]
+def digest_of(request: bytes | msgspec.Raw) -> str:
+    """Return a short hash of a request. It distinguishes a repeat from a different use of the same key."""
+    return sha256(request).hexdigest()[:16]
 
 
 def seeds() -> Callable[[], str]:
-    """Seeds that nobody can foresee: hashes over a secret of this process and a number.
+    """Return a source of unpredictable seeds: hashes over a secret of this process and a number.
 
-    Asking the system for each would let go of the interpreter's lock once a request.
+    Drawing each seed from the system would release the interpreter's lock once per request.
     """
     secret, numbers = secrets.token_bytes(32), count()
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
@@ -139,7 +139,7 @@ def seeds() -> Callable[[], str]:
 def salts() -> Iterator[bytes]:
     """Yield random salts without end, for one thread.
 
-    The system is asked for many at once, since each time lets go of the interpreter's lock.
+    Many are drawn at once, since each call to the system releases the interpreter's lock.
     """
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
@@ -148,7 +148,7 @@ def salts() -> Iterator[bytes]:
 
 
 class Desk:
-    """Takes requests from any thread, answers each when it is committed."""
+    """Accepts requests from any thread and answers each when it is committed."""
 
     def __init__(
         self,
@@ -159,37 +159,37 @@ class Desk:
         seed: Callable[[], str] | None = None,
         committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``cache_bytes``: how much aggregates at hand may take.
+        """``cache_bytes``: the memory that cached aggregates may use.
 
-        ``committed`` is called on the writer's thread with all that a transaction stored.
+        ``committed`` is called on the writer's thread with all events of a transaction.
         """
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
-        self._own = seeds()
-        """Source of the ids of acts that came without a key: no two acts of any process have the same id."""
+        self._own_ids = seeds()
+        """Source of ids for acts without a key. No two acts of any process have the same id."""
         self._salts = salts()
         self._cache = Cache(cache_bytes)
-        self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
+        self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
         """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
-        self._for_aside: list[_Job] = []
-        """To be decided aside, when what was decided before them is stored."""
-        self._aside_now: dict[Answer, None] = {}
-        """The answers to what is decided aside."""
+        self._to_send_aside: list[_Job] = []
+        """Jobs to decide aside when the rows decided before them are stored."""
+        self._decided_aside: dict[Answer, None] = {}
+        """Answers that are being decided aside, in order."""
         self._closing = threading.Lock()
-        self._late: list[_Job] = []
-        """Put off to the next transaction: what others have stored came back with the last."""
+        self._postponed: list[_Job] = []
+        """Jobs postponed to the next transaction, because the last one returned newer rows."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
-        self._began: float | None = None
+        self._busy_since: float | None = None
         self._failed: tuple[float, str] | None = None
         self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
         self._writer.start()
 
-    # From outside
+    # Public, for any thread
 
     def submit(self, command: Command) -> Answer:
         """Put a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
@@ -201,18 +201,18 @@ class Desk:
         future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or OWN + self._own()[:OWN_DIGITS], name, future))
+        self._waiting.put(_Job(command, key or OWN + self._own_ids()[:OWN_DIGITS], name, future))
         return future
 
-    def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:
-        """The aggregate, if it is at hand; ``as_it_was``: also where something is known to have come after it."""
-        if not as_it_was and self._cache.is_behind(aggregate_id):
+    def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
+        """Return the cached aggregate, ``None`` if it is missing or, unless ``allow_stale``, known to be outdated."""
+        if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """The aggregate, from the cache or the store. Raises :class:`~referee.store.store.UnknownAggregate`."""
+        """Return the aggregate from the cache or the store. Raises :class:`~referee.store.store.UnknownAggregate`."""
         loaded = self._cache.get(aggregate_id)
         if loaded is None:
             return self._load(aggregate_id).aggregate
@@ -221,29 +221,30 @@ class Desk:
             loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
         return loaded.aggregate
 
-    def place(self, aggregate_id: UUID) -> tuple[int, str] | None:
-        """An event of an aggregate and the hash of its row: the last, as far as is known here; ``None`` if it is not
-        at hand."""
+    def cached_head(self, aggregate_id: UUID) -> tuple[int, str] | None:
+        """Return the version of the cached aggregate and the hash of its last row; ``None`` if it is not cached."""
         loaded = self._cache.get(aggregate_id)
         return None if loaded is None else (loaded.aggregate.version, loaded.head)
 
-    def overtaken(self, aggregate_id: UUID, version: int) -> None:
-        """Tells that event ``version`` of an aggregate is stored, perhaps by another process."""
-        self._cache.overtaken(aggregate_id, version)
+    def mark_stored(self, aggregate_id: UUID, version: int) -> None:
+        """Record that event ``version`` of an aggregate is stored, perhaps by a different process."""
+        self._cache.mark_stored(aggregate_id, version)
 
-    def whole(self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what ``work`` makes of the first events of a match, which are this many. The thread waits for it.
+    def run_on_history(
+        self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Return the result of ``work`` on the first ``events`` events of a match. Blocks the calling thread.
 
-        Work on a long match is done in a process beside the service, and then ``work`` is a function of a module, and
-        its arguments and its result can be pickled. Raises what ``work`` raises, and
+        Work on a long match runs in a separate process. Then ``work`` must be a function of a module, and its
+        arguments and result must be picklable. Raises what ``work`` raises, and
         :class:`~referee.store.command.Busy` if the process does not answer.
         """
         if events < LONG_FROM:
             return work(self.referee, *args, **kwargs)
         return self._worker(work, *args, **kwargs)
 
-    def stop_whole(self) -> None:
-        """Refuse from now on all work on long matches, also what is under way. It waits for nothing."""
+    def stop_worker(self) -> None:
+        """Refuse all work on long matches from now on, and abort the work in progress. Does not wait."""
         self._worker.stop()
 
     @property
@@ -253,113 +254,133 @@ class Desk:
 
     @property
     def alive(self) -> bool:
-        """Whether requests are taken and decided."""
+        """True while requests are accepted and decided."""
         return not self._closed and self._writer.is_alive()
 
     @property
-    def at_it(self) -> float:
-        """For how many seconds the writer has been at what it does now."""
-        began = self._began
+    def busy_seconds(self) -> float:
+        """Seconds since the writer began its present batch."""
+        began = self._busy_since
         return 0.0 if began is None else time.monotonic() - began
 
     @property
     def failed(self) -> tuple[float, str] | None:
-        """How many seconds ago the store answered but took nothing, and why; ``None`` when it took what came last."""
+        """Seconds since the store refused a transaction, and the reason; ``None`` if it accepted the last one."""
         failed = self._failed
         return None if failed is None else (time.monotonic() - failed[0], failed[1])
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
+        """Requests in the queue."""
         return self._waiting.qsize()
 
     @property
-    def at_hand(self) -> int:
-        """How many aggregates are at hand."""
+    def cached_count(self) -> int:
+        """Cached aggregates."""
         return len(self._cache)
 
     def close(self) -> None:
-        """Finish what waits, then end. What is decided aside is given up: nothing of it has been stored."""
+        """Finish the queue, then stop. Abandon the decisions made aside: none of their rows is stored."""
         with self._closing:
             self._closed = True
             self._waiting.put(None)
         self._writer.join()
-        for future in list(self._aside_now):
+        for future in list(self._decided_aside):
             self._give_up(future)
         self._worker.close()
         self._aside.close()
 
-    # The writer's thread
+    # The writer's thread: batches
 
     def _write(self) -> None:
         last = False
-        while not last or self._late:
-            late, self._late = self._late, []
-            batch, last = self._next_batch(late, last)
-            self._began = time.monotonic()
+        while not last or self._postponed:
+            postponed, self._postponed = self._postponed, []
+            batch, last = self._next_batch(postponed, last)
+            self._busy_since = time.monotonic()
             try:
-                self._late = self._commit(batch, late)
+                self._postponed = self._commit(batch, postponed)
             except Exception:
                 log.exception("the desk could not answer %d requests", len(batch))
                 self._cache.forget([job.command.id for job in batch])
-                self._for_aside.clear()
+                self._to_send_aside.clear()
                 for job in batch:
                     if not job.future.done():
                         job.future.set_exception(InDoubt())
-            for job in self._for_aside:
-                self._put_aside(job)
-            self._for_aside.clear()
-            self._began = None
+            for job in self._to_send_aside:
+                self._send_aside(job)
+            self._to_send_aside.clear()
+            self._busy_since = None
         self._take_snapshots()
 
-    def _next_batch(self, late: list[_Job], last: bool) -> tuple[list[_Job], bool]:
-        """What was put off and whatever waits, and whether the desk closes after it."""
-        batch = [*late]
+    def _next_batch(self, postponed: list[_Job], last: bool) -> tuple[list[_Job], bool]:
+        """Return the postponed and the waiting jobs, and true if the desk closes after them."""
+        batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
         with suppress(Empty):
             while len(batch) < BATCH_MAX and not last:
                 job = self._waiting.get(block=not batch)
                 last = job is None
-                # A job that comes back is running; of another the caller may have gone.
+                # A job that comes back is already running. The caller of a new one may have cancelled it.
                 if job is not None and (job.attempts or job.future.set_running_or_notify_cancel()):
                     batch.append(job)
         return batch, last
 
-    def _commit(self, batch: list[_Job], late: Sequence[_Job] = ()) -> list[_Job]:
-        """Decides each in order, several of one aggregate building on one another, and stores them at once. Gives
-        back those that are put off: none that were so before, the ``late``."""
+    def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
+        """Decide each job in order, each on the state after the ones before it, and store all rows at once.
+
+        Return the jobs to postpone. ``postponed`` jobs were postponed before and are not postponed again.
+        """
         work = _Work()
-        left = self._undecided(batch, work)
-        if left and work.rows and not any(job is left[0] for job in late):
-            work.behind = self._at_hand({job.command.id for job in left} - work.entries.keys())
-            self._store(work)
+        left = self._decide_all(batch, work)
+        if left and work.rows and not any(job is left[0] for job in postponed):
+            work.to_refresh = self._cached_of({job.command.id for job in left} - work.entries.keys())
+            self._store_and_answer(work)
             return left
-        self._commit_for_certain(left, work)
+        self._commit_on_stored_state(left, work)
         return []
 
-    def _commit_for_certain(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Decides what is left on what is stored now, and stores it with the rest."""
+    def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
+        """Decide the remaining jobs on the stored state, and store their rows with the rest."""
         if left:
-            self._catch_up_with(left, work)
+            self._refresh_cache(left, work)
         if left and attempt == 1:
-            left = self._undecided(left, work)
+            left = self._decide_all(left, work)
         if left:
-            self._look_up(left, work)
-            self._undecided(left, work, for_certain=True)
-        self._store(work, attempt)
+            self._look_up_answered(left, work)
+            self._decide_all(left, work, on_stored_state=True)
+        self._store_and_answer(work, attempt)
 
-    def _at_hand(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
-        return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
+    def _refresh_cache(self, jobs: list[_Job], work: _Work) -> None:
+        """Bring the cached aggregates of these jobs up to date with the store."""
+        if outdated := self._cached_of({job.command.id for job in jobs} - work.entries.keys()):
+            self._catch_up(outdated)
 
-    def _undecided(self, jobs: list[_Job], work: _Work, *, for_certain: bool = False) -> list[_Job]:
-        """Decide all of these but those on what is behind, or has refused one: that may rest on an old state, or be
-        a repeat, and so do those that come after it. An opening of what is at hand is a repeat, or another's."""
+    def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
+        """Find out which of these jobs were answered before, and which would open a stored aggregate."""
+        openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
+        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
+        # Afterwards: a repeat stored in between by a different process is then recognised as the same act.
+        if names := [job.name for job in jobs if job.name is not None]:
+            work.known = self.referee.acts(names) | work.known
+
+    # The writer's thread: decisions
+
+    def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
+        """Decide the jobs and return those left undecided.
+
+        Unless ``on_stored_state``, a job is left undecided if its cached aggregate is outdated, if it was refused, or
+        if it comes after such a job: it may rest on an old state or repeat an act. So may an opening of a cached
+        aggregate.
+        """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
             aggregate_id = job.command.id
-            if not for_certain and (
-                (doubted and aggregate_id in doubted) or self._cache.is_behind(aggregate_id) or self._opens_again(job)
+            if not on_stored_state and (
+                (doubted and aggregate_id in doubted)
+                or self._cache.is_behind(aggregate_id)
+                or self._may_repeat_opening(job)
             ):
                 undecided.append(job)
                 continue
@@ -369,9 +390,9 @@ class Desk:
                 if job.attempts == ASIDE_ATTEMPTS:
                     work.answers.append((job, Overtaken()))
                 else:
-                    self._for_aside.append(job)
+                    self._to_send_aside.append(job)
             except (Refused, Stale, Full, NotHeld, OpenedByAnother) as refusal:
-                if for_certain:
+                if on_stored_state:
                     work.answers.append((job, refusal))
                 else:
                     undecided.append(job)
@@ -380,35 +401,122 @@ class Desk:
                 work.answers.append((job, error))
         return undecided
 
-    def _opens_again(self, job: _Job) -> bool:
-        """Return whether it would open what is at hand, and is not known as the act that did."""
+    def _may_repeat_opening(self, job: _Job) -> bool:
+        """Return whether the job would open a cached aggregate, and is not known as the act that opened it."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
-        return job.name is None or job.name not in self._made
+        return job.name is None or job.name not in self._recent_acts
 
-    def _catch_up_with(self, jobs: list[_Job], work: _Work) -> None:
-        """Adds what other processes have stored of what these are about."""
-        if at_hand := self._at_hand({job.command.id for job in jobs} - work.entries.keys()):
-            self._catch_up(at_hand)
+    def _decide(self, job: _Job, work: _Work) -> Outcome:
+        """Return the outcome of a request and add its rows to ``work``."""
+        at = checked(self._clock)
+        if job.name is not None and (made := work.known.get(job.name) or self._recent_acts.get(job.name)) is not None:
+            return self._repeated_outcome(job, made, work)
+        if isinstance(job.command.request, Event):
+            return self._decide_opening(job, job.command.request, at, work)
+        return self._decide_act(job, at, work)
 
-    def _look_up(self, jobs: list[_Job], work: _Work) -> None:
-        """Find out which of these were answered before, and which would open what is stored."""
-        openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
-        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
-        # Only then: else an act that opens one meanwhile, in another process, is another's.
-        if names := [job.name for job in jobs if job.name is not None]:
-            work.known = self.referee.acts(names) | work.known
+    def _decide_opening(self, job: _Job, opening: Event, at: datetime, work: _Work) -> Outcome:
+        aggregate_id = job.command.id
+        if aggregate_id in work.entries or aggregate_id in work.opened:
+            raise OpenedByAnother
+        rules = KINDS[opening.TOPIC].rules_for(opening)
+        moment = Moment(1, at, self._seed(), match=aggregate_id)
+        events = (opening, *rules.begin(rules.start(opening), moment))
+        history, head = self._make_rows(job, None, events, at, work)
+        return self._make_outcome(job, fold(None, history), history, head, 0, work)
 
-    def _store(self, work: _Work, attempt: int = 1) -> None:
-        """One transaction, and then the answers to all that it holds."""
+    def _decide_act(self, job: _Job, at: datetime, work: _Work) -> Outcome:
+        command = job.command
+        loaded = self._loaded(command.id, work)
+        aggregate = loaded.aggregate
+        if command.token is not None and not aggregate.may_act(command.actor, command.token):
+            raise NotHeld
+        if command.expected is not None and command.expected != aggregate.version:
+            raise Stale(aggregate.version)
+        decided = job.decided
+        if decided is not None and decided.moment.version == aggregate.version:
+            if decided.refused is not None:
+                raise decided.refused
+            at, events, state = decided.moment.at, decided.events, decided.standing
+        else:
+            moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
+            events, state = aggregate.procedure.take(aggregate.standing, command.request, moment)
+        over = aggregate.version + len(events) - aggregate.EVENTS_MAX
+        if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
+            raise Full(aggregate.EVENTS_MAX)
+        history, head = self._make_rows(job, loaded, events, at, work)
+        return self._make_outcome(job, advanced(aggregate, history, state), history, head, loaded.kept, work)
+
+    def _make_rows(
+        self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
+    ) -> tuple[list[Recorded], str]:
+        """Add the rows of these events to ``work``. Return the recorded events and the hash of the last row."""
+        command = job.command
+        version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
+        request_json = msgspec.json.encode(command.request)
+        digest = digest_of(request_json)
+        # An opening is stored as its own event.
+        stored_request = None if isinstance(command.request, Event) else msgspec.Raw(request_json)
+        history: list[Recorded] = []
+        for number, event in enumerate(events, version + 1):
+            salt = next(self._salts)
+            recorded = Recorded(
+                command.id, number, at, command.actor, job.act_id, digest, prev, event, stored_request, salt
+            )
+            stored_request = None
+            work.rows.append(to_row(recorded))
+            prev = row_hash(work.rows[-1])
+            history.append(recorded)
+        work.history += history
+        return history, prev
+
+    def _make_outcome(
+        self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
+    ) -> Outcome:
+        """Add the aggregate's new state and its keyed act to ``work``. ``kept``: the version of the last snapshot."""
+        version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
+        due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
+        work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
+        if due:
+            work.due.append(loaded)
+        if job.name is not None:
+            work.known[job.name] = made = KeyedAct(*job.name, history[0].originator_version, version)
+            work.made.append(made)
+        return Outcome(aggregate=aggregate, events=tuple(history))
+
+    def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
+        """Return the outcome of an act that was decided before, in the store or earlier in this batch."""
+        aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
+        in_batch = [
+            recorded
+            for recorded in work.history
+            if recorded.originator_id == aggregate_id and recorded.originator_version in numbers
+        ]
+        history = in_batch or self.referee.history(aggregate_id, after=made.first - 1, to=made.last)
+        if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
+            raise KeyReused(job.act_id)
+        aggregate, token = self._loaded(aggregate_id, work).aggregate, job.command.token
+        if token is not None and not aggregate.has_token(job.command.actor, token):
+            raise NotHeld
+        return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
+
+    def _loaded(self, aggregate_id: UUID, work: _Work) -> Loaded:
+        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
+
+    # The writer's thread: storing and answering
+
+    def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
+        """Store the rows in one transaction, then answer all its jobs."""
         newer: dict[UUID, list[StoredEvent]] = {}
         try:
             if work.rows:
-                newer = self.referee.insert(work.rows, work.made, work.behind.values())
+                newer = self.referee.insert(work.rows, work.made, work.to_refresh.values())
                 self._failed = None
         except PersistenceError as error:
             try:
-                stored = not unsent(error) and self._is_stored(work.rows[0])
+                # A row holds the id of its act, its time and the hash before it, so an identical row is this desk's.
+                stored = not unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
                 for job, _ in work.answers:
                     self._answer(job, InDoubt())
@@ -422,32 +530,20 @@ class Desk:
         self._remember(work.known)
         for job, answer in work.answers:
             self._answer(job, answer)
-        self._brought_on(work.behind, newer)
+        self._apply_newer(work.to_refresh, newer)
         self._after_commit(work)
 
-    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
-        self._made |= known
-        while len(self._made) > MADE_MAX:
-            self._made.popitem(last=False)
-
-    def _is_stored(self, row: StoredEvent) -> bool:
-        """Whether the transaction was stored after all, though its acknowledgement was lost on the way back.
-
-        A row holds the id of its act, its time and the hash before it: an identical one is ours.
-        """
-        return self.referee.is_stored(row)
-
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """After a conflict: all at once, then one by one, so that nobody waits for what others fight over."""
+        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other."""
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
             for job in jobs:
                 self._answer(job, Busy())
         elif attempt == 1:
-            self._commit_for_certain(jobs, _Work(), attempt + 1)
+            self._commit_on_stored_state(jobs, _Work(), attempt + 1)
         else:
             for job in jobs:
-                self._commit_for_certain([job], _Work(), attempt + 1)
+                self._commit_on_stored_state([job], _Work(), attempt + 1)
 
     def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
         if isinstance(answer, Exception):
@@ -455,8 +551,13 @@ class Desk:
         else:
             job.future.set_result(answer)
 
+    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
+        self._recent_acts |= known
+        while len(self._recent_acts) > MADE_MAX:
+            self._recent_acts.popitem(last=False)
+
     def _after_commit(self, work: _Work) -> None:
-        """After the answers: followers are woken, and what is worth a snapshot is marked for one."""
+        """Report the stored events, and schedule the snapshots. Called when the jobs are answered."""
         if work.history:
             self._committed(work.history)
         if work.due and not self._due:
@@ -464,7 +565,7 @@ class Desk:
         self._due += work.due
 
     def _take_snapshots(self) -> None:
-        """All that are due, in one transaction, when nobody waits or some time has passed."""
+        """Store all due snapshots in one transaction."""
         if not self._due:
             return
         due, self._due = self._due, []
@@ -473,146 +574,61 @@ class Desk:
         except Exception:  # they only make loading faster
             log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
 
-    def _decide(self, job: _Job, work: _Work) -> Outcome:
-        """The outcome of a request; what it changes goes into ``work``."""
-        command, at = job.command, checked(self._clock)
-        request = command.request
-        if job.name is not None and (made := work.known.get(job.name) or self._made.get(job.name)) is not None:
-            return self._again(job, made, work)
-        if isinstance(request, Event):
-            if command.id in work.entries or command.id in work.opened:
-                raise OpenedByAnother
-            rules = KINDS[request.TOPIC].rules_for(request)
-            moment = Moment(1, at, self._seed(), match=command.id)
-            events = (request, *rules.begin(rules.start(request), moment))
-            history, head = self._written(job, None, events, at, work)
-            return self._outcome(job, fold(None, history), history, head, 0, work)
-        entry = self._entry(command.id, work)
-        aggregate = entry.aggregate
-        if command.token is not None and not aggregate.may_act(command.actor, command.token):
-            raise NotHeld
-        if command.expected is not None and command.expected != aggregate.version:
-            raise Stale(aggregate.version)
-        decided = job.decided
-        if decided is not None and decided.moment.version == aggregate.version:
-            if decided.refused is not None:
-                raise decided.refused
-            at, events, standing = decided.moment.at, decided.events, decided.standing
-        else:
-            moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
-            events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
-        over = aggregate.version + len(events) - aggregate.EVENTS_MAX
-        if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
-            raise Full(aggregate.EVENTS_MAX)
-        history, head = self._written(job, entry, events, at, work)
-        return self._outcome(job, advanced(aggregate, history, standing), history, head, entry.kept, work)
+    # Decisions made aside, on other threads
 
-    def _put_aside(self, job: _Job) -> None:
-        """Have a job decided on all that has happened, on another thread, and come back."""
+    def _send_aside(self, job: _Job) -> None:
+        """Have a job decided on the whole history by a different thread, which puts it back into the queue."""
         loaded = self._cache.get(job.command.id)
         job.future.aside = True
-        self._aside_now[job.future] = None
+        self._decided_aside[job.future] = None
         try:
             self._aside.put(job.command.id, 0 if loaded is None else loaded.aggregate.version, job)
         except Busy:
             self._give_up(job.future)
 
     def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on all that is stored of its aggregate. The writer stores what comes of it, if that still is
-        all by then. On a thread beside the writer."""
+        """Decide a job on the whole history of its aggregate, on a thread beside the writer. The writer stores the
+        decision if the aggregate has not changed by then."""
         command = job.command
         try:
             aggregate = self.get(command.id)
             moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
-            decided = self.whole(aggregate.version, decide, aggregate, command.request, moment)
+            decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
             self._give_up(job.future, error)
             return
         with self._closing:
             if self._closed:
                 self._give_up(job.future)
-            elif self._aside_now.pop(job.future, job) is None:
+            elif self._decided_aside.pop(job.future, job) is None:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
-        """Answer what is decided aside with an error, unless it has been answered."""
-        if self._aside_now.pop(future, future) is None:
+        """Answer a job that is decided aside with an error, unless it has been answered."""
+        if self._decided_aside.pop(future, future) is None:
             future.set_exception(error or Busy())
 
-    def _entry(self, aggregate_id: UUID, work: _Work) -> Loaded:
-        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
+    # The cache, for any thread
 
-    def _written(
-        self, job: _Job, entry: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
-    ) -> tuple[list[Recorded], str]:
-        """The events as they will be stored, and the hash of the last row."""
-        command = job.command
-        version, prev = (entry.aggregate.version, entry.head) if entry else (0, FIRST)
-        asked = msgspec.json.encode(command.request)
-        digest = digest_of(asked)
-        # An opening stands there as its own event.
-        on_record = None if isinstance(command.request, Event) else msgspec.Raw(asked)
-        history: list[Recorded] = []
-        for number, event in enumerate(events, version + 1):
-            salt = next(self._salts)
-            recorded = Recorded(
-                command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record, salt
-            )
-            on_record = None
-            work.rows.append(to_row(recorded))
-            prev = row_hash(work.rows[-1])
-            history.append(recorded)
-        work.history += history
-        return history, prev
-
-    def _outcome(
-        self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
-    ) -> Outcome:
-        """What a request came to, when its rows are stored; ``kept`` is the version of the last snapshot."""
-        version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
-        due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
-        work.entries[aggregate.id] = entry = Loaded(aggregate, head, version if due else kept)
-        if due:
-            work.due.append(entry)
-        if job.name is not None:
-            work.known[job.name] = made = KeyedAct(*job.name, history[0].originator_version, version)
-            work.made.append(made)
-        return Outcome(aggregate=aggregate, events=tuple(history))
-
-    def _again(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
-        """The outcome of an act already decided: stored, or earlier in this batch."""
-        aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
-        here = [
-            recorded
-            for recorded in work.history
-            if recorded.originator_id == aggregate_id and recorded.originator_version in numbers
-        ]
-        history = here or self.referee.history(aggregate_id, after=made.first - 1, to=made.last)
-        if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
-            raise KeyReused(job.act_id)
-        aggregate, token = self._entry(aggregate_id, work).aggregate, job.command.token
-        if token is not None and not aggregate.held(job.command.actor, token):
-            raise NotHeld
-        return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
-
-    # From any thread
+    def _cached_of(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
+        return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
 
     def _load(self, aggregate_id: UUID) -> Loaded:
         loaded = self.referee.load(aggregate_id)
         self._cache.keep([loaded])
         return loaded
 
-    def _catch_up(self, at_hand: dict[UUID, Loaded]) -> None:
-        """Adds to aggregates at hand what other processes have stored since."""
-        self._brought_on(at_hand, self.referee.newer(at_hand.values()))
+    def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
+        """Add to cached aggregates the events that other processes have stored since."""
+        self._apply_newer(cached, self.referee.newer(cached.values()))
 
-    def _brought_on(self, at_hand: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
+    def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
         for aggregate_id, rows in newer.items():
             try:
-                self._cache.keep([self.referee.further(at_hand[aggregate_id], rows)])
-            except Exception as error:  # so that one that cannot be read stops no other
-                whole = not isinstance(error, DamagedRow)
-                log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=whole)
+                self._cache.keep([self.referee.further(cached[aggregate_id], rows)])
+            except Exception as error:  # one damaged aggregate stops no other
+                with_trace = not isinstance(error, DamagedRow)
+                log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=with_trace)
                 self._cache.forget([aggregate_id])
 
 

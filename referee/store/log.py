@@ -1,4 +1,4 @@
-"""The log of a store, as an aggregate: what is on record of its being signed."""
+"""The log of a store as an aggregate: its recorded signings."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
 
 
 class Log(Aggregate):
-    """How far the log is signed."""
+    """The state of the signed log."""
 
     opened: LogOpened
     standing: Signed
@@ -26,13 +26,13 @@ class Log(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)
     REQUEST_OF: ClassVar[Callable[[bytes], Sign]] = msgspec.json.Decoder(Sign).decode
     EVENTS_MAX: ClassVar[int] = 2**31
-    """It is signed once a minute, for as long as there is a store."""
+    """Room for one signing per minute for the lifetime of a store."""
 
     @classmethod
     def rules_for(cls, opened: LogOpened) -> Rules:
-        """One set of rules."""
+        """Return the only set of rules."""
         return RULES
 
-    def whose(self, request: Any) -> Actor | None:
-        """Whoever runs the service; no call asks for it."""
+    def sole_actor(self, request: Any) -> Actor | None:
+        """Return the operator, the only actor who signs. No API call does."""
         return "operator"

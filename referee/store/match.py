@@ -1,4 +1,4 @@
-"""A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
+"""A match: the aggregate that begins with ``match/opened`` and follows the ruleset named there."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -29,11 +29,11 @@ from referee.tokens import in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
-"""Requests that always name the seat that asks."""
+"""Requests that always name the seat that acts."""
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have, those of the officials, and then those of each game."""
+    """Return the event types common to all games, those of the officials, and those of each game."""
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
@@ -41,7 +41,7 @@ def _facts() -> tuple[type[Event], ...]:
 
 
 class Match(Aggregate):
-    """A match as it stands after event number ``version``."""
+    """A match after event number ``version``."""
 
     opened: MatchOpened
 
@@ -54,18 +54,18 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """The ruleset that a match so opened is played by, with its officials where they attend to it."""
+        """Return the match's ruleset, with its officials if they attend it."""
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
 
     @property
-    def asked(self) -> Callable[[Any, Recorded], Any] | None:
-        """Where an act can be taken back, what keeps how the match stood before it."""
-        return None if takeback.takes_back(self.opened) is None else _asked
+    def before_request(self) -> Callable[[Any, Recorded], Any] | None:
+        """A function that stores the state before an act, if acts can be taken back."""
+        return None if takeback.takes_back(self.opened) is None else _state_before_request
 
     @property
     def rules(self) -> Ruleset:
-        """The ruleset that it is played by."""
+        """The ruleset of the match."""
         return RULESETS[self.opened.ruleset]
 
     @property
@@ -76,23 +76,23 @@ class Match(Aggregate):
 
     @property
     def seating(self) -> Seating:
-        """Who may act in it, and who has agreed to its stakes."""
+        """The tokens of the match, and the agreements to its stakes."""
         seating: Seating = self.state.table.seating
         return seating
 
     @property
     def docket(self) -> Docket | None:
-        """What lies before its officials; ``None`` where they do not attend to it."""
+        """The officials' docket, ``None`` if they do not attend the match."""
         standing = self.standing
         return standing.docket if type(standing) is Attended else None
 
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
-        """What is corrected ended when it did; a match that a correction has opened again, not yet."""
+        """Return the time of the end. A correction keeps it, or clears it if it reopens the match."""
         return corrections.ended(event, at, before)
 
-    def held(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the token that the actor has now."""
+    def has_token(self, actor: Actor, token: str) -> bool:
+        """Return whether this is the SHA-256 of the actor's present token."""
         seating, token = self.seating, in_match(self.id, token)
         if isinstance(actor, int):
             return compare_digest(seating.seats[actor], token)
@@ -102,8 +102,8 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Return the actor whose token has this SHA-256: ``"watcher"`` for one that only looks, ``None`` if it is no
-        token of the match. Compares all tokens."""
+        """Return the actor whose token has this SHA-256, ``"watcher"`` for the watchers' token, ``None`` if it is
+        unknown. Compares all tokens in any case, so that the time shows nothing."""
         seating, token = self.seating, in_match(self.id, token)
         found: Actor | None = None
         for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
@@ -117,8 +117,8 @@ class Match(Aggregate):
                 found = role
         return found
 
-    def whose(self, request: Request) -> Actor | None:
-        """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+    def sole_actor(self, request: Request) -> Actor | None:
+        """Return the only actor who may make a request; ``None`` for any. In a tally any actor reports for a seat."""
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         if isinstance(request, AgreeStakes):
@@ -128,13 +128,13 @@ class Match(Aggregate):
         if isinstance(request, RedeemInvitation):
             return self.seating.invitations[request.invitation - 1].seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
-        if seat is not None:  # who speaks for itself
+        if seat is not None:  # this seat speaks only for itself
             return seat
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """What somebody may do now, in the game and about its last act; a seat nothing while play is held for a case
-        (J5)."""
+        """J5: Return the acts open to a viewer, including those about the last act. None for a seat while a case
+        holds play."""
         standing = self.standing
         if type(standing) is not Attended or viewer == "official":
             return self.rules.legal(self.state, viewer)
@@ -144,12 +144,12 @@ class Match(Aggregate):
         return acts + takeback.offers(standing, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """The match as somebody may see it. While play is held for a case nobody is awaited (J5)."""
+        """J5: Return the viewer's view of the match. No seat's turn is shown while a case holds play."""
         shown, docket = self.rules.view(self.state, viewer), self.docket
         return shown if docket is None or not holding(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
-        """J8: whether it is over, and what it came to may still change."""
+        """J8: Return whether the match is over and its result may still change."""
         docket, ended_at, state = self.docket, self.ended_at, self.state
         if docket is None or docket.terms is None or ended_at is None or not isinstance(state, Over):
             return False
@@ -160,12 +160,12 @@ class Match(Aggregate):
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
-        """A recorded event as the viewer may see it."""
+        """Return a recorded event with the parts that the viewer may see."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 
 
-def _asked(standing: AttendedState, recorded: Recorded) -> AttendedState:
-    """How a match stands before the first event that came of a request."""
-    assert recorded.request is not None, "it was asked for"
-    return before_request(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)
+def _state_before_request(state: AttendedState, recorded: Recorded) -> AttendedState:
+    """Return the state before the first event of a request."""
+    assert recorded.request is not None, "the caller checks this"
+    return before_request(state, request_of(recorded.request), recorded.actor, recorded.originator_version)

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL at hand, opened by those who need one.
+"""A pool of PostgreSQL connections, opened by the threads that need them.
 
-What a lost one has broken is tried again only for a moment: the library's pool tries by itself, after a while only
-each minute or two, and each of its calls tries ten times however long that takes.
+A call on a lost connection is retried only for a moment. The library's pool reconnects in the background, after a
+while only every minute or two, and each of its calls tries ten times however long that takes.
 """
 
 import threading
@@ -17,17 +17,18 @@ from psycopg import pq
 from referee.store.connection import Away, Connection, unsent
 
 AGAIN_SECONDS = 2.0
-"""How long a call is tried again: so that a server may be restarted, and nobody waits long for one that is away."""
+"""Seconds that a call is retried: enough for a restart of the server, short when it is away."""
 AGAIN_AFTER = 0.1
 TAKEN_SECONDS = 2.0
-"""How long one waits where all connections are taken."""
+"""Seconds to wait for a connection when all are in use."""
 
 
-def again(call: Callable[..., Any]) -> Any:
-    """The call, tried again for a moment where a connection was lost. It tells of the last try that was sent."""
+def retried(call: Callable[..., Any]) -> Any:
+    """Return the call with retries while connections are lost. Raises the error of the last try that reached the
+    server, which may have taken effect; if no try did, the first error."""
 
     @wraps(call)
-    def tried(*args: Any, **kwargs: Any) -> Any:
+    def call_with_retries(*args: Any, **kwargs: Any) -> Any:
         deadline, broken = time.monotonic() + AGAIN_SECONDS, None
         while True:
             try:
@@ -39,11 +40,11 @@ def again(call: Callable[..., Any]) -> Any:
                     raise broken from broken.__cause__
             time.sleep(AGAIN_AFTER)
 
-    return tried
+    return call_with_retries
 
 
 class Pool:
-    """Connections at hand, in the place of the library's pool."""
+    """A pool of connections that replaces the library's pool."""
 
     def __init__(self, opened: Callable[[float | None], Connection], size: int, silence: float | None) -> None:
         self._opened, self._silence = opened, silence
@@ -58,17 +59,17 @@ class Pool:
         self.close()
 
     def open(self, *_: Any) -> None:
-        """Is done when the first one is needed."""
+        """Do nothing: connections are opened when needed."""
 
     def close(self) -> None:
-        """Closes all, those in use when they are given back."""
+        """Close all idle connections now, and the others when they are returned."""
         self._closed = True
         self._clear()
 
     @contextmanager
-    def patient(self) -> Iterator[None]:
-        """Connections that wait for ever, for those who alone use this meanwhile. They are kept idle until the first
-        is needed that does not wait so long; then they are closed."""
+    def without_limit(self) -> Iterator[None]:
+        """Let connections wait without limit during this block. This applies to all threads, so no other may use the
+        pool meanwhile. The connections are closed when one with a limit is next needed."""
         silence, self._silence = self._silence, None
         try:
             yield
@@ -77,14 +78,14 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """One for the caller alone."""
+        """Lend a connection. Raises :class:`Away` if none becomes free in time or the server cannot be reached."""
         if not self._free.acquire(timeout=TAKEN_SECONDS):
             raise Away("all connections to the store are taken")
         try:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is not None and (connection.silence is None) != (self._silence is None):
-                self._clear()  # it was opened for those of the other kind, and with it all others
+                self._clear()  # all idle ones have the other kind of limit
                 connection.close()
                 connection = None
             if connection is None:
@@ -98,7 +99,7 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed:
-            self._clear()  # what has befallen one has befallen all
+            self._clear()  # the others have probably failed as well
         elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
             connection.close()
         else:

@@ -1,15 +1,16 @@
-"""The library's PostgreSQL store, with a few things of our own.
+"""The library's PostgreSQL store with faster and ordered writes.
 
-A batch is one statement. The library stores it by a pipeline of six, whose answers the writer takes one by one, each
-time asking anew for the interpreter's lock, and it writes each row as text in Python: twice the time for one row,
-five times the work for forty. Its own functions in the database (``POSTGRES_ENABLE_DB_FUNCTIONS``) do not wait for
-one another, so that a follower can pass over an event that is committed late; ours does. It takes an advisory
-lock, ``hashtextextended('public.referee_events', 0)`` (schema and table), for a lock on the table itself would wait
-for each VACUUM of it, and one against wraparound does not step aside.
+A batch is one statement. The library uses a pipeline of six, and the writer waits for the interpreter's lock at each
+answer. It also formats each row as text in Python. That costs twice the time for one row, five times for forty.
 
-Beside the events, and in the same statement, it keeps the keyed acts.
+The library's own database functions (``POSTGRES_ENABLE_DB_FUNCTIONS``) do not wait for one another, so a follower can
+miss an event that is committed late. The function here takes an advisory lock,
+``hashtextextended('public.referee_events', 0)`` (schema and table). A lock on the table would wait for each VACUUM,
+and a VACUUM against wraparound does not yield.
 
-And tables are created by one process at a time, so that several can be started at once.
+Keyed acts are stored in the same statement as the events.
+
+Tables are created by one process at a time, so that several can start at once.
 """
 
 import secrets
@@ -32,23 +33,51 @@ from psycopg.types.numeric import Int8
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, place_of
-from referee.store.pool import Pool, again
+from referee.store.pool import Pool, retried
 
 CREATING = 0x6B6E61636B65
-"""The advisory lock of those who create the tables of events."""
+"""Advisory lock for creating the tables of events."""
 PAGE = 5000
-"""Rows, or acts, at a time where the keyed acts are made from the events."""
+"""Rows or acts per page when keyed acts are made from events."""
 NEWER = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
     " WHERE originator_id = asked.id AND originator_version > asked.version"
-    " ORDER BY originator_version OFFSET 0) AS newer"  # an offset, so that it looks into the index for each
+    " ORDER BY originator_version OFFSET 0) AS newer"  # the offset makes PostgreSQL use the index for each
 )
-"""The rows of aggregates after versions, those of each together and in order."""
+"""Rows of aggregates after given versions, grouped by aggregate and in order."""
 
 
-def _untried(call: Any) -> Any:
-    """A method of the library as it is without its own ``retry``."""
+ACTS_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
+    " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
+)
+SECRET_TABLE = (
+    "CREATE TABLE IF NOT EXISTS {secret} (one boolean PRIMARY KEY DEFAULT true CHECK (one), secret bytea NOT NULL)"
+)
+STORE_FUNCTION = (
+    "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
+    " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
+    " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}',"
+    " known uuid[] DEFAULT '{{}}', at bigint[] DEFAULT '{{}}')"
+    " RETURNS TABLE (id uuid, number bigint, name text, bytes bytea) LANGUAGE plpgsql AS $knacka$ BEGIN"
+    " SET LOCAL lock_timeout = '{seconds}s';"
+    " PERFORM pg_advisory_xact_lock({key});"  # so that positions have the order of commits
+    " NOTIFY {channel};"
+    " INSERT INTO {table} (originator_id, originator_version, topic, state)"
+    " SELECT * FROM unnest(ids, versions, topics, states);"
+    " IF cardinality(keys) > 0 THEN"
+    " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
+    " END IF;"
+    " IF cardinality(known) > 0 THEN"
+    " RETURN QUERY {newer};"
+    " END IF;"
+    " END $knacka$"
+)
+
+
+def _without_retry(call: Any) -> Any:
+    """Return a method of the library without its ``retry`` decorator."""
     return call.__wrapped__
 
 
@@ -58,44 +87,16 @@ class Recorder(PostgresApplicationRecorder):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         schema = self.datastore.schema
-        self._events = Identifier(schema, self.events_table_name)
-        self._acts = Identifier(schema, f"{self.events_table_name.removesuffix('events')}acts")
-        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{self.events_table_name}")
-        self.sql_create_statements.append(
-            SQL(
-                "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
-                " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
-            ).format(acts=self._acts)
-        )
-        self._secret = Identifier(schema, f"{self.events_table_name.removesuffix('events')}secret")
-        self.sql_create_statements.append(
-            SQL(
-                "CREATE TABLE IF NOT EXISTS {secret} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
-                " secret bytea NOT NULL)"
-            ).format(secret=self._secret)
-        )
-        function = Identifier(schema, f"{self.events_table_name}_store")
-        create = SQL(
-            "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
-            " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
-            " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}',"
-            " known uuid[] DEFAULT '{{}}', at bigint[] DEFAULT '{{}}')"
-            " RETURNS TABLE (id uuid, number bigint, name text, bytes bytea) LANGUAGE plpgsql AS $knacka$ BEGIN"
-            " SET LOCAL lock_timeout = '{seconds}s';"
-            " PERFORM pg_advisory_xact_lock({key});"  # so that positions are given in the order of the commits
-            " NOTIFY {channel};"
-            " INSERT INTO {table} (originator_id, originator_version, topic, state)"
-            " SELECT * FROM unnest(ids, versions, topics, states);"
-            " IF cardinality(keys) > 0 THEN"
-            " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
-            " END IF;"
-            " IF cardinality(known) > 0 THEN"
-            " RETURN QUERY {newer};"
-            " END IF;"
-            " END $knacka$"
-        )
-        self.sql_create_statements.append(
-            create.format(
+        name = self.events_table_name
+        self._events = Identifier(schema, name)
+        self._acts = Identifier(schema, f"{name.removesuffix('events')}acts")
+        self._secret = Identifier(schema, f"{name.removesuffix('events')}secret")
+        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{name}")
+        function = Identifier(schema, f"{name}_store")
+        self.sql_create_statements += [
+            SQL(ACTS_TABLE).format(acts=self._acts),
+            SQL(SECRET_TABLE).format(secret=self._secret),
+            SQL(STORE_FUNCTION).format(
                 function=function,
                 table=self._events,
                 acts=self._acts,
@@ -103,8 +104,8 @@ class Recorder(PostgresApplicationRecorder):
                 channel=Identifier(self.channel_name),
                 key=self._turn,
                 seconds=self.datastore.lock_timeout,
-            )
-        )
+            ),
+        ]
         self._take_turn = (
             SQL("SET lock_timeout = '{seconds}s'; SELECT pg_advisory_xact_lock_shared({key}); RESET lock_timeout")
             .format(key=self._turn, seconds=self.datastore.lock_timeout)
@@ -119,7 +120,7 @@ class Recorder(PostgresApplicationRecorder):
         self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
-        """Where there are events and no acts, as in a store restored without them, acts are made from events."""
+        """Create the tables. If events exist without acts, as in a store restored without them, make the acts."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
@@ -138,22 +139,22 @@ class Recorder(PostgresApplicationRecorder):
                     curs.execute(insert, _columns(page))
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> None:
-        """Stores all rows or none. Raises the library's ``IntegrityError`` where one of them is there."""
+        """Store all rows or none. Raises the library's ``IntegrityError`` if a row exists."""
         self.store(stored_events, (), {})
 
-    @again
+    @retried
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Stores all rows and acts or none; then the rows of other aggregates after these versions. Raises the
-        library's ``IntegrityError`` where one of the rows is there."""
+        """Store all rows and acts or none; return other aggregates' rows after these versions. Raises the library's
+        ``IntegrityError`` if a row exists."""
         columns = (
             [row.originator_id for row in rows],
             [Int8(row.originator_version) for row in rows],
             [row.topic for row in rows],
             [row.state for row in rows],
         )
-        if not acts and not versions:  # nothing comes back, and not even a cursor is needed
+        if not acts and not versions:  # nothing is returned, so no cursor is needed
             with self.datastore.get_connection() as connection:
                 connection.execute(self._store_rows, columns, prepare=True)
             return ()
@@ -161,16 +162,16 @@ class Recorder(PostgresApplicationRecorder):
             cursor.execute(self._store_all, columns + _columns(acts) + _asked(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
 
-    @again
+    @retried
     def settle(self) -> None:
-        """Waits its turn among those who store: one whose connection was lost keeps it until all can see what it
-        stored, or nobody ever will."""
+        """Wait for the writers' lock. A transaction whose connection was lost holds it until its rows are visible or
+        rolled back."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._take_turn)
 
-    @again
+    @retried
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Those of the acts that are stored."""
+        """Return those of the acts that are stored."""
         statement = SQL(
             "SELECT act.* FROM unnest(%b::uuid[], %b::bytea[]) AS asked (id, name),"
             " LATERAL (SELECT * FROM {} WHERE originator_id = asked.id AND key = asked.name OFFSET 0) AS act"
@@ -179,16 +180,16 @@ class Recorder(PostgresApplicationRecorder):
             cursor.execute(statement, [list(column) for column in zip(*keys, strict=True)], prepare=True)
             return [KeyedAct(*row) for row in cursor.fetchall()]
 
-    @again
+    @retried
     def select_secret(self) -> bytes:
-        """What only this store knows."""
+        """Return the random secret of this store."""
         with self._tuples() as cursor:
             ((secret,),) = cursor.execute(SQL("SELECT secret FROM {}").format(self._secret)).fetchall()
         return bytes(secret)
 
-    @again
+    @retried
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and of the last row of the log, none for an empty log."""
+        """Return the states of the first and last row of the log, empty for an empty log."""
         statement = SQL(
             "(SELECT state FROM {table} ORDER BY notification_id LIMIT 1)"
             " UNION ALL (SELECT state FROM {table} ORDER BY notification_id DESC LIMIT 1)"
@@ -196,9 +197,9 @@ class Recorder(PostgresApplicationRecorder):
         with self._tuples() as cursor:
             return [state for (state,) in cursor.execute(statement)]
 
-    @again
+    @retried
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """The rows of these aggregates after these versions, those of each together and in order."""
+        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
         with self._tuples() as cursor:
             cursor.execute(self._select_newer, _asked(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
@@ -211,9 +212,9 @@ class Recorder(PostgresApplicationRecorder):
         ):
             yield cursor
 
-    select_events = again(_untried(PostgresApplicationRecorder.select_events))
-    select_notifications = again(_untried(PostgresApplicationRecorder.select_notifications))
-    max_notification_id = again(_untried(PostgresApplicationRecorder.max_notification_id))
+    select_events = retried(_without_retry(PostgresApplicationRecorder.select_events))
+    select_notifications = retried(_without_retry(PostgresApplicationRecorder.select_notifications))
+    max_notification_id = retried(_without_retry(PostgresApplicationRecorder.max_notification_id))
 
 
 def _asked(versions: Mapping[UUID, int]) -> tuple[list[Any], ...]:
@@ -230,14 +231,14 @@ def _columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's, tried again only for a moment."""
+    """The library's recorder of snapshots with brief retries."""
 
-    insert_events = again(_untried(PostgresAggregateRecorder.insert_events))
-    select_events = again(_untried(PostgresAggregateRecorder.select_events))
+    insert_events = retried(_without_retry(PostgresAggregateRecorder.insert_events))
+    select_events = retried(_without_retry(PostgresAggregateRecorder.select_events))
 
 
 class Factory(PostgresFactory):
-    """The library's, with the recorders and the pool above, and one creator of tables at a time."""
+    """The library's factory with the recorders and the pool above. Creates tables in one process at a time."""
 
     application_recorder_class = Recorder
     aggregate_recorder_class = Snapshots
@@ -248,22 +249,22 @@ class Factory(PostgresFactory):
         assert isinstance(place, Postgres)
         opener, begin = Opener(place.parameters, row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)
-        self.datastore.pool = self.pool  # type: ignore[assignment]  # as far as it is used, as theirs
+        self.datastore.pool = self.pool  # type: ignore[assignment]  # has the methods that are used
 
     def application_recorder(self) -> ApplicationRecorder:
-        """Of the events."""
+        """Return the recorder of the events, after creating its tables."""
         with self._alone():
             return super().application_recorder()
 
     def aggregate_recorder(self, purpose: str = "events") -> AggregateRecorder:
-        """Of the snapshots."""
+        """Return the recorder of the snapshots, after creating its table."""
         with self._alone():
             return super().aggregate_recorder(purpose)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with self.pool.patient(), self.datastore.transaction(commit=True) as cursor:
-            # Idle until the tables are there, and who creates them may have to wait.
+        with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
+            # The connection is idle while the tables are created, and that may have to wait.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

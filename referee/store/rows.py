@@ -1,15 +1,15 @@
-"""Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
+"""Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``request`` stands in the first row that an
-act made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
-so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
-topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
-another place. The same hash is the row's leaf in the tree over the log (:mod:`referee.log.tree`).
+``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. The first row of an act has the ``request``
+byte for byte. ``prev`` is the SHA-256 of the aggregate's previous row, so that its rows form a chain. The
+hash covers a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break, and the
+stored bytes. So a row cannot be moved to a different aggregate or number. This hash is also the row's leaf in the
+tree over the log (:mod:`referee.log.tree`).
 
-``salt`` is 16 random bytes in base64, which the service draws for each row and shows only with the whole row. Leaves
-are public. Without the salt a caller who guesses all the rest of a hidden row cannot compute the leaf, and so cannot
-check the guess. A row without a salt of 16 bytes is damaged.
+``salt`` is 16 random bytes in base64, drawn for each row and shown only with the whole row. Leaves are public.
+Without the salt, a caller who guesses all the rest of a hidden row cannot compute its leaf, and so cannot check the
+guess. A row without a salt of 16 bytes is damaged.
 """
 
 from collections.abc import Callable, Iterable
@@ -45,7 +45,7 @@ class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=
 
 
 class _Shape(msgspec.Struct):
-    """The parts of a row that show its shape."""
+    """The fields by which rows of an earlier release are recognised."""
 
     prev: str
     event: msgspec.Raw
@@ -53,7 +53,7 @@ class _Shape(msgspec.Struct):
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
-    """Only what tells whose act a row is."""
+    """The fields of a row that identify its act."""
 
     actor: Actor
     act_id: str = msgspec.field(name="act")
@@ -61,7 +61,7 @@ class ActOfRow(msgspec.Struct, frozen=True):
 
 
 class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
-    """What reads a row, by its topic; made when such a row is first read."""
+    """Decoders of rows by topic, each made when first needed."""
 
     def __missing__(self, topic: str) -> Callable[[bytes], _Row[Any]]:
         row: Any = _Row
@@ -77,13 +77,13 @@ _shape_of_row = msgspec.json.Decoder(_Shape).decode
 
 
 def make_ready() -> None:
-    """Makes what reads the rows of every topic that there is."""
+    """Make the decoders for all topics."""
     for topic in event_types():
         _decoders[topic]
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
-    """Return the row that keeps a recorded event, which has its salt."""
+    """Return the row of a recorded event, which must have its salt."""
     assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
         at=recorded.at,
@@ -99,7 +99,7 @@ def to_row(recorded: Recorded) -> StoredEvent:
 
 
 def from_row(stored: StoredEvent) -> Recorded:
-    """Return the recorded event that a row keeps. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    """Return the recorded event in a row. Raises :class:`~referee.store.damaged.DamagedRow`."""
     aggregate_id, number = stored.originator_id, stored.originator_version
     own = aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id)
     try:
@@ -125,7 +125,7 @@ def from_row(stored: StoredEvent) -> Recorded:
 
 
 class OlderStore(Exception):
-    """The rows of a store have no salt, so this release cannot read any of them."""
+    """The rows of the store have no salt, so this release can read none of them."""
 
     def __str__(self) -> str:
         return (
@@ -135,8 +135,8 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if each of these is a row but for its salt, which it lacks. ``states``: those of the
-    first and the last row of a log. If only one of the two lacks its salt, that row was edited and is damaged."""
+    """Raise :class:`OlderStore` if all these states lack only their salt. ``states``: those of the first and the last
+    row of a log. If only one of the two lacks its salt, that row was edited and is damaged."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -149,23 +149,23 @@ def _is_older(state: Any) -> bool:
         return False
 
 
-@lru_cache(4096)  # to write an id takes longer than to hash the row
-def _written(aggregate_id: UUID | str) -> str:
+@lru_cache(4096)  # formatting an id takes longer than hashing the row
+def _id_text(aggregate_id: UUID | str) -> str:
     return str(UUID(str(aggregate_id)))
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """What the next row of the aggregate names as ``prev``, and its leaf in the tree over the whole log."""
-    return leaf_hash(_written(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
+    """Return the hash of a row: the ``prev`` of the aggregate's next row, and the leaf in the tree over the log."""
+    return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
 class JsonRows(Mapper[UUID]):
-    """The library's seam for the two functions above."""
+    """Adapter of :func:`to_row` and :func:`from_row` for the library."""
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
-        """The row of a recorded event."""
+        """Return the row of a recorded event."""
         return to_row(domain_event)
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
-        """The recorded event of a row."""
+        """Return the recorded event in a row."""
         return from_row(stored_event)

@@ -1,4 +1,4 @@
-"""The library's SQLite store, with the keyed acts beside the events."""
+"""The library's SQLite store, with the keyed acts stored beside the events."""
 
 import copy
 import secrets
@@ -30,7 +30,7 @@ class Recorder(SQLiteApplicationRecorder):
     """Stores events and the acts that made them."""
 
     def construct_create_table_statements(self) -> list[str]:
-        """The library's, and those of the keyed acts and the secret."""
+        """Return the library's statements, and those for the keyed acts and the secret."""
         return [
             *super().construct_create_table_statements(),
             f"CREATE TABLE IF NOT EXISTS {ACTS} (originator_id TEXT, key BLOB, first INTEGER, last INTEGER,"
@@ -39,10 +39,10 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Where there are events and no acts, as in a store restored without them, acts are made from events.
+        """Create the tables. If events exist without acts, as in a store restored without them, make the acts.
 
-        A store that is whole is only read. Else whoever writes in it is waited for: one who has read and then turns
-        writer would be refused at once.
+        A complete store is only read. Otherwise wait for the writer: SQLite refuses a transaction that reads first
+        and then writes while a different one is writing.
         """
         if not self._is_whole(c):
             c.execute("COMMIT")
@@ -60,7 +60,7 @@ class Recorder(SQLiteApplicationRecorder):
             self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
 
     def _is_whole(self, c: SQLiteCursor) -> bool:
-        """Whether it has its tables and its secret, which are made together."""
+        """Return whether the tables and the secret exist."""
         if not (self._has(c, ACTS) and self._has(c, SECRET)):
             return False
         c.execute(f"SELECT count(*) FROM {SECRET}")
@@ -89,15 +89,15 @@ class Recorder(SQLiteApplicationRecorder):
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Stores rows and acts, or nothing; then the rows of other aggregates after these versions."""
+        """Store all rows and acts or none; return other aggregates' rows after these versions."""
         self.insert_events(rows, acts=acts)
         return self.select_newer(versions)
 
     def settle(self) -> None:
-        """There is none: what was not stored here is not stored later."""
+        """Return at once: with SQLite a failed transaction is never stored later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Those of the acts that are stored."""
+        """Return those of the acts that are stored."""
         found = []
         with self.datastore.transaction(commit=False) as c:
             for aggregate_id, key in keys:
@@ -108,7 +108,7 @@ class Recorder(SQLiteApplicationRecorder):
         return found
 
     def select_secret(self) -> bytes:
-        """What only this store knows."""
+        """Return the random secret of this store."""
         with self.datastore.transaction(commit=False) as c:
             c.execute(f"SELECT secret FROM {SECRET}")
             (secret,) = c.fetchone()
@@ -116,7 +116,7 @@ class Recorder(SQLiteApplicationRecorder):
         return secret
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and of the last row of the log as bytes, none for an empty log."""
+        """Return the states of the first and last row of the log as bytes, empty for an empty log."""
         found: list[Any] = []
         with self.datastore.transaction(commit=False) as c:
             for order in ("ASC", "DESC"):
@@ -125,8 +125,8 @@ class Recorder(SQLiteApplicationRecorder):
         return found
 
     def select_events(self, originator_id: UUID | str, **which: Any) -> Sequence[StoredEvent]:
-        """The library's. A topic that is no UTF-8 is read with replacement characters, so that it is one that is
-        unknown; the library fails on it."""
+        """Return the rows of an aggregate. The library fails on a topic that is not UTF-8; here it is read with
+        replacement characters, as an unknown topic."""
         try:
             return super().select_events(originator_id, **which)
         except OperationalError as error:
@@ -138,16 +138,16 @@ class Recorder(SQLiteApplicationRecorder):
         return [replace(row, topic=cast(Any, row.topic).decode(errors="replace")) for row in rows]
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """The rows of these aggregates after these versions, those of each together and in order."""
+        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
         return [
             row for aggregate_id, version in versions.items() for row in self.select_events(aggregate_id, gt=version)
         ]
 
 
 class Datastore(SQLiteDatastore):
-    """The library's, in which a writer that gets no connection gives its turn to the next one.
+    """The library's datastore, but a writer that gets no connection releases its turn.
 
-    The library's pool keeps the turn, and from then on every writer waits in vain.
+    The library's pool keeps the turn, and every later writer would time out.
     """
 
     def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
@@ -156,9 +156,9 @@ class Datastore(SQLiteDatastore):
 
     @contextmanager
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
-        """Lend a connection; for a commit to one writer at a time.
+        """Lend a connection; for a commit, to one writer at a time.
 
-        Raises ``ConnectionUnavailableError`` if the turn to write does not come in time.
+        Raises ``ConnectionUnavailableError`` if the writer's turn does not come in time.
         """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:
@@ -174,7 +174,7 @@ class Datastore(SQLiteDatastore):
 
 
 class Factory(SQLiteFactory):
-    """The library's, with the recorder and the datastore above."""
+    """The library's factory with the recorder and the datastore above."""
 
     application_recorder_class = Recorder
 

@@ -1,4 +1,4 @@
-"""The event store: rows of aggregates through the library's own recorders, and snapshots beside them."""
+"""The event store: rows of aggregates and their snapshots, through the eventsourcing library's recorders."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 
 class UnknownAggregate(LookupError):
-    """There is nothing of this id."""
+    """No aggregate has this id."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row, which the next row names, and the version of its last snapshot."""
+    """An aggregate, the hash of its last row, and the version of its last snapshot (``kept``)."""
 
     aggregate: Aggregate
     head: str
@@ -39,7 +39,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """An aggregate as it is kept; ``kind`` is the topic of its first event."""
+    """A stored aggregate; ``kind`` is the topic of its first event."""
 
     kind: str
     shape: str
@@ -49,18 +49,18 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
-"""Of those that are of no use: more of them, and it is as well to begin at the first event."""
+"""Unusable snapshots that are tried before the aggregate is folded from its first event."""
 
 
 @cache
 def shape_of(state: Any) -> str:
-    """The shape of a type of states in this release: a snapshot of another is of no use."""
+    """Return a hash of a state type's schema. A snapshot with a different one is of an incompatible release."""
     schema = msgspec.json.schema(state)
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
 
 def snapshot_row(loaded: Loaded) -> StoredEvent:
-    """The row that keeps an aggregate as it stands."""
+    """Return the row that stores a snapshot."""
     aggregate = loaded.aggregate
     snapshot = Snapshot(
         aggregate.OPENING.TOPIC,
@@ -72,7 +72,7 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
 
 
 def _loaded(row: StoredEvent) -> Loaded | None:
-    """What a snapshot keeps, if it is of this release."""
+    """Return the aggregate in a snapshot, ``None`` if its shape is not of this release."""
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
@@ -100,7 +100,7 @@ def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
 
 
 def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return what names the first of these rows that its rules cannot take; the ``error`` if there is none."""
+    """Return a :class:`DamagedRow` for the first row that its rules cannot apply, ``error`` if all can be applied."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -116,7 +116,7 @@ def _hash_of(row: StoredEvent) -> str | None:
 
 
 def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
-    """Return the rows after event ``after``, of which the last is event ``to`` if that is given. Raises
+    """Return the rows after event ``after``; if ``to`` is given, the last must be event ``to``. Raises
     :class:`~referee.store.damaged.DamagedRow` if one is missing."""
     number = after
     for number, row in enumerate(rows, after + 1):
@@ -136,7 +136,7 @@ def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """The library's settings for the store that a URL names. Raises ``ValueError`` for a URL of anything else."""
+    """Return the library's settings for a store URL. Raises ``ValueError`` if the URL names no store."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         return {
@@ -148,7 +148,7 @@ def settings_for(url: str) -> dict[str, str]:
     return {
         "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
         **{f"POSTGRES_{name.upper()}": str(place.parameters.get(name, "")) for name in named},
-        "POSTGRES_URL": url,  # names more than the library asks for
+        "POSTGRES_URL": url,  # has parameters for which the library has no setting
         "POSTGRES_SCHEMA": place.schema,
         "POSTGRES_POOL_SIZE": "2",
         "POSTGRES_MAX_OVERFLOW": "11",
@@ -157,16 +157,16 @@ def settings_for(url: str) -> dict[str, str]:
 
 
 class Referee(Application[UUID]):
-    """All aggregates of one store."""
+    """The application of the eventsourcing library: all aggregates of one store."""
 
     name = "referee"
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Raises :class:`~referee.store.rows.OlderStore`."""
+        """Raise :class:`~referee.store.rows.OlderStore` if the rows are of an earlier release."""
         super().__init__(env)
         self.tried = self.factory.aggregate_recorder("attempts")
-        """What was tried and refused (:mod:`referee.store.attempts`)."""
+        """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
         try:
             refuse_older(self._store.select_ends())
         except BaseException:
@@ -174,26 +174,26 @@ class Referee(Application[UUID]):
             raise
 
     def construct_mapper(self) -> Mapper[UUID]:
-        """Plain JSON rows."""
+        """Return the mapper for plain JSON rows."""
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
-        """Return the stored rows of an aggregate in order, none for one that does not exist. ``to`` is an event that
-        has been stored. Raises :class:`~referee.store.damaged.DamagedRow` if a row is missing."""
+        """Return the stored rows of an aggregate in order, empty if it does not exist. ``to`` must be a stored event.
+        Raises :class:`~referee.store.damaged.DamagedRow` if a row is missing."""
         rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
         return _unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """Return the recorded events of an aggregate in order, at most ``limit``. ``to`` is an event that has been
-        stored. Raises :class:`~referee.store.damaged.DamagedRow`."""
+        """Return at most ``limit`` recorded events of an aggregate in order. ``to`` must be a stored event. Raises
+        :class:`~referee.store.damaged.DamagedRow`."""
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
-        """Return an aggregate as it stands, or as it stood after an event: from the last snapshot before it, and what
-        came after that. Raises :class:`UnknownAggregate` and :class:`~referee.store.damaged.DamagedRow`."""
+        """Return an aggregate after event ``to``, by default the last, from the latest snapshot and the rows after
+        it. Raises :class:`UnknownAggregate` and :class:`~referee.store.damaged.DamagedRow`."""
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
             rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
@@ -226,21 +226,21 @@ class Referee(Application[UUID]):
         return act
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
-        """Return an aggregate as it stood after event ``at``. Raises as :meth:`load`."""
+        """Return an aggregate after event ``at``. Raises the errors of :meth:`load`."""
         return self.load(aggregate_id, to=at).aggregate
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
-        """The rows that have come to these aggregates since."""
+        """Return the rows stored after these aggregates' versions."""
         return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """An aggregate with what came after it; loaded anew where that is not a continuation of it."""
+        """Return an aggregate after further rows. Loads it again if they do not follow its last row."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _with(loaded, rows)
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
-        """Those of the keyed acts that are stored."""
+        """Return the keyed acts that are stored."""
         found = {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
         for name, act in list(found.items()):
             if not act.is_whole:
@@ -250,46 +250,46 @@ class Referee(Application[UUID]):
         return found
 
     def _in_rows(self, aggregate_id: UUID, key: bytes) -> KeyedAct | None:
-        """Return a keyed act as the rows of its aggregate have it."""
+        """Return a keyed act as found in the rows of its aggregate."""
         rows = self.recorder.select_events(aggregate_id)
         made = keyed_acts((aggregate_id, row.originator_version, row.state) for row in rows)
         return next((act for act in made if act.key == key), None)
 
     def act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """The events that an actor's act of this key made, if it is stored."""
+        """Return the stored act of this actor and key, if any."""
         name = aggregate_id, key_of(actor, key)
         return self.acts([name]).get(name)
 
     @cached_property
     def secret(self) -> bytes:
-        """What only this store knows: the same in every process and after a restart. Touches the database once."""
+        """A random secret of this store, the same in every process. The first use touches the database."""
         return self._store.select_secret()
 
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Stores rows and the keyed acts that made some of them, or nothing. Gives back what :meth:`newer` would."""
+        """Store rows and the keyed acts that made them, all or nothing. Return the newer rows of ``known``."""
         return _histories(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
-        """Whether this very row is there, or has come by when whoever stores something now has done so."""
+        """Return whether exactly this row is stored, after waiting for transactions that are still in progress."""
         self._store.settle()
         version = row.originator_version
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
-        """Keeps aggregates so that loading them need not begin at their first event."""
+        """Store snapshots, so that loading does not start at the first event."""
         assert self.snapshots is not None
         rows = [snapshot_row(loaded) for loaded in due]
         try:
             self.snapshots.recorder.insert_events(rows)
         except IntegrityError:
-            for row in rows:  # another process took some of them first
+            for row in rows:  # a different process stored some of them first
                 with suppress(IntegrityError):
                     self.snapshots.recorder.insert_events([row])
 
     def _snapshots(self, aggregate_id: UUID, to: int | None) -> Iterator[Loaded]:
-        """The last snapshots not after an event, from the last back, that can be read."""
+        """Yield readable snapshots up to event ``to``, the latest first."""
         assert self.snapshots is not None
         for _ in range(SNAPSHOTS_TRIED):
             rows = self.snapshots.recorder.select_events(aggregate_id, lte=to, desc=True, limit=1)
@@ -299,7 +299,7 @@ class Referee(Application[UUID]):
                 to = row.originator_version - 1
                 try:
                     snapshot = _loaded(row)
-                except Exception:  # it only makes loading faster
+                except Exception:  # a snapshot only makes loading faster
                     log.info("the snapshot of %s cannot be read: folding its history", aggregate_id)
                     continue
                 if snapshot is not None:
@@ -311,5 +311,5 @@ class Referee(Application[UUID]):
 
 
 def construct(url: str, **settings: Any) -> Referee:
-    """The referee over the store at ``url``."""
+    """Return the referee for the store at ``url``."""
     return Referee(env={**settings_for(url), **{key: str(value) for key, value in settings.items()}})

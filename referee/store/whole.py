@@ -14,11 +14,11 @@ from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 
 PAGE = 2_000
-"""Events that are read at once: their rows are not needed any more when they have been decoded."""
+"""Events per read. Their rows can be freed once they are decoded."""
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """What a request makes of an aggregate at a moment: events and the state after them, or a refusal."""
+    """The result of a request at a moment: events and the state after them, or a refusal."""
 
     moment: Moment
     """The moment, without the history."""
@@ -36,7 +36,7 @@ def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
 
 
 def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment) -> Decided:
-    """Return what a request makes of an aggregate as it was at a moment, by its history up to there.
+    """Return the result of a request, decided on the whole history up to this moment.
 
     Raises :class:`~referee.store.damaged.DamagedRow`.
     """

@@ -20,7 +20,7 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Seconds that one piece of work may take, or wait for the process. Then it is refused, and nothing has been done."""
+"""Seconds for a piece of work, or for its wait. Then it is refused, and no part of it has taken effect."""
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended, so that the machine gets its memory back."""
 MAIN = "referee.store.working"
@@ -32,12 +32,12 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Does work in a process of its own. Any thread may call it."""
+    """Runs work in a separate process. Any thread may call it."""
 
     def __init__(
         self, settings: Mapping[str, str], *, seconds: float = WORK_SECONDS, idle_seconds: float = IDLE_SECONDS
     ) -> None:
-        """``settings``: those of the store that the process opens."""
+        """``settings``: the settings of the store that the process opens."""
         self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
         self._turn = threading.Lock()
         """Held by the thread that uses, starts or ends the process."""
@@ -55,11 +55,11 @@ class Worker:
         return None if process is None or process.poll() is not None else process.pid
 
     def __call__(self, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what ``work`` returns on the store, or raise what it raises.
+        """Return what ``work`` returns on the store, or raise its error.
 
-        ``work`` is a function of a module, and its arguments and its result can be pickled. Raises
+        ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises
         :class:`~referee.store.command.Busy` if the process cannot be started, ends, or does not answer in time. Work
-        only reads, so nothing is half done then.
+        only reads, so a failure leaves no traces.
         """
         with self._my_turn():
             try:
@@ -73,14 +73,14 @@ class Worker:
                 self._end()
                 raise
             if isinstance(error, MemoryError):
-                self._end()  # what it could not complete may hold memory
+                self._end()  # incomplete work may hold memory
         if error is not None:
             raise error
         done: T = result
         return done
 
     def stop(self) -> None:
-        """Refuse from now on all work, also what the process is doing and what waits for it. It waits for nothing."""
+        """Refuse all work from now on, including the work in progress. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:

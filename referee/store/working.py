@@ -1,4 +1,4 @@
-"""What the process of :class:`~referee.store.worker.Worker` runs: ``python -m referee.store.working DESCRIPTOR``."""
+"""The worker's process (:class:`~referee.store.worker.Worker`): ``python -m referee.store.working DESCRIPTOR``."""
 
 import gc
 import os
@@ -20,7 +20,7 @@ from referee.store.store import Referee
 NICENESS = 5
 """Difference of the priority to that of the service, once the process is ready."""
 MEMORY_MAX = 700_000_000
-"""Bytes of memory that the process may take."""
+"""Bytes of memory that the process may use."""
 
 
 class Store:
@@ -38,8 +38,8 @@ class Store:
 
 
 def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
-    """Put what the service sends into a queue. End the process when the service closes the pipe, or has been
-    killed: also in the middle of work."""
+    """Put messages of the service into a queue. End the process at once, even during work, if the service closes the
+    pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
             heard.put(pipe.recv_bytes())
@@ -56,7 +56,7 @@ def _limit_memory() -> None:
 
 
 def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
-    """Return what the work returns that was sent, or what it raises."""
+    """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
     try:
         work, args, kwargs = loads(sent)
         return work(store.opened(), *args, **kwargs), None
@@ -66,7 +66,7 @@ def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 
 def main(descriptor: int) -> None:
-    """Do what is sent, one piece of work after the other."""
+    """Run the pieces of work that the service sends, one after the other."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _limit_memory()

@@ -1,4 +1,4 @@
-"""Stores of which backups are taken, and stores in which nothing is."""
+"""Stores to back up, and empty stores."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,21 +12,21 @@ from tests.stores import Postgres
 
 @pytest.fixture
 def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of the other kind."""
+    """Yield a store of the other kind."""
     with nothing_in(other_than(store_url), postgres, tmp_path) as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def any_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of either kind."""
+    """Yield a store of either kind."""
     with nothing_in(request.param, postgres, tmp_path) as url:
         yield url
 
 
 @pytest.fixture
 def played(store_url: str) -> ClubTable:
-    """Of a store that is changed by a test."""
+    """Return the club in a store that the test changes."""
     return play(store_url)
 
 
@@ -34,7 +34,7 @@ def played(store_url: str) -> ClubTable:
 def kept(
     request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Kept]:
-    """What no test changes."""
+    """Yield a backup that no test changes."""
     folder = tmp_path_factory.mktemp("kept")
     with nothing_in(request.param, postgres, folder) as url:
         play(url)
@@ -43,6 +43,6 @@ def kept(
 
 @pytest.fixture
 def away(kept: Kept, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of the other kind."""
+    """Yield a store of the other kind."""
     with nothing_in(other_than(kept.url), postgres, tmp_path) as url:
         yield url

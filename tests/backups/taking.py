@@ -1,4 +1,4 @@
-"""Backups that are taken and restored by the commands, and what they are taken of."""
+"""Stores with content, and their backup and restore by the commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ WAIT_SECONDS_MAX = 30
 
 @contextmanager
 def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """Where something may be restored: nothing is there."""
+    """Yield the URL of an empty store to restore into."""
     if kind == "postgresql":
         with empty_database(postgres) as url:
             yield url
@@ -29,12 +29,12 @@ def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
 
 
 def other_than(url: str) -> str:
-    """The other kind of store."""
+    """Return the other kind of store."""
     return "postgresql" if isinstance(place_of(url), SqliteFile) else "sqlite"
 
 
 def backup(url: str, to: Path) -> Path:
-    """The file of a backup."""
+    """Return the file of a backup."""
     ran = knacka("backup", str(to), KNACKA_DATABASE_URL=url)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return Path(ran.stdout.strip())
@@ -54,7 +54,7 @@ def not_restored(file: Path, url: str, *options: str) -> str:
 
 
 def play(url: str) -> ClubTable:
-    """A club with a member who has left, and a match."""
+    """Play a match, and found a club with a member who has left."""
     with client_of(url) as client:
         club = ClubTable(client)
         club.done("leave", member=club.join(NAME))

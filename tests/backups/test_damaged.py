@@ -1,4 +1,4 @@
-"""Backups that are damaged, or broken off: nothing is taken for whole that is not, and nothing restored by half."""
+"""Damaged and aborted backups: none is accepted as complete, and none is restored in part."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.forked import Forked
 
-# What is damaged
+# Damaged backups
 
 
 def test_no_byte_can_be_another_unseen(kept: Kept, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_no_byte_can_be_another_unseen(kept: Kept, tmp_path: Path) -> None:
 
 
 def rewritten(file: Path, folder: Path, part: str, change: Any) -> Path:
-    """The same backup, sealed anew by somebody who has changed the rows of a part."""
+    """Return the backup with changed rows in one part, and with a valid seal."""
     forged = folder / "forged.knacka"
     with Archive(file) as archive, forged.open("x+b") as out:
         writer = Writer(out)
@@ -104,13 +104,13 @@ def test_a_backup_of_another_format_is_left_to_its_release(kept: Kept, tmp_path:
     assert "by Knacka 9.9" in not_restored(forged, kept.url, "--check")
 
 
-# What is broken off
+# Aborted backups
 
 GROWN_ROWS, BEGUN_BYTES = 60_000, 100_000
 
 
 def grown(url: str) -> None:
-    """A store whose backup takes a while."""
+    """Return a store whose backup takes a while."""
     many = GROWN_ROWS
     if isinstance(place := place_of(url), SqliteFile):
         with closing(sqlite3.connect(place.path)) as store, store:
@@ -155,7 +155,8 @@ def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: s
 
 @pytest.mark.parametrize("line", [1, 2])
 def test_a_restore_that_is_killed_has_restored_all_or_nothing(line: int, kept: Kept, away: str) -> None:
-    """While it makes a store of its own, or has proved it: another goes through when what is left is deleted."""
+    """A restore is killed while it fills a new store, or after its check. A second one succeeds when the rest is
+    deleted."""
     place = place_of(away)
     environment = environment_of(KNACKA_DATABASE_URL=away)
     said, out = os.pipe()
@@ -167,7 +168,7 @@ def test_a_restore_that_is_killed_has_restored_all_or_nothing(line: int, kept: K
         process.kill()
         process.wait(WAIT_SECONDS_MAX)
     if knacka("verify", KNACKA_DATABASE_URL=away).stdout.startswith("1 match and 1 club: "):
-        return  # all of it was there already
+        return  # everything was restored
     if isinstance(place, SqliteFile):
         folder = Path(place.path).parent
         assert not Path(place.path).exists()

@@ -35,7 +35,7 @@ NOTE = 'A "quote", a \\ and an ö'
 
 @pytest.fixture
 def full_url(store_url: str, tmp_path: Path) -> str:
-    """A store with a club's books, cases, a pot, a refused act, a ticket and a signed log."""
+    """Return a store with a club's books, cases, a pot, a refused act, a ticket and a signed log."""
     signing = {"log_key": KEY.written, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
     with client_of(store_url, **signing) as client:
         audited.filled(client)
@@ -46,7 +46,7 @@ def full_url(store_url: str, tmp_path: Path) -> str:
 
 
 def _cases(client: Any) -> None:
-    """A match with a case that has a ruling, a case that waits, a refused act and a ticket."""
+    """Play a match with a case that has a ruling, a case that waits, a refused act and a ticket."""
     table = Table(client, adjudication=TWO)
     table.done("deal", 0, counts=[6, 6, 6])
     table.bid(2, "pass", "pass")
@@ -61,27 +61,27 @@ def _cases(client: Any) -> None:
 
 @pytest.fixture
 def away(full_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """A store of the other kind, with nothing in it."""
+    """Yield a store of the other kind, with nothing in it."""
     with nothing_in(other_than(full_url), postgres, tmp_path) as url:
         yield url
 
 
 @pytest.fixture
 def home(away: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
-    """Another store of the first kind, with nothing in it."""
+    """Yield the URL of a second, empty store of the first kind."""
     (tmp_path / "home").mkdir()
     with nothing_in(other_than(away), postgres, tmp_path / "home") as url:
         yield url
 
 
 def rows_in(file: Path) -> dict[str, list[Any]]:
-    """The rows of each table in a backup. Their order within a match is the database's."""
+    """Return the rows of each table in a backup. Their order within a match is the database's."""
     with Archive(file) as archive:
         return {held.name: sorted(archive.rows(held), key=repr) for held in archive.manifest.parts}
 
 
 def tables_of(url: str) -> set[str]:
-    """The names of all tables of a store."""
+    """Return the names of all tables of a store."""
     stored, names = Stored(url), engine_for(url, what=NAMES)
     try:
         engines = (stored.events, stored.books, names)
@@ -92,7 +92,7 @@ def tables_of(url: str) -> set[str]:
 
 
 def written(url: str) -> dict[str, Any]:
-    """What the projections of a store hold, read as the service reads it."""
+    """Return the content of a store's projections, read as the service reads them."""
     engine = engine_for(url)
     try:
         return content(engine, every_book())

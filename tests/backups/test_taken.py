@@ -1,5 +1,5 @@
-"""Backups: what ``deploy/backup.md`` says, run as it stands on a store that is being used; where one is
-restored, and who is erased then."""
+"""Backups: the commands of ``deploy/backup.md``, run literally on a store in use; restores, and erased members in
+them."""
 
 import os
 import re
@@ -38,11 +38,11 @@ from tests.log.proving import KEY, followed, sign
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 THINKS_SECONDS = 0.02
-"""Whoever uses a store that is backed up, before an act: what is measured is not how much it bears."""
+"""Seconds between acts of clients during a backup: the test does not measure throughput."""
 
 
 def blocks(heading: str) -> list[str]:
-    """The commands below a heading."""
+    """Return the commands below a heading."""
     return re.findall(
         r"```sh\n(.*?)```", re.split(r"^## ", TEXT[TEXT.index(f"## {heading}\n") + 3 :], flags=re.M)[0], re.S
     )
@@ -50,7 +50,7 @@ def blocks(heading: str) -> list[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[..., str]:
-    """A shell that finds ``knacka``: what it says to commands."""
+    """Return a shell that finds ``knacka``; it returns the output of commands."""
     programs = tmp_path / "bin"
     programs.mkdir()
     inherited = program(programs / "knacka")
@@ -69,8 +69,8 @@ def shell(tmp_path: Path) -> Callable[..., str]:
 
 @contextmanager
 def used(url: str) -> Iterator[dict[str, int]]:
-    """A service over the store in which two matches are played on, and people join a club, are called otherwise,
-    leave and are erased; by match and club the version that was answered last."""
+    """Use a service over the store: two matches are played, and members of a club join, change their names, leave and
+    are erased. Yield the last answered version by match and club."""
     answered: dict[str, int] = {}
     stop = threading.Event()
 
@@ -108,17 +108,17 @@ def used(url: str) -> Iterator[dict[str, int]]:
 
 
 def erased(url: str, club: ClubTable, number: int = 2) -> None:
-    """On record, and not in fact."""
+    """Record an erasure without carrying it out."""
     put_on_record(url, UUID(club.id), number)
 
 
-# What the guide says
+# The commands of the guide
 
 
 def test_one_taken_while_the_store_is_used_is_restored_whole(
     store_url: str, other_url: str, shell: Callable[..., str], tmp_path: Path
 ) -> None:
-    """What was answered before it was taken is in it."""
+    """Each act that was answered before the backup began is in it."""
     with used(store_url) as answered:
         before = dict(answered)
         said = shell(*blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
@@ -140,7 +140,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
 
 
 def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_path: Path) -> None:
-    """Whenever it is taken: a name that came later, or was deleted before, would show in one of these."""
+    """Any time is tried: a name that was added later, or deleted before, would show in one of these."""
     with used(store_url):
         files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(3)]
     for file in files:
@@ -193,7 +193,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, any_url:
     assert knacka("verify", KNACKA_DATABASE_URL=any_url).returncode == 0
 
 
-# Where something is
+# Stores that are not empty
 
 
 def test_nothing_is_restored_where_something_is(kept: Kept, away: str) -> None:
@@ -260,13 +260,13 @@ def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-# Who is erased
+# Erased members
 
 
 def test_who_is_erased_by_its_own_record_is_erased_again(
     played: ClubTable, store_url: str, other_url: str, tmp_path: Path
 ) -> None:
-    """Taken between the record and the deed."""
+    """The backup was made between the record of an erasure and its execution."""
     erased(store_url, played)
     file = backup(store_url, tmp_path)
     said = f"member 2 of club {played.id} is erased again: 1 names and texts"

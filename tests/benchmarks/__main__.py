@@ -1,4 +1,4 @@
-"""All benchmarks in one run, each figure beside what it is measured against: ``make bench``."""
+"""All benchmarks in one run, each figure with its reference: ``make bench``."""
 
 import sys
 

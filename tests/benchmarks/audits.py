@@ -1,7 +1,8 @@
-"""The audit of a club's books, over a million events of its matches, beside reading and decoding the same rows.
+"""The audit of a club's books, over a million events of its matches, compared with reading and decoding the same
+rows.
 
-``python -m tests.benchmarks.audits [EVENTS]``. The matches are for money; they are played once and copied under new
-ids, each with a chain of its own, and a hundred are under way at a time.
+``python -m tests.benchmarks.audits [EVENTS]``. The matches are for money. They are played once and copied under new
+ids, each with its own chain; a hundred are open at a time.
 """
 
 import random
@@ -47,7 +48,7 @@ KINDS: tuple[dict[str, Any], ...] = (
 
 
 def club(names: tuple[str, ...]) -> Iterator[Kept]:
-    """A club with its members, a key, and an evening."""
+    """Return a club with its members, a key, and an evening."""
     founded = ClubFounded(
         name="Knackarna",
         currencies=("SEK",),
@@ -62,7 +63,7 @@ def club(names: tuple[str, ...]) -> Iterator[Kept]:
 
 
 def matches(many: int) -> Iterator[Kept]:
-    """So many rows of matches of the club, under way at the same time."""
+    """Yield ``many`` rows of the club's matches, which are played at the same time."""
     chance = random.Random(1)
     played = [agreed_by_all(history_of({**kind, "stakes": SEK}, seed)) for kind in KINDS for seed in range(3)]
 
@@ -91,7 +92,7 @@ def matches(many: int) -> Iterator[Kept]:
 
 
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
-    """Seconds for a table; and how many times reading and decoding an audit takes."""
+    """Return seconds for a table, and the ratio of an audit to reading and decoding."""
     with construct(url) as referee:
         books = Books(referee, url)
         names = Names(url, books.engine)
@@ -127,7 +128,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

@@ -1,7 +1,7 @@
-"""Books: each rebuilt from a store of a million events, and all in one pass, beside reading and decoding its rows.
+"""Projections: each rebuilt from a store of a million events, and all in one pass, compared with reading its rows.
 
 ``python -m tests.benchmarks.books [EVENTS]``. The matches of the store are played once and copied under new ids; a
-hundred are under way at a time, as in a hall where many tables play.
+hundred are open at a time, as in a hall with many tables.
 """
 
 import random
@@ -33,7 +33,7 @@ from tests.stores import empty_database, running_postgres
 
 EVENTS = 1_000_000
 UNDER_WAY, AT_ONCE = 100, 10
-"""Matches under way at a time, and events that one of them adds before it is another's turn."""
+"""Simultaneous matches, and events of one match before the next match's turn."""
 ROWS = 20_000
 """Rows that the driver is asked for at a time."""
 ROUNDS = 2
@@ -51,7 +51,7 @@ Kept = tuple[UUID, int, str, bytes]
 
 
 def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
-    """So many rows, of matches under way at the same time; ``club``: all of them for money of this club."""
+    """Yield ``many`` rows of simultaneous matches; ``club``: all of them for money of this club."""
     chance = random.Random(1)
     histories = [history_of(kind, seed) for kind in KINDS for seed in range(2)]
     if club is not None:
@@ -75,7 +75,7 @@ def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
 
 
 def for_money(one: Recorded, club: UUID) -> Recorded:
-    """An event of a match as if it was for money of a club."""
+    """Return an event of a match as one for money of a club."""
     match one.event:
         case MatchOpened() as opened:
             members = tuple(range(1, len(opened.players) + 1))
@@ -88,12 +88,12 @@ def for_money(one: Recorded, club: UUID) -> Recorded:
 
 
 def connect(url: str) -> Any:
-    """The driver alone."""
+    """Return a connection of the driver alone."""
     return sqlite3.connect(urlsplit(url).path[1:]) if url.startswith("sqlite") else psycopg.connect(url)
 
 
 def fill(url: str, rows: Iterator[Kept]) -> None:
-    """A store with these rows."""
+    """Fill a store with these rows."""
     with construct(url):
         pass
     connection = connect(url)
@@ -110,17 +110,17 @@ def fill(url: str, rows: Iterator[Kept]) -> None:
 
 
 def built(url: str) -> None:
-    """All books of a store: a service that is asked for pages has none left to build."""
+    """Build all projections of a store. A service that answered for pages has none left to build."""
     with construct(url) as referee, closing(Books(referee, url)) as books:
         books.prepare()
         books.rebuild(*books.by_name)
         if books.engine.dialect.name == "postgresql":
             with books.engine.begin() as connection:
-                connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
+                connection.exec_driver_sql("ANALYZE")  # the database does so automatically before long
 
 
 def read(url: str) -> Iterator[Sequence[Any]]:
-    """All rows by pages, with the driver alone."""
+    """Read all rows by pages, with the driver alone."""
     connection = connect(url)
     cursor = connection.cursor(**({} if url.startswith("sqlite") else {"binary": True}))
     position = 0
@@ -131,14 +131,15 @@ def read(url: str) -> Iterator[Sequence[Any]]:
 
 
 def decode(url: str) -> None:
-    """Reads all rows and decodes each."""
+    """Read and decode all rows."""
     for rows in read(url):
         for _, match_id, number, topic, state in rows:
             from_row(StoredEvent(match_id, number, topic, state))
 
 
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, float]:
-    """Seconds for a table; and how many times reading and decoding the slowest book takes, and all in one pass."""
+    """Return seconds for a table, and the ratio to reading and decoding of the slowest projection and of all in one
+    pass."""
     with construct(url) as referee:
         books = Books(referee, url)
         names = list(books.by_name)
@@ -166,7 +167,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

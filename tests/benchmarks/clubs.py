@@ -1,9 +1,9 @@
 """Clubs: pages of matches for a key, in a store of a hundred thousand matches and a thousand clubs.
 
-``python -m tests.benchmarks.clubs [MATCHES]``. Beside them the same page in a store of as many matches that are
-nobody's. A club has played from the first day to the last: of its matches half are for its members, a quarter are
-private, and a quarter public. One who holds a key is told of all public matches and of those of his own club. Where
-others use the machine as well, give all of it one processor: ``taskset -c 0 python -m tests.benchmarks.clubs``.
+``python -m tests.benchmarks.clubs [MATCHES]`` compares them with pages of a store with as many matches without clubs.
+A club has played from the first day to the last. Half of its matches are for its members, a quarter are private, and
+a quarter public. A key shows all public matches and those of its club. If other processes use the machine, give all
+of this one processor: ``taskset -c 0 python -m tests.benchmarks.clubs``.
 """
 
 import sys
@@ -41,19 +41,19 @@ MATCHES, CLUBS = 100_000, 1_000
 PLAYERS = 4
 NOT_PLAYING = PLAYERS + 1
 VISIBLE: tuple[Visibility, ...] = ("club", "private", "club", "public")
-"""In turn, who may see a club's matches."""
+"""Visibility of a club's matches, in turn."""
 LIMIT = 50
 LEAST = 0.667
-"""At most 1.5 times as long as without clubs."""
+"""Least ratio of the rates: at most 1.5 times as long as without clubs."""
 
 
 def club_id(number: int) -> UUID:
-    """Of a club; they stand in no order."""
+    """Return the id of a club; ids are in random order."""
     return UUID(bytes=sha256(f"club {number}".encode()).digest()[:16], version=4)
 
 
 def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
-    """Events of a club or a match as they are stored, a second apart."""
+    """Yield events of a club or a match as they are stored, a second apart."""
     prev = FIRST
     for number, event in enumerate(events, 1):
         row = row_of(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
@@ -62,7 +62,7 @@ def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
 
 
 def clubs(names: dict[int, str]) -> Iterator[Kept]:
-    """Each with five members, a key with all scopes, and one to play with for two of them."""
+    """Yield clubs, each with five members, a key with all scopes, and one to play with for two of them."""
     until = datetime.now(UTC) + timedelta(days=30)
     for number in range(CLUBS):
         club = club_id(number)
@@ -88,12 +88,12 @@ def clubs(names: dict[int, str]) -> Iterator[Kept]:
 
 
 def key_of(number: int, key: str) -> str:
-    """The text of a key."""
+    """Return the text of a key."""
     return written(club_id(number), key, sha256(f"{number} {key}".encode()).digest())
 
 
 def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
-    """One after another, nobody's or of all clubs in turn."""
+    """Yield matches one after the other, without clubs or of all clubs in turn."""
     opened = opening(players=PLAYERS, dealing="table", deal_ritual=False)
     members = tuple(range(1, PLAYERS + 1))
     players = tuple(f"M{member}" for member in members)
@@ -116,7 +116,7 @@ def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
 
 
 def stored(url: str, many: int, *, in_clubs: bool) -> None:
-    """A store with the matches, and books of them."""
+    """Make a store with the matches, and their projections."""
     with closing(Names(url)) as names:
         names.prepare()
         refs = names.put(club_id(0), None, [f"Member {one}" for one in range(1, NOT_PLAYING + 1)], kind="name")
@@ -134,11 +134,11 @@ PAGES = {
     "of his club": ("k1", f"&club={club_id(0)}"),
     "of his club, where he plays": ("k2", f"&club={club_id(0)}&member=1"),
 }
-"""The key that is shown, and what is asked for."""
+"""The key and the query of each list."""
 
 
 def page(connection: HTTPConnection, key: str, asked: str) -> dict[str, Any]:
-    """A page of matches for whoever holds a key; empty: none."""
+    """Return a page of matches for a key, or without one if it is empty."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     connection.request("GET", f"/v1/matches?limit={LIMIT}{asked}", headers=headers)
     answer = connection.getresponse()
@@ -149,8 +149,8 @@ def page(connection: HTTPConnection, key: str, asked: str) -> dict[str, Any]:
 
 
 def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]]:
-    """Of each list its name and pages a second, and those of the list without clubs that was asked for in turn with
-    it: so both services are as busy."""
+    """Yield each list's name, its pages a second, and those of the list without clubs. Both are requested in turn, so
+    that both services are equally busy."""
     with ExitStack() as services:
         here, there = (
             services.enter_context(
@@ -174,7 +174,7 @@ def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]
 
 
 def main(many: int = MATCHES) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with ExitStack() as open_parts:
         place = open_parts.enter_context(tempfile.TemporaryDirectory())

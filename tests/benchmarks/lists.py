@@ -1,8 +1,8 @@
-"""Lists: a page of an official's cases beside a page of matches, over HTTP, in a store of a hundred thousand cases.
+"""Lists: a page of an official's cases and a page of matches, over HTTP, in a store of a hundred thousand cases.
 
-``python -m tests.benchmarks.lists [CASES]``. All matches have the same official, who has all their cases: one of ten
-waits for a ruling, and what was ruled on is final, but for the time of an appeal that has passed. Where others use
-the machine as well, give all of it one processor: ``taskset -c 0 python -m tests.benchmarks.lists``.
+``python -m tests.benchmarks.lists [CASES]``. One official has the cases of all matches. One case in ten waits for a
+ruling; the other rulings are final, some only since the time for appeals has passed. If other processes use the
+machine, give all of this one processor: ``taskset -c 0 python -m tests.benchmarks.lists``.
 """
 
 import sys
@@ -30,7 +30,7 @@ from tests.stores import empty_database, running_postgres
 CASES = 100_000
 IN_A_MATCH = 10
 RARE = 1000
-"""So many cases to one that is ruled on by another rule."""
+"""Cases for each one that is decided by a different rule."""
 TOKEN = "of the official of all of them"
 DOCKET = "d" * 64
 """Stands for what each match has of the token."""
@@ -39,7 +39,8 @@ LEAST = 0.667
 
 
 def played(rule: str) -> list[Kept]:
-    """The rows of a match with ten cases: one waits, one is withdrawn, two are appealed, of which one is ruled on."""
+    """Return the rows of a match with ten cases: one waits, one is withdrawn, two are appealed, one of them is ruled
+    on."""
     hearing = Hearing().deal()
     first = hearing.history[0]
     hearing.history[0] = replace(
@@ -62,7 +63,7 @@ def played(rule: str) -> list[Kept]:
 
 
 def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
-    """The rows of so many cases: those of a match under other ids, in any order of the ids."""
+    """Yield the rows of ``cases`` cases: those of one match under different ids, in any order."""
     usual, rare = played("B42"), played("B11")
     for number in range(cases // IN_A_MATCH):
         match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
@@ -72,7 +73,7 @@ def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
 
 
 def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
-    """A page."""
+    """Request a page."""
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
     said = answer.read()
@@ -82,7 +83,7 @@ def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
 
 
 def measured(url: str) -> dict[str, float]:
-    """Pages a second of each list."""
+    """Return pages a second of each list."""
     with running(url) as process:
         connection = HTTPConnection(urlsplit(process.address).netloc)
         paths = {
@@ -114,7 +115,7 @@ def measured(url: str) -> dict[str, float]:
 
 
 def main(cases: int = CASES) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

@@ -1,10 +1,9 @@
 """Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
 
-Each client has a connection and a match of its own at a real table and sends its next act when the last one is
-answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``:
-only the tally is kept, and each act is the ``result`` of a whole deal; ``club``: it is the match of a club, and who
-sits in it acts with a key of his own. Prints one line of JSON: acts a second, median, 95th and 99th percentile of the
-answering time, and errors.
+Each client has a connection and a match at a real table, and sends its next act when the last is answered. Words
+after the seconds change this. ``bare``: no match is opened. ``keyed``: each act has an Idempotency-Key. ``tally``:
+each act is the ``result`` of a whole deal. ``club``: it is a club's match, and its players act with their keys.
+Prints one line of JSON: acts a second, median, 95th and 99th percentile of the response time, and errors.
 """
 
 import asyncio
@@ -32,11 +31,11 @@ from tests.tallied import deals_of, sheet_of
 ACTS = 6000
 PLAYERS = 4
 POINTS = 90_000
-"""So many that nobody gets to zero and the matches go on."""
+"""Points at the start: enough that no player reaches zero and the matches continue."""
 
 
 def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
-    """A long match: its opening, and then seat and body of each act; each with the events that it makes."""
+    """Return a long match: its opening, and then seat, body and events of each act."""
     rules, chance = RULESETS[KORTOXEN], random.Random(7)
     opened = opening(
         players=PLAYERS, dealing="table", enforcement="refuse", points=(POINTS,) * PLAYERS, deal_ritual=False
@@ -59,13 +58,13 @@ def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
 
 
 def script() -> list[tuple[int, bytes]]:
-    """Seat and body of the acts of a long match."""
+    """Return seat and body of the acts of a long match."""
     return [(seat, body) for seat, body, _ in islice(game(), 1, 1 + ACTS)]
 
 
 def sheets() -> list[tuple[int, bytes]]:
-    """The seat that writes and the body of a result for each deal of that match, over and over: the dealer after the
-    last is the dealer of the first."""
+    """Yield the seat that writes and the body of a result for each deal of that match, without end: the dealer after
+    the last is the dealer of the first."""
     rules = RULESETS[KORTOXEN]
     deals = [deal for deal, _ in deals_of([event for *_, events in islice(game(), 1, 1 + ACTS) for event in events])]
     while _dealer(deals[-1]) != PLAYERS - 1:
@@ -81,7 +80,7 @@ def _dealer(deal: list[Event]) -> int:
 
 
 class Client(asyncio.Protocol):
-    """One connection: a request out, its answer in."""
+    """A connection that sends a request and reads its answer."""
 
     def __init__(self) -> None:
         self._buffer = b""
@@ -107,14 +106,14 @@ class Client(asyncio.Protocol):
             self._answer.set_result((int(head[9:12]), body))
 
     async def send(self, request: bytes) -> tuple[int, bytes]:
-        """Status and body of the answer."""
+        """Send a request. Return status and body of the answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self.transport.write(request)
         return await self._answer
 
 
 def post(path: str, body: bytes, token: str = "") -> bytes:
-    """A request as it goes over the wire."""
+    """Return a request as bytes."""
     authorization = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -136,14 +135,15 @@ FOUNDING = {"name": "Knackarna", "currencies": ["SEK"], "timezone": "Europe/Stoc
 
 
 async def made(client: Client, path: str, asked: Any, shown: str = "") -> Any:
-    """What is answered where something has been made."""
+    """Send a creating request and return its answer."""
     status, body = await client.send(post(path, json.dumps(asked).encode(), shown))
     assert status == 201, body
     return json.loads(body)
 
 
 async def founded(client: Client) -> tuple[str, str, list[str]]:
-    """A club with an evening: its id, its founder's key, and by seat the key of a member to play with."""
+    """Found a club with an evening. Return its id, its founder's key, and by seat the key of a member to play
+    with."""
     club = await made(client, "/v1/clubs", FOUNDING)
     acts, founder = f"/v1/clubs/{club['id']}/acts", club["key"]["secret"]
     until, keys = (datetime.now(UTC) + timedelta(days=1)).isoformat(), []
@@ -160,14 +160,14 @@ async def founded(client: Client) -> tuple[str, str, list[str]]:
 
 
 class Turn:
-    """When all begin, and when they end: after so many ``seconds``, or when they are told to."""
+    """A common start, and an end after ``seconds`` or on request."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.begin, self.ended = seconds, asyncio.Event(), False
 
 
 async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) -> Any:
-    """Plays a match; the answering times and the number of errors."""
+    """Play a match. Return the response times and the number of errors."""
     loop = asyncio.get_running_loop()
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
@@ -198,7 +198,7 @@ async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) ->
 async def run(
     port: int, clients: int, seconds: float, how: str, meanwhile: Coroutine[Any, Any, Any] | None = None
 ) -> dict[str, float]:
-    """All clients at once, for so long, or until what is done ``meanwhile`` has been."""
+    """Run all clients at once for ``seconds``, or until ``meanwhile`` is done."""
     acts, turn = sheets() if how == "tally" else script(), Turn(seconds)
     playing = [asyncio.create_task(one(port, acts, turn, how)) for _ in range(clients)]
     await asyncio.sleep(0.5 + clients / 100)

@@ -1,8 +1,7 @@
-"""What others notice of one long match: ``python -m tests.benchmarks.long_match``.
+"""The effect of a long match on other clients: ``python -m tests.benchmarks.long_match``.
 
-Somebody fills a tally, and then has an entry about its first deal decided and a ruling on it previewed without end,
-both at once. By turns with that and without it eight others play matches of their own, and the health of the service
-is asked for twenty times a second.
+A client fills a tally, and then repeats two requests at once: it corrects the first deal and previews a ruling on it.
+With and without that, in turn, eight others play their matches, and health is requested twenty times a second.
 """
 
 import asyncio
@@ -24,14 +23,14 @@ from tests.benchmarks.load import Client, run
 from tests.benchmarks.measure import floor, table
 
 DEALS = 1500
-"""Of some twelve events each."""
+"""Deals, each of some twelve events."""
 CLIENTS = 8
 SECONDS = 6.0
 ROUNDS = 3
 HEALTH_SECONDS = 0.05
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HEALTH_MS = 50
-"""The 95th percentile that is allowed on a machine where it is 8 ms without the long match."""
+"""Largest 95th percentile, on a machine with 8 ms without the long match."""
 USUAL_MS = 8
 
 
@@ -49,7 +48,7 @@ def entry(seat: int, second: int, third: int) -> dict[str, Any]:
 
 
 def work(port: int) -> None:
-    """Fill a match, and when somebody says so work at it until this process is ended."""
+    """Fill a match, and work on it when asked to, until this process is ended."""
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
         match = fill(client, DEALS)
         print(match.version(), flush=True)
@@ -68,7 +67,7 @@ def _again_and_again(match: Table, path: str, body: dict[str, Any], who: int | s
 
 
 async def health(port: int) -> float:
-    """Return the 95th percentile, in milliseconds, of how long health takes to be told."""
+    """Return the 95th percentile of health's response time in milliseconds."""
     _, client = await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port)
     took, until = [], time.perf_counter() + SECONDS
     while (sent := time.perf_counter()) < until:

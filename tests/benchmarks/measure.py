@@ -6,7 +6,7 @@ from statistics import median
 
 ROUNDS = 5
 SHORT = 0.001, 500
-"""Seconds and rounds for pages: one or two of each in turn, so what slows the machine down meets them all."""
+"""Seconds and rounds for pages: a few of each in turn, so that a slow moment of the machine affects all."""
 
 
 def rate(work: Callable[[], int], seconds: float = 1.0, clock: Callable[[], float] = time.perf_counter) -> float:
@@ -37,7 +37,7 @@ def side_by_side(
 
 
 def table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
-    """Prints figures in columns."""
+    """Print figures in columns."""
     print(f"\n{title}")
     cells = [header, *[tuple(_cell(value) for value in row) for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
@@ -53,7 +53,7 @@ def _cell(value: object) -> str:
 
 
 def floor(name: str, value: float, least: float) -> bool:
-    """Prints whether a figure reaches its floor."""
+    """Print whether a figure reaches its floor."""
     reached = value >= least
     print(f"  {'reached' if reached else 'MISSED '}  {name}: {value:,.3f} (floor {least:,})")
     return reached

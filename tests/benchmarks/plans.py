@@ -1,6 +1,6 @@
-"""Settling up: the plan of 16 members, for which all subsets of them are gone through, and of a thousand.
+"""Settling up: the plan of 16 members, by all their subsets, and of a thousand.
 
-``python -m tests.benchmarks.plans``. What it is held against is a second: somebody waits for it.
+``python -m tests.benchmarks.plans``. The limit is a second, since a user waits for the plan.
 """
 
 import random
@@ -16,20 +16,20 @@ LEAST = 1.0
 
 
 def balances(members: int, seed: int) -> dict[int, int]:
-    """Balances of so many members that need no club, in whole kronor up to 500."""
+    """Return balances of ``members`` members without the club, in whole kronor up to 500."""
     chance = random.Random(seed)
     some = {member: 100 * chance.randint(1, 500) * chance.choice((-1, 1)) for member in range(1, members)}
     return {**some, members: -sum(some.values())}
 
 
 def planned(members: int) -> Callable[[], int]:
-    """Makes one plan for so many."""
+    """Return a function that makes one plan for ``members`` members."""
     of = balances(members, seed=7)
     return lambda: bool(plan(of, "bench").payments)
 
 
 def main() -> bool:
-    """Whether each plan is made within a second."""
+    """Return whether each plan is made within a second."""
     rates = side_by_side({str(members): planned(members) for members in (8, EXACT_MAX, MEMBERS)})
     table("Plans of payments", ("members", "plans/s"), list(rates.items()))
     reached = [floor(f"plans/s of {members} members", rate, LEAST) for members, rate in rates.items()]

@@ -1,8 +1,8 @@
-"""Play-outs: whole deals of random legal acts, beside open_spiel and pokerkit.
+"""Play-outs: whole deals of random legal acts, compared with open_spiel and pokerkit.
 
-All are driven alike: ask for the legal acts, ``random.choice`` one, do it. The deals are played to the last trick,
-rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two. Cards are dealt
-as at a real table; those of Kortoxen are shuffled within the measured time, as open_spiel's are.
+All are driven in the same way: list the legal acts, ``random.choice`` one, do it. Deals are played to the last trick,
+in rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two. Cards are
+dealt as at a real table. Those of Kortoxen are shuffled within the measured time, as open_spiel's are.
 """
 
 import random
@@ -24,7 +24,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int]:
-    """Plays one deal from its dealing to its score; the state after it and how many acts it took."""
+    """Play one deal from its dealing to its score. Return the state after it and the number of acts."""
     take, legal, to_act = rules.take, rules.legal, rules.to_act
     table, choice = state.table, chance.choice
     hands = [()] * table.seats
@@ -43,7 +43,7 @@ def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int
 
 
 def of_ruleset(key: str, players: int) -> tuple[Callable[[], int], Callable[[], int]]:
-    """Two works that play the same deals: one counts acts, one counts deals."""
+    """Return two functions that play the same deals: one counts acts, one counts deals."""
     rules = RULESETS[key]
     options = {"deal_ritual": False, "rodskagg_stop_at_first_loss": False}
     start = rules.start(opening(ruleset=key, players=players, dealing="table", enforcement="refuse", **options))
@@ -73,7 +73,7 @@ LONG, SHORT = 500, 10
 
 
 class Dealing:
-    """A ruleset at a real table, with deals made ready as the house would have made them."""
+    """A ruleset at a real table, with deals prepared as the house would deal them."""
 
     def __init__(self, key: str, many: int = 200) -> None:
         self.rules = rules = RULESETS[key]
@@ -101,7 +101,7 @@ class Dealing:
         return {"hands": dealt.hands, "stock": stock or None, "widow": dealt.widow or None, "turn_up": dealt.turn_up}
 
     def one(self, state: Any, version: int, chance: random.Random, bold: bool = True) -> tuple[Any, int, int]:
-        """Plays one deal; the state after it, the version, and how many acts it took."""
+        """Play one deal. Return the state after it, the version, and the number of acts."""
         rules, choose = self.rules, chance.choice
         take, legal, to_act = rules.take, rules.legal, rules.to_act
         act: Any = Deal(seat=state.table.dealer, **choose(self.cards))
@@ -120,7 +120,7 @@ class Dealing:
 
 
 def of_any(key: str, what: int) -> Callable[[], int]:
-    """A work that plays first deals of matches and counts acts (2) or, each as one, deals (0)."""
+    """Return a function that plays first deals of matches, and counts acts (2) or each deal as one (0)."""
     dealing, chance = Dealing(key), random.Random(1)
 
     def work() -> int:
@@ -131,7 +131,8 @@ def of_any(key: str, what: int) -> Callable[[], int]:
 
 
 def of_long_match(key: str) -> tuple[Callable[[], int], Callable[[], int]]:
-    """Works that count the acts of ten deals: those at the beginning of a match, and those after 500 others."""
+    """Return functions that count the acts of ten deals: those at the start of a match, and those after 500
+    others."""
     dealing = Dealing(key)
     state, version, chance = dealing.start, 1, random.Random(2)
     for _ in range(LONG):
@@ -152,7 +153,7 @@ def of_long_match(key: str) -> tuple[Callable[[], int], Callable[[], int]]:
 
 
 def of_open_spiel(name: str) -> Callable[[], int]:
-    """Actions of open_spiel's game, its dealing of single cards included."""
+    """Return a function that counts actions of open_spiel's game, including its dealing of single cards."""
     import pyspiel
 
     game, chance = pyspiel.load_game(name), random.Random(1)
@@ -168,7 +169,8 @@ def of_open_spiel(name: str) -> Callable[[], int]:
 
 
 def of_pokerkit() -> Callable[[], int]:
-    """Actions of a no-limit hold'em hand for four in pokerkit: fold, check or call, least and greatest raise."""
+    """Return a function that counts actions of a no-limit hold'em hand for four in pokerkit: fold, check or call,
+    least and greatest raise."""
     from pokerkit import Automation, NoLimitTexasHoldem
 
     chance = random.Random(1)
@@ -198,7 +200,7 @@ def of_pokerkit() -> Callable[[], int]:
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     key = "rodskagg-kortoxen"
     works = {f"{key}, {players} players": of_ruleset(key, players)[0] for players in (3, 4, 5)}
     works |= {f"{other}, {PLAYERS[other]} players": of_any(other, 2) for other in RULESETS if other != key}

@@ -1,4 +1,4 @@
-"""Ledger and log: rebuilt beside reading the same rows, acts with them and without, and a proof beside a protocol.
+"""Ledger and log: rebuilds compared with reading the same rows, acts with and without them, and a proof of an event.
 
 ``python -m tests.benchmarks.proofs [EVENTS]``.
 """
@@ -22,7 +22,7 @@ from api.runtime.projections import Books, all_books, every_book, log_of
 from api.runtime.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from projections.follow.page import Log
 from projections.follow.projection import REBUILD_PAGE
 from referee.log.notes import SigningKey
@@ -46,8 +46,8 @@ KEY = SigningKey("bench.example/log", bytes(32))
 
 
 def rebuilt(url: str, events: int, where: str) -> list[bool]:
-    """Both books, beside reading the same rows as the store gives them to everybody; the table also has what a
-    follower needs for them, who makes no object of each row, and the bare driver."""
+    """Rebuild both projections, and read the same rows from the store. The table also shows a follower's reading,
+    which makes no object of a row, and the bare driver's."""
     with construct(url) as referee:
         books, log = Books(referee, url), log_of(referee)
 
@@ -90,8 +90,8 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
 
 
 def acts(urls: Sequence[str], where: str) -> list[bool]:
-    """Acts a second, decided and stored one after the other, while books are followed: with both and without, each
-    in a store of its own. They take turns, and the next one waits until the books have come to the end."""
+    """Return the acts a second, decided and stored one after the other, with and without both projections being
+    followed, each in a separate store. The stores take turns, and the next turn waits for the projections."""
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(followed(url, books))
@@ -114,8 +114,8 @@ def acts(urls: Sequence[str], where: str) -> list[bool]:
 
 
 @contextmanager
-def followed(url: str, books: Sequence[Book]) -> Iterator[tuple[Desk, Follower, Log]]:
-    """A desk over a store, which these books follow."""
+def followed(url: str, books: Sequence[Projection]) -> Iterator[tuple[Desk, Follower, Log]]:
+    """Yield a desk over a store, which these projections follow."""
     engine = engine_for(url)
     with construct(url) as referee:
         log = log_of(referee)
@@ -129,7 +129,7 @@ def followed(url: str, books: Sequence[Book]) -> Iterator[tuple[Desk, Follower, 
 
 
 def proofs(url: str, place: Path, where: str) -> list[bool]:
-    """Over HTTP, in memory: the proof of an event beside the protocol of the match."""
+    """Measure the proof of an event beside the protocol of its match, over HTTP in memory."""
     settings = Settings(database_url=url, log_key=KEY.written, log_file=str(place / f"{where}.note"))
     app = create_app(settings)
     with TestClient[Litestar](app) as client:
@@ -160,7 +160,7 @@ def proofs(url: str, place: Path, where: str) -> list[bool]:
 
 
 def main(events: int = EVENTS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached: list[bool] = []
     with tempfile.TemporaryDirectory() as name, running_postgres() as server, empty_database(server) as postgres:
         for where, url in (("SQLite", f"sqlite:///{name}/knacka.db"), ("PostgreSQL", postgres)):

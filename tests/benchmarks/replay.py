@@ -31,7 +31,7 @@ EVENTS = 1000
 
 
 def long_history() -> list[StoredEvent]:
-    """The rows of a match that goes on for 1,000 events."""
+    """Return the rows of a match that continues for 1,000 events."""
     rules, chance = RULESETS["rodskagg-kortoxen"], random.Random(3)
     opened_ = opening(players=4, enforcement="refuse", points=(90,) * 4, deal_ritual=False)
     state, history = rules.start(opened_), [opened_]
@@ -50,7 +50,7 @@ def long_history() -> list[StoredEvent]:
 
 
 def cold(url: str, rows: Sequence[StoredEvent]) -> tuple[float, float]:
-    """Loads a second of the 1,000-event match from a store: without a snapshot, and with one."""
+    """Return the loads a second of the 1,000-event match from a store, without and with a snapshot."""
     with construct(url) as referee:
         referee.recorder.insert_events(rows)
         match_id = UUID(int=7)
@@ -65,8 +65,8 @@ def cold(url: str, rows: Sequence[StoredEvent]) -> tuple[float, float]:
 
 
 def growth() -> tuple[float, float]:
-    """Acts/s at the desk in the first deal of a match, which is dealt and voided again and again, and after 1,000
-    events of it."""
+    """Return the acts a second at the desk in the first deal of a match, which is dealt and voided repeatedly, and
+    after 1,000 events of it."""
     with tempfile.TemporaryDirectory() as place, construct(f"sqlite:///{place}/knacka.db") as referee:
         desk = Desk(referee, committed=lambda recorded: None)
         young = opened(desk, enforcement="penalise", deal_ritual=False)
@@ -87,11 +87,11 @@ def growth() -> tuple[float, float]:
 
 
 DEALS = 200
-"""Of the match that is corrected."""
+"""Deals of the match that is corrected."""
 
 
 def played(key: str, deals: int, seed: str) -> list[Recorded]:
-    """The history of a match of so many deals, which officials attend to; of fewer where it ends before."""
+    """Return the history of an attended match of ``deals`` deals, or fewer if it ends before."""
     rules, chance = RULESETS[key], random.Random(seed)
     points = (90_000,) * 4 if key.startswith("rodskagg") else None
     options = {"target_score": 10_000} if key == "kalabrias" else {}
@@ -116,7 +116,8 @@ def played(key: str, deals: int, seed: str) -> list[Recorded]:
 
 
 def correcting(key: str) -> tuple[int, float, float]:
-    """Deals of a match; times a second it is folded, and its first deal corrected, on which all others hang."""
+    """Return the deals of a match, and how often a second it is folded, and its first deal corrected, on which all
+    others depend."""
     history, rules = played(key, DEALS, "one"), RULESETS[key]
     other = [one.event for one in played(key, 1, "another")]
     first = next(place for place, one in enumerate(other) if one.TOPIC in ("pot/staked", "deal/dealt"))
@@ -141,7 +142,7 @@ def correcting(key: str) -> tuple[int, float, float]:
 
 
 def main() -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     rows = long_history()
 
     def decode() -> int:

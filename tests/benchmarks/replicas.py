@@ -1,6 +1,6 @@
-"""Two services over one PostgreSQL: acts that come through either of them at random, beside each match through one.
+"""Two services over one PostgreSQL: acts sent to either at random, compared with each match sent to one.
 
-``python -m tests.benchmarks.replicas [ROUNDS]``. Each client plays a match of its own, with so many events behind it.
+``python -m tests.benchmarks.replicas [ROUNDS]``. Each client plays a match with the same number of earlier events.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ SECONDS = 4.0
 EVENTS = (1000, 4000)
 LEAST = 0.6
 ROWS = 5000
-"""In one statement, so that the server is not silent for long."""
+"""Rows per statement, so that the server is never silent for long."""
 
 Script = list[tuple[int, bytes]]
 
 
 def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[StoredEvent], Script]:
-    """The rows of as many matches as there are ids, each at least so long, and the acts that may follow."""
+    """Yield the rows of a match for each id, of at least this length, and the acts that may follow."""
     tokens = tuple(sha256(f"{seat}".encode()).hexdigest() for seat in range(PLAYERS))
     rows: list[StoredEvent] = []
     played = list(islice(game(), events + ACTS))
@@ -64,7 +64,7 @@ def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[Store
 async def one(
     ports: Sequence[int], match_id: UUID, acts: Script, begin: asyncio.Event, keyed: bool
 ) -> tuple[int, int]:
-    """Plays a match through services chosen at random; the number of acts and of errors."""
+    """Play a match through services chosen at random. Return the number of acts and of errors."""
     loop, chance = asyncio.get_running_loop(), random.Random(match_id.int)
     clients = [(await loop.create_connection(Client, "127.0.0.1", port))[1] for port in ports]
     path = f"/v1/matches/{match_id}/acts"
@@ -85,7 +85,7 @@ async def one(
 
 
 async def run(ports: Sequence[int], ids: Sequence[UUID], acts: Script, sticky: bool, keyed: bool) -> float:
-    """Acts a second of all clients together."""
+    """Return the acts a second of all clients together."""
     begin = asyncio.Event()
     playing = [
         asyncio.create_task(one([ports[place % 2]] if sticky else ports, match_id, acts, begin, keyed))
@@ -100,7 +100,7 @@ async def run(ports: Sequence[int], ids: Sequence[UUID], acts: Script, sticky: b
 
 
 def main(rounds: int = 1) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     figures: dict[tuple[int, bool, bool], list[float]] = {}
     with running_postgres(DURABLE) as server:
         for _ in range(rounds):

@@ -1,9 +1,9 @@
-"""The service under load, as it is or with one thing left out: ``… -m tests.benchmarks.server VARIANT URL PORT``.
+"""The service under load, complete or with one part left out: ``… -m tests.benchmarks.server VARIANT URL PORT``.
 
-``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
+``knacka``: complete. ``nothing``: the same app and route, but the store stores nothing. ``save``: no queue; each
 request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
-once, without the referee. ``limited``: as it is, with limits that hold on this machine too and are never reached;
-``guarded``: with limits that guessed tokens reach; ``public``: with the limits of a service that is open to all.
+once, without the referee. ``limited``: complete, with limits that apply on this machine too and are never reached;
+``guarded``: with limits that a client guessing tokens reaches; ``public``: with the limits of a public service.
 """
 
 import logging
@@ -35,7 +35,7 @@ LIMITED: dict[str, dict[str, Any]] = {
 
 
 def keeping_nothing(url: str, **settings: Any) -> Referee:
-    """A store that is told everything and keeps nothing."""
+    """Return a store that accepts everything and stores nothing."""
     referee = construct(url, **settings)
 
     def insert_nothing(stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
@@ -47,7 +47,7 @@ def keeping_nothing(url: str, **settings: Any) -> Referee:
 
 
 class SavingDesk(Desk):
-    """Decides each request by itself in a thread and stores it with the library's ``save()``."""
+    """Decides each request alone in a thread and stores it with the library's ``save()``."""
 
     def __init__(self, referee: Referee, **kwargs: Any) -> None:
         super().__init__(referee, **kwargs)
@@ -73,20 +73,20 @@ class SavingDesk(Desk):
 
 
 def construct_for_threads(url: str, **settings: Any) -> Referee:
-    """The library's own recorder, and its pool, large enough that no thread waits for a connection."""
+    """Return the library's own recorder with a pool so large that no thread waits for a connection."""
     theirs = {"PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_POOL_SIZE": "10"}
     return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS), **settings})
 
 
 @post("/v1/matches/{match:uuid}/acts")
 async def answer_at_once(request: Request[Any, Any, Any], match: UUID) -> ASGIResponse:
-    """What a route costs that only reads the body."""
+    """Read the body and answer: the cost of a route alone."""
     await request.body()
     return ASGIResponse(body=b'{"version":1,"events":[]}', status_code=201, media_type="application/json")
 
 
 def app_of(variant: str, url: str) -> Litestar:
-    """The app of a variant."""
+    """Return the app of a variant."""
     parts: Any = api.app
     if variant == "nothing":
         parts.construct = keeping_nothing

@@ -1,13 +1,14 @@
-"""A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
-which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 forged bundles
-of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
-and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`); and 1,000 forged
-shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`); and 40,000 pairs of matches
-over HTTP, in services whose answers may not differ in a byte (:mod:`tests.api.twins`); and 60 seconds of all
-attackers beside honest clients (:mod:`tests.benchmarks.attackers`).
+"""A million random deals of each ruleset with all their invariants: ``make soak``.
+
+Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.interference`). 10,000 forged
+bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect (:mod:`tests.log.proving`). 2,000
+edits of a club's rows, which an audit must detect (:mod:`tests.api.audited`). 1,000 forged shuffles, which
+``openapi/shuffle.py`` must detect (:mod:`tests.shuffles`). 40,000 pairs of matches over HTTP, in services whose
+answers may not differ in a byte (:mod:`tests.api.twins`). And 60 seconds of all attackers beside honest clients
+(:mod:`tests.benchmarks.attackers`).
 
 ``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--twins N]
-[--attack SECONDS] [--seed N] [RULESET ...]``; the seed of a part that fails is told.
+[--attack SECONDS] [--seed N] [RULESET ...]``; the seed of a failed part is printed.
 """
 
 import argparse
@@ -45,17 +46,17 @@ TWINS = 40_000
 TWINS_PART = 100
 """Pairs of matches in one pair of stores."""
 PART = 10_000
-"""Deals in one part: what a process plays before it tells."""
+"""Deals in one part: those that a process plays before it reports."""
 
 
 def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
-    """Deals and seed of each part."""
+    """Yield deals and seed of each part."""
     for number, begun in enumerate(range(0, deals, PART)):
         yield min(PART, deals - begun), seed + number
 
 
 def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
-    """Plays the deals of a ruleset, and says how far it has come; whether all held."""
+    """Play the deals of a ruleset and report the progress. Return whether all invariants held."""
     met, failed, begun, told = Counter[str](), 0, time.monotonic(), 0.0
     with ProcessPoolExecutor(processes) as pool:
         work = {pool.submit(play_out, ruleset, many, part): part for many, part in parts(deals, seed)}
@@ -77,14 +78,14 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
 
 
 def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
-    """Plays these pairs, half of them with officials; in how many of them the two worlds were two."""
+    """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
         (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
     )
 
 
 def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -> bool:
-    """Plays so many pairs, of every combination alike; whether nobody could tell any two worlds apart."""
+    """Play ``pairs`` pairs, equally of every combination. Return whether no two worlds could be distinguished."""
     kinds = [one for one in COMBINATIONS if one[0] in keys and one not in NOTHING_HIDDEN]
     seeds = range(seed, seed + -(-pairs // len(kinds)))
     differed, failed, begun = 0, 0, time.monotonic()
@@ -129,7 +130,7 @@ def twin_services(tries: int, seed: int, processes: int) -> bool:
 
 
 def bundles(tries: int, seed: int) -> bool:
-    """Breaks so many bundles of a signed log, each in one place; whether every one was found."""
+    """Damage ``tries`` bundles of a signed log in one place each. Return whether each was detected."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
         settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.written, log_seconds=86_400)
@@ -143,7 +144,7 @@ def bundles(tries: int, seed: int) -> bool:
 
 
 def audits(tries: int, seed: int) -> bool:
-    """Edits the rows of a club, so many times in one place; whether every edit was found."""
+    """Edit the rows of a club ``tries`` times, each in one place. Return whether each edit was detected."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
         place = Path(name) / "original"
@@ -159,7 +160,7 @@ def audits(tries: int, seed: int) -> bool:
 
 
 def forged_shuffles(tries: int, seed: int) -> bool:
-    """Forge so many shuffles; return whether each was found, and every honest match is fair."""
+    """Forge ``tries`` shuffles. Return whether each was detected, and each honest match is fair."""
     begun, met = time.monotonic(), Counter(tried(tries, seed))
     wrong = {kind: many for (kind, is_fair), many in met.items() if is_fair != (kind == "honest")}
     for kind, many in wrong.items():
@@ -170,11 +171,11 @@ def forged_shuffles(tries: int, seed: int) -> bool:
 
 
 def main() -> int:
-    """The exit code."""
+    """Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
     parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="of indistinguishable worlds, in all")
     parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
     parser.add_argument("--clubs", type=int, default=CLUBS, help="edited in one place")
     parser.add_argument("--shuffles", type=int, default=SHUFFLES, help="forged")

@@ -1,7 +1,7 @@
-"""Statements of account of clubs: of a hundred thousand postings beside a hundred.
+"""Statements of clubs' accounts: of a hundred thousand postings compared with a hundred.
 
 ``python -m tests.benchmarks.statements [POSTINGS]``. In one store two clubs have played matches for money, all with
-member 1; what is read is the last page of the account, the first and the balances, as JSON.
+member 1. The last and the first page of that account, and the balances, are read as JSON.
 """
 
 import sys
@@ -35,17 +35,17 @@ from tests.stores import empty_database, running_postgres
 POSTINGS, FEW = 100_000, 100
 LIMIT = 50
 LEAST = 0.667
-"""At most 1.5 times as long."""
+"""Least ratio of the rates: at most 1.5 times as long."""
 WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300, -100, -200))
 
 
 def key_of(club: UUID) -> str:
-    """The founder's key."""
+    """Return the founder's key."""
     return written(club, "k1", club.bytes * 2)
 
 
 def founding(club: UUID) -> ClubFounded:
-    """A club whose founder's key is good for a year."""
+    """Return a club whose founder's key is good for a year."""
     return ClubFounded(
         name="Knackarna",
         currencies=("SEK",),
@@ -57,7 +57,7 @@ def founding(club: UUID) -> ClubFounded:
 
 
 def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
-    """A club that has played so many matches, and its rows."""
+    """Return a club with ``matches`` matches, and its rows."""
     club = UUID(bytes=sha256(f"{matches}".encode()).digest()[:16], version=4)
     joined = [MemberJoined(member=member, name=ref(member)) for member in (1, 2, 3)]
     founded = founding(club)
@@ -76,7 +76,7 @@ def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
 
 
 def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
-    """Answers a second, by what is read and of how many postings."""
+    """Return answers a second, by list and number of postings."""
     with TestClient[Litestar](create_app(Settings(database_url=url))) as client:
 
         def read(club: UUID, path: str) -> int:
@@ -102,7 +102,7 @@ def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
 
 
 def main(postings: int = POSTINGS) -> bool:
-    """Prints the figures; whether all floors are reached."""
+    """Print the figures. Return whether all floors are reached."""
     reached = []
     with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
         for where, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):

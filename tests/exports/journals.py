@@ -1,4 +1,4 @@
-"""Journals of every kind: what no club would write is among them, and what no program should trip over."""
+"""Journals of every kind, including ones that no club would write but programs must read."""
 
 import datetime
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ texts = st.one_of(
     st.text(max_size=30),
     st.text("ABCÅÄÖåäöéøłþŽ€ –’你אب", min_size=1, max_size=20),
 )
-"""Of users: with what some program takes for something, with anything at all, with letters of many languages."""
+"""Users' texts: with characters special to some program, with any characters, with letters of many languages."""
 
 
 def amounts(parts: int) -> st.SearchStrategy[list[int]]:
-    """So many amounts that add up to 0."""
+    """Generate ``parts`` amounts that add up to 0."""
     some = st.one_of(st.integers(-1000, 1000), st.integers(-AMOUNT_MAX, AMOUNT_MAX))
     cuts = st.lists(some, min_size=parts - 1, max_size=parts - 1)
     return cuts.map(lambda cuts: [after - before for before, after in pairwise([0, *cuts, 0])])
@@ -48,14 +48,14 @@ def amounts(parts: int) -> st.SearchStrategy[list[int]]:
 
 @st.composite
 def spread(draw: st.DrawFn, accounts: Sequence[str]) -> list[tuple[str, int]]:
-    """Some of the accounts, each with an amount, and nothing left over."""
+    """Generate amounts for some of the accounts that add up to 0."""
     chosen = draw(st.lists(st.sampled_from(accounts), min_size=2, max_size=5, unique=True))
     return list(zip(chosen, draw(amounts(len(chosen))), strict=True))
 
 
 @st.composite
 def journals(draw: st.DrawFn) -> Journal:
-    """A journal over some days, in one, two or three currencies; what stands on each account in the end is right."""
+    """Generate a journal over some days, in one to three currencies, with correct closing balances."""
     currencies = draw(st.sampled_from([("SEK",), ("EUR",), ("SEK", "EUR"), ("NOK", "SEK", "EUR")]))
     members = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=MEMBERS_MAX, unique=True))
     accounts = [*OWN, *(f"member:{member}" for member in members)]
@@ -101,7 +101,7 @@ def journals(draw: st.DrawFn) -> Journal:
 
 
 def entry(number: int, day: int, kind: str, postings: dict[str, int], text: str = "") -> JournalEntry:
-    """An entry in SEK of January 2026."""
+    """Return an entry in SEK of January 2026."""
     return JournalEntry(
         number=number,
         date=datetime.date(2026, 1, day),

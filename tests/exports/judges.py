@@ -1,4 +1,4 @@
-"""What hledger, ledger and beancount say of a file: nothing, or what is wrong with it."""
+"""Checks of a file by hledger, ledger and beancount: an empty text, or their errors."""
 
 from beancount import loader
 
@@ -6,17 +6,17 @@ from tests import programs
 
 
 def hledger(file: bytes) -> str:
-    """All that a strict reading minds, balance assertions among it, and dates out of order."""
+    """Return the errors of a strict reading, which checks balance assertions and the order of dates."""
     return _said(file, "hledger", "-f", "-", "check", "--strict", "ordereddates")
 
 
 def ledger(file: bytes) -> str:
-    """Everything that is not declared is an error."""
+    """Return the errors of a reading in which each undeclared name is one."""
     return _said(file, "ledger", "--pedantic", "-f", "-", "balance")
 
 
 def beancount(file: bytes) -> str:
-    """What bean-check does."""
+    """Return the errors that bean-check reports."""
     _, errors, _ = loader.load_string(file.decode())
     return "\n".join(error.message for error in errors)
 
@@ -27,4 +27,4 @@ def _said(file: bytes, program: str, *options: str) -> str:
 
 
 JUDGES = {"hledger": ("hledger", hledger), "ledger": ("hledger", ledger), "beancount": ("beancount", beancount)}
-"""By program: the export that it reads, and how it is asked."""
+"""The export that each program reads, and the check, by program."""

@@ -1,7 +1,6 @@
-"""A strict reader of SIE 4I, after the standard's edition 4B: what it cannot take is :class:`NotSie`.
+"""A strict reader of SIE 4I, after the standard's edition 4B: any deviation raises :class:`NotSie`.
 
-The standard lets a program pass over records that it does not know and fields that it has no use for; this one takes
-neither.
+The standard lets a program skip unknown records and unused fields; this reader accepts neither.
 """
 
 import re
@@ -10,9 +9,9 @@ from datetime import date, datetime
 from decimal import Decimal
 
 FIELD = re.compile(r'"((?:[^"\\]|\\")*)"|(\{[^{}]*\})|([^\s"{}\\]+)')
-"""In quotation marks, where only the mark itself is escaped; a list of objects; or bare."""
+"""A field: in quotation marks, of which only the mark itself is escaped; a list of objects; or bare."""
 HEAD = ("#FLAGGA", "#PROGRAM", "#FORMAT", "#GEN", "#SIETYP", "#FNAMN", "#VALUTA")
-"""The records that come first, once each, in this order."""
+"""The first records, once each, in this order."""
 
 
 class NotSie(ValueError):
@@ -45,7 +44,8 @@ class File:
 
 
 def read(data: bytes) -> File:
-    """The file, all of it understood, its vouchers even and its accounts and objects declared before their use."""
+    """Read a file. Raises if a part is unknown, a voucher is uneven, or an account or object is used before its
+    declaration."""
     text = data.decode("cp437")
     if not text.endswith("\r\n") or re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n", text):
         raise NotSie("lines end in CR LF, and there are no other control characters")
@@ -66,7 +66,7 @@ def read(data: bytes) -> File:
 
 
 def fields_of(line: str) -> list[str]:
-    """The fields of a line, with one blank between them. A list of objects keeps its braces."""
+    """Return the fields of a line, which are separated by one blank. A list of objects keeps its braces."""
     found, place = [], 0
     while place <= len(line):
         match = FIELD.match(line, place)

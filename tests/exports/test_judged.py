@@ -1,6 +1,6 @@
-"""Real programs take our files: hledger, ledger and beancount, each of many journals.
+"""Real programs accept the files: hledger, ledger and beancount, for many journals each.
 
-JOURNALS=10000 has them judge so many; `make soak` does.
+JOURNALS=10000 sets their number; `make soak` uses that.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.exports.journals import EMPTY, EXAMPLE, journals
 from tests.exports.judges import JUDGES
 
 PARTS = 8
-"""Processes share them."""
+"""Test cases among which the journals are divided, so that processes share them."""
 EXAMPLES = -(-int(os.environ.get("JOURNALS", "200")) // PARTS)
 judges = pytest.mark.parametrize(
     "judge",

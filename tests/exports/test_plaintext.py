@@ -1,4 +1,4 @@
-"""The files for hledger and ledger, and for beancount, as they stand."""
+"""The exact files for hledger and ledger, and for beancount."""
 
 import pytest
 from hypothesis import given

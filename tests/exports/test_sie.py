@@ -1,4 +1,4 @@
-"""SIE 4I: what a Swedish bookkeeping program takes in, read by a strict reader of our own."""
+"""SIE 4I files for Swedish accounting programs, read by a strict reader of our own."""
 
 from collections import Counter
 from decimal import Decimal

@@ -1,10 +1,10 @@
-"""The faults, against the real service as a process: ``make faults``.
+"""Faults of the real service as a process: ``make faults``.
 
 ``python -m tests.faults [--share N] [--seed N] [--store SQLite|PostgreSQL]``. Eight clients play all games over HTTP
-and repeat what is not answered under the same key, while the service is killed, its store fails, acknowledgements
-are lost on the way and streams are cut. It is stopped when it has taken in all that is stored, and its books are
-compared with those that the events make. Prints what was done and counted, and ends with 1 where something was lost,
-applied twice or left out, where books are not what the events make, or an answer was none.
+and repeat unanswered acts under the same key. Meanwhile the service is killed, its store fails, acknowledgements are
+lost and streams are cut. It is stopped when it has applied all stored events, and its projections are compared with
+rebuilt ones. Prints counts. Ends with 1 if an act was lost, applied twice or left out, if a projection differs, or if
+an answer was wrong.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from tests.faults.stops import stops
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS = 30, 15, 500
-"""On each store."""
+"""Kills, faults and cut streams on each store."""
 LOST_ANSWERS = 20
 STOPS, STOPS_EACH = 250, 25
-"""On each store, and how many of them share one: each compares all that is stored."""
+"""Stops on each store, and how many of them share one: each compares all stored events."""
 COUNTED = (
     "acts",
     "money",
@@ -41,7 +41,7 @@ COUNTED = (
 
 
 async def run(name: str, share: float, seed: str, report: Report) -> None:
-    """All that happens on one store."""
+    """Run all faults on one store."""
 
     def of(times: int) -> int:
         return max(1, round(times * share))
@@ -66,7 +66,7 @@ async def run(name: str, share: float, seed: str, report: Report) -> None:
 
 
 def show(report: Report) -> None:
-    """The table of counts."""
+    """Print the table of counts."""
     heads = ("", "", "times", *COUNTED, *NEVER, "s to return")
     table: list[tuple[str, ...]] = [heads]
     for line in report.lines:
@@ -81,7 +81,7 @@ def show(report: Report) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code."""
+    """Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Faults against the real service.")
     parser.add_argument("--share", type=float, default=1.0, help="of how often everything is done: 0.1 for a tenth")
     parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000), help="of what is played, and when it ends")

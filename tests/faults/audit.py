@@ -1,4 +1,4 @@
-"""What the store holds, beside what was answered: acts lost, applied twice, and gaps."""
+"""Comparison of the store with the answers: acts lost, acts applied twice, and gaps."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from tests.faults.play import Ledger
 
 
 class _Row(msgspec.Struct):
-    """What tells whose act a row is, whether the act begins with it, and which row stands before it."""
+    """The fields of a row that show its act, whether the act begins with it, and the previous row."""
 
     actor: Actor
     act: str
@@ -27,7 +27,7 @@ _decode = msgspec.json.Decoder(_Row).decode
 
 
 def audit(rows: Iterable[StoredEvent], ledger: Ledger) -> dict[str, list[StoredEvent]]:
-    """Counts in the ledger, and says, what is not as it was answered; the rows by match."""
+    """Count and note in the ledger all differences from the answers. Return the rows by match."""
     by_match = defaultdict[str, list[StoredEvent]](list)
     for row in rows:
         by_match[str(row.originator_id)].append(row)
@@ -54,6 +54,6 @@ def audit(rows: Iterable[StoredEvent], ledger: Ledger) -> dict[str, list[StoredE
 
 
 def protocol_of(history: Iterable[StoredEvent]) -> Any:
-    """The protocol that these rows make, in JSON."""
+    """Return the protocol that these rows make, in JSON."""
     sheet: Protocol | None = reduce(entered, map(from_row, history), None)
     return msgspec.json.decode(msgspec.json.encode(sheet))

@@ -1,4 +1,4 @@
-"""What the rows make of clubs' money and of the log, beside what the books, the closings and the checkpoints say."""
+"""Comparison of clubs' money and the log, made from the rows, with the ledger, the closings and the checkpoints."""
 
 import time
 from collections import Counter
@@ -29,25 +29,25 @@ OF_BOOKS = (ClubFounded, MoneyPosted, BooksClosed, MatchOpened, StakesAgreed, Ma
 TOLD = {kind.TOPIC for kind in OF_BOOKS}
 
 Found = Callable[[str, str], object]
-"""Is told of each thing that may not be: its kind, and how it is."""
+"""A function that receives the kind and description of each fault."""
 Placed = tuple[int, Recorded]
-"""An event, and how many rows stand before it."""
+"""An event, and the number of rows before it."""
 
 
 class Seen:
-    """What must stay so: what somebody was answered, and what stood in the journals."""
+    """Facts that must not change: answers to clients, and entries of the journals."""
 
     def __init__(self) -> None:
         self.closed: dict[tuple[UUID, int], str] = {}
         """Digests, by club and closing."""
         self.notes: set[str] = set()
-        """Checkpoints that anybody can have."""
+        """Published checkpoints."""
         self.journals: dict[UUID, list[JournalEntry]] = {}
 
 
 def look(url: str, note: Path, seen: Seen, found: Found) -> tuple[int, int]:
-    """Says what is wrong with the money and the checkpoints of a store whose books are being kept; how many entries
-    and how many checkpoints there are. ``note``: the file of the last one."""
+    """Report faults in the money and the checkpoints of a store in use. Return the number of entries and of
+    checkpoints. ``note``: the file of the last checkpoint."""
     ledger = Ledger()
     with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:
         log, kept, fresh = log_of(referee), engine_for(url), engine_for(f"sqlite:///{folder}/knacka.db")
@@ -79,7 +79,7 @@ def look(url: str, note: Path, seen: Seen, found: Found) -> tuple[int, int]:
 
 
 def _read(log: Log) -> tuple[bytes, list[Placed]]:
-    """The hashes of all rows end to end, and the events that tell of money and of checkpoints."""
+    """Return the concatenated hashes of all rows, and the events about money and checkpoints."""
     leaves, told = list[bytes](), list[Placed]()
     for page in _pages(log):
         for row in page.rows:
@@ -98,8 +98,8 @@ def _pages(log: Log) -> Iterator[Page]:
 
 
 def _entered(journals: dict[UUID, list[JournalEntry]], events: Sequence[Recorded], seen: Seen, found: Found) -> None:
-    """Each posting, and each match that came to something and was agreed to, is entered once, and what stood there
-    stands there still."""
+    """Check that each posting, and each agreed result of a match, is entered once, and that earlier entries are
+    unchanged."""
     due, waiting, ended = Counter[str](), dict[UUID, set[int]](), set[UUID]()
     for one in events:
         whose = one.originator_id
@@ -128,7 +128,8 @@ def _entered(journals: dict[UUID, list[JournalEntry]], events: Sequence[Recorded
 
 
 def _signed(leaves: bytes, told: Sequence[Placed], note: Path, seen: Seen, found: Found) -> int:
-    """Each checkpoint is of the rows that there are, and of more than the one before; nobody holds another."""
+    """Check that each checkpoint covers existing rows, and more than the one before, and that no client has a
+    different one."""
     size, notes, sizes = len(leaves) // HASH_BYTES, [], [0]
     for before, one in told:
         if isinstance(one.event, LogSigned):

@@ -1,4 +1,4 @@
-"""A service as a process of its own, clients that play through it, and what is checked while they rest."""
+"""A service as a separate process, clients that play through it, and checks while they rest."""
 
 import asyncio
 import random
@@ -24,15 +24,15 @@ from tests.proxy import Proxy, target_of
 
 PLAYERS, READERS = 8, 2
 RETURN_SECONDS = 30
-"""Who has not been answered so long after everything is well again is given up."""
+"""Seconds after the end of a fault in which each client must be answered."""
 LOOK_SECONDS = 0.02
 LOG_KEY = SigningKey("faults.example/log", bytes(range(32)))
 LOG_BYTES = 5000
-"""Of what the service wrote before it ended by itself, so much is told."""
+"""Bytes shown of the service's output before it ended unasked."""
 
 
 def quiet_port() -> int:
-    """A port that nobody listens on, and that no client is given: one that connects to itself would keep it."""
+    """Return an unused port outside the range for clients: a client that connects to itself would keep it."""
     while True:
         port = random.randrange(20_000, 32_000)
         with socket.socket() as free:
@@ -44,7 +44,7 @@ def quiet_port() -> int:
 
 
 class Field:
-    """Where it is played. All that is counted stands in the ledger."""
+    """The service, its store and its players. The ledger has all counts."""
 
     def __init__(self, store: Store, proxy: Proxy | None, seed: str) -> None:
         """``proxy``: through which the service reaches the store, if not directly."""
@@ -55,7 +55,7 @@ class Field:
         self.service: Process | None = None
         self.players: list[Player] = []
         self.treasurer: Treasurer | None = None
-        """Who does not play; the books of his club and the log are looked at as well."""
+        """The treasurer, which never plays. The books of its club and the log are checked too."""
         self.seen, self._notes = Seen(), TemporaryDirectory(prefix="knacka-notes-")
         self._listeners = defaultdict[str, list[Listener]](list)
         self._tasks: dict[object, asyncio.Task[None]] = {}
@@ -65,7 +65,7 @@ class Field:
     # The service
 
     async def start(self) -> None:
-        """Starts the service."""
+        """Start the service."""
         url = self.store.url if self.proxy is None else self.proxy.url(self.store.url)
         try:
             self.service = await asyncio.to_thread(
@@ -93,7 +93,7 @@ class Field:
         raise Enough(f"{how}; it wrote last:\n{self.log.read().decode(errors='replace')}")
 
     async def kill(self) -> None:
-        """Kills the service, which has no time for anything."""
+        """Kill the service without warning."""
         await self.end(signal.SIGKILL, 10)
 
     async def end(self, how: signal.Signals, seconds: float) -> None:
@@ -105,7 +105,7 @@ class Field:
     # The clients
 
     def begin(self, thinks: float) -> None:
-        """They play until all is over."""
+        """Start the players, who play until all is over."""
         for number in range(PLAYERS):
             player = Player(number, self.port, self.ledger, self.seed, self._going, self.follow, thinks)
             self.players.append(player)
@@ -118,7 +118,7 @@ class Field:
         self.go()
 
     def go(self) -> None:
-        """Let them play on."""
+        """Let the players continue."""
         for player in self._active:
             player.resting = False
         self._going.set()
@@ -128,19 +128,20 @@ class Field:
         return self.players if self.treasurer is None else [*self.players, self.treasurer]
 
     def follow(self, match: str, port: int = 0, **how: Any) -> Listener:
-        """Follows a match by its stream; ``port``: of a proxy."""
+        """Follow a match by its stream; ``port``: a proxy's."""
         listener = Listener(match, port or self.port, self.ledger, **how)
         self._listeners[match].append(listener)
         self._tasks[listener] = asyncio.create_task(listener.listen())
         return listener
 
     def leave(self, listener: Listener) -> None:
-        """Follows no more."""
+        """Stop following."""
         self._listeners[listener.match].remove(listener)
         self._tasks.pop(listener).cancel()
 
     async def until(self, holds: Callable[[], bool], seconds: float = RETURN_SECONDS) -> bool:
-        """Whether this comes to hold in time. Raises what a client has failed with: that would be a fault of ours."""
+        """Return whether a condition becomes true in time. Raises the error of a client, which would be a fault of
+        the harness."""
         deadline = time.monotonic() + seconds
         while not holds():
             if self.service is not None and (code := self.service.process.poll()) is not None:
@@ -154,18 +155,18 @@ class Field:
         return True
 
     async def play(self, seconds: float) -> None:
-        """Lets them play for so long."""
+        """Let the players play for this long."""
         await self.until(lambda: False, seconds)
 
     async def answered(self) -> float:
-        """Waits until each player has had an act answered; how long it took the last of them."""
+        """Wait until each player has had an act answered. Return the longest time."""
         since = time.monotonic()
         if not await self.until(lambda: all(player.answered_at > since for player in self._active)):
             self.ledger.found("late", f"some are not answered for {RETURN_SECONDS} s after all is well again")
         return time.monotonic() - since
 
     async def stop(self) -> None:
-        """Whatever has happened, nobody plays or listens any more, and no process is left."""
+        """Stop all players and listeners, and end all processes, in any state."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -175,7 +176,7 @@ class Field:
         self.log.close()
         self._notes.cleanup()
 
-    # What must hold
+    # Checks
 
     async def rest(self) -> None:
         """Have all rest when their acts are answered."""
@@ -184,7 +185,8 @@ class Field:
             self.ledger.found("late", f"some act is not answered for {RETURN_SECONDS} s")
 
     async def check(self) -> None:
-        """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
+        """While all rest, check that each answered act is in the store, in the match, in its protocol and in its
+        streams."""
         await self.rest()
         rows = await asyncio.to_thread(self.store.rows)
         by_match = await asyncio.to_thread(audit, rows, self.ledger)
@@ -215,7 +217,7 @@ class Field:
             self.ledger.found("gaps", f"the stream of {listener.match} is not what is stored")
 
     async def _shown(self, client: Client, path: str) -> Any:
-        """What is answered in the end: books may have to catch up first."""
+        """Return the final answer: projections may have to catch up first."""
         deadline = time.monotonic() + RETURN_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -232,9 +234,9 @@ class Field:
 
 @asynccontextmanager
 async def playing(store: Store, seed: str, *, proxied: bool = False, thinks: float = 0.0) -> AsyncIterator[Field]:
-    """A field on which it is played. ``proxied``: the service reaches its store through a proxy.
+    """Yield a field with players. ``proxied``: the service reaches its store through a proxy.
 
-    ``thinks``: so many seconds each player, before an act.
+    ``thinks``: seconds of each player before an act.
     """
     with Proxy(target_of(store.url)) if proxied else nullcontext() as proxy:
         field = Field(store, proxy, seed)

@@ -1,4 +1,4 @@
-"""What happens to the service while it is played, how often, and what came of it."""
+"""The faults of the service during play, their numbers, and their effects."""
 
 import asyncio
 import re
@@ -25,16 +25,17 @@ ACT_SECONDS, READY_SECONDS, FIRST_SECONDS = 5.0, 2.0, 2.0
 """While the store is in a black hole: until an act is answered, and the question whether the service is ready; and
 from its return to the first act."""
 SLACK_SECONDS = 1.5
-"""What these may take longer, since the machine has more to do."""
+"""Seconds of tolerance, since the machine has more to do."""
 LISTENERS = 16
 ERROR_MAX = 5000
-"""Characters that are told of how a process ended."""
+"""Characters shown of a process's last output."""
 CUT_BYTES_MAX = 2000
-"""A client has had at most so much of a stream when it hangs up: some events, or part of the first."""
+"""Most bytes of a stream that a client reads before it hangs up: some events, or part of the first."""
 
 
 class Line(msgspec.Struct):
-    """What happened so many times, what was counted, and how long at most until every player was answered again."""
+    """A kind of fault: how many times it happened, the counts, and the longest time until all players were
+    answered."""
 
     store: str
     what: str
@@ -44,22 +45,22 @@ class Line(msgspec.Struct):
 
 
 class Report:
-    """All lines, and what was found that may not be."""
+    """All lines, and the faults that were found."""
 
     def __init__(self, say: Callable[[str], None] = lambda what: None) -> None:
-        """``say`` is told what comes next."""
+        """``say`` is called with the name of the next fault."""
         self._say = say
         self.lines: list[Line] = []
         self.wrong: list[str] = []
 
     def begin(self, line: Line) -> None:
-        """Something else happens from now on."""
+        """Begin the next fault."""
         self._say(f"{line.store}: {line.what}")
         self.lines.append(line)
 
     @contextmanager
     def counting(self, field: Field, what: str) -> Iterator[Line]:
-        """The line of what happens now; what was found meanwhile, or since the line before, is told with it."""
+        """Yield the line of the present fault; it includes findings since the line before."""
         found = [line for line in self.lines if (line.store, line.what) == (field.store.name, what)]
         line = found[0] if found else Line(field.store.name, what)
         if not found:
@@ -74,7 +75,7 @@ class Report:
 
 
 async def kills(field: Field, times: int, report: Report) -> None:
-    """The service is killed while it is played, and started again."""
+    """Kill the service during play, and start it again."""
     for _ in range(times):
         with report.counting(field, "kill -9") as line:
             await field.play(field.chance.uniform(0.3, 1.5))
@@ -90,7 +91,7 @@ async def _well_again(field: Field, line: Line) -> None:
 
 
 def step_by_step(store: Store, report: Report, every: int = 1) -> None:
-    """The service is killed between two steps, one after the other, or one ``every`` so many."""
+    """Kill the service after each step in turn, or after one in ``every`` steps."""
     line = Line(store.name, "kill -9, step by step")
     report.begin(line)
     with TemporaryDirectory(prefix="knacka-notes-") as folder:
@@ -104,7 +105,7 @@ def step_by_step(store: Store, report: Report, every: int = 1) -> None:
 
 
 async def faults(field: Field, times: int, report: Report) -> None:
-    """What can happen to the store, in turn."""
+    """Run each fault of the store in turn."""
     for fault in islice(cycle(field.store.faults()), times):
         with report.counting(field, fault.name) as line:
             await field.play(field.chance.uniform(0.1, 0.5))
@@ -117,7 +118,7 @@ async def faults(field: Field, times: int, report: Report) -> None:
 
 
 async def lost_answers(field: Field, times: int, report: Report) -> None:
-    """A commit reaches the store, and its acknowledgement never comes back."""
+    """Let commits reach the store, and drop their acknowledgements."""
     assert field.proxy is not None
     for _ in range(times):
         with report.counting(field, "acknowledgement lost") as line:
@@ -130,7 +131,7 @@ async def lost_answers(field: Field, times: int, report: Report) -> None:
 
 
 async def black_hole(field: Field, report: Report, seconds: float = HOLE_SECONDS, *, kept: bool = False) -> None:
-    """Nothing comes through to the store, and nobody is told; ``kept``: it comes when the hole is gone."""
+    """Drop all traffic to the store without an error. ``kept``: it is delivered afterwards."""
     assert field.proxy is not None
     with report.counting(field, "network held up" if kept else "black hole") as line:
         for player in field.players:
@@ -179,7 +180,7 @@ async def _ask_readiness(field: Field, began: float) -> None:
 
 
 async def cut_streams(field: Field, times: int, report: Report) -> None:
-    """Streams end anywhere: half of them by their clients, half by a proxy before the service."""
+    """Cut streams anywhere: half of them by their clients, half by a proxy before the service."""
     ledger, chance = field.ledger, field.chance
     with report.counting(field, "streams cut") as line, Proxy(("127.0.0.1", field.port)) as proxy:
 

@@ -1,5 +1,7 @@
-"""Clients as they should be: each repeats an act under the same key until it is answered, and takes up its stream
-where it was cut. What they were answered is written down, to be compared with what is stored."""
+"""Correct clients: each repeats an act under the same key until it is answered, and resumes its stream after a cut.
+
+Their answers are recorded for the comparison with the store.
+"""
 
 import asyncio
 import time
@@ -19,13 +21,13 @@ from tests.faults.wire import LOST, Answer, Client
 
 PROBLEM = "application/problem+json"
 NEVER = ("lost", "twice", "gaps", "books", "answers", "late")
-"""What is counted and has to be 0: acts lost, acts applied twice, gaps in a history or a stream, books that are not
-what the events make, answers that are no success and no problem, or not true, and what comes too late or never."""
+"""Counts that must be 0: acts lost, acts applied twice, gaps in a history or a stream, projections that differ from
+the events, answers that are neither success nor problem or are untrue, and answers that are late or missing."""
 WRONG_MAX = 20
 PAUSE_SECONDS = 0.1
-"""Before an act is sent again, or a stream taken up again."""
+"""Seconds before an act is sent again, or a stream is resumed."""
 PATIENCE_SECONDS = (1.0, 5.0, 30.0)
-"""How long a client waits for an answer, by lot, before it asks again on another connection."""
+"""Seconds, drawn by lot, that a client waits for an answer before it retries on a new connection."""
 READS = ("", "/protocol", "/events?after={after}", "/replay?at={at}", "/knocks", "/pot")
 LISTS = ("/v1/matches", "/health/ready")
 LISTS_SHARE = 0.2
@@ -35,36 +37,36 @@ LATEST = 16
 
 
 class Enough(Exception):
-    """So much is wrong that it cannot be played any more."""
+    """Too much is wrong to continue."""
 
 
 class Acknowledged(msgspec.Struct, frozen=True):
-    """An act that was answered: its first event, where that was told, and its last."""
+    """An answered act: its first event, if the answer showed that, and its last."""
 
     first: int | None
     last: int
 
 
 class Ledger:
-    """What all clients were answered, and what was wrong with it."""
+    """All answers to clients, and the faults in them."""
 
     def __init__(self) -> None:
         self.acts: dict[tuple[str, int | str, str], Acknowledged] = {}
-        """By match, actor and key."""
+        """Acts by match, actor and key."""
         self.versions: dict[str, int] = {}
-        """The latest that was told of each match."""
+        """Latest known version by match."""
         self.over: dict[str, int] = {}
         """The last version of each match that is played no more."""
         self.counts = Counter[str]()
         self.wrong: list[str] = []
-        """What may not be, in words; ``counts`` has how often by kind, of :data:`NEVER`."""
+        """Descriptions of faults; ``counts`` has their number by kind, of :data:`NEVER`."""
         self.told_counts, self.told_wrong = Counter[str](), 0
-        """As much of both as has been reported."""
+        """The part of both that has been reported."""
         self.asked: list[tuple[float, float, int]] = []
-        """When each act was sent and when it was answered, and the status."""
+        """Times at which acts were sent and answered, and the statuses."""
 
     def found(self, kind: str, how: str) -> None:
-        """Something that may not be; it is counted once, however often it is seen. Raises :class:`Enough`."""
+        """Count a fault once, however often it is seen. Raises :class:`Enough`."""
         if (wrong := f"{kind}: {how}") not in self.wrong:
             self.counts[kind] += 1
             self.wrong.append(wrong)
@@ -72,7 +74,7 @@ class Ledger:
             raise Enough(f"{WRONG_MAX} things were found that may not be")
 
     def judge(self, what: str, answer: Answer) -> None:
-        """Every answer is a success or a problem, and none of the problems is the service's own fault."""
+        """Check that an answer is a success or a problem, and no problem of the service itself."""
         if answer.status < 400:
             return
         form = answer.headers.get("content-type")
@@ -82,18 +84,18 @@ class Ledger:
             self.found("answers", f"{what}: {answer.status} as {form}: {answer.body[:200]!r}")
 
     def lost(self, loss: Exception, cut: str) -> None:
-        """A client was not answered; ``cut``: what to count it as where there was a connection."""
+        """Count an unanswered request; ``cut``: its kind if there was a connection."""
         if isinstance(loss, ConnectionRefusedError):
             return
         self.counts["given up" if isinstance(loss, TimeoutError) else cut] += 1
 
     def told(self, match: str, version: int) -> None:
-        """A match has come to a version."""
+        """Record that a match has reached a version."""
         self.versions[match] = max(version, self.versions.get(match, 0))
 
 
 class Script(msgspec.Struct, frozen=True):
-    """How to open a match, and what is sent then: call, actor, body, and whether it may be refused."""
+    """The opening of a match, and the requests after it: call, actor, body, and whether it may be refused."""
 
     opening: dict[str, Any]
     steps: list[tuple[str, int | str, Any, bool]]
@@ -101,7 +103,7 @@ class Script(msgspec.Struct, frozen=True):
 
 @cache
 def scripts() -> list[Script]:
-    """The conformance matches: all games, with knocks, and with acts that are refused."""
+    """Return the conformance matches: all games, with knocks and refused acts."""
     return [_conforming(given) for ruleset in RULESETS for given in matches(ruleset)]
 
 
@@ -118,31 +120,31 @@ def _conforming(given: dict[str, Any]) -> Script:
 
 @cache
 def long_script() -> Script:
-    """A match of thousands of acts, so that there is always one with a long history."""
+    """Return a match of thousands of acts, so that there is always one with a long history."""
     return Script(OPENING, [("acts", seat, msgspec.Raw(body), False) for seat, body in script()])
 
 
 class Player:
-    """Plays one match after another, an act at a time."""
+    """Plays matches one after the other, an act at a time."""
 
     def __init__(
         self, number: int, port: int, ledger: Ledger, seed: str, go: asyncio.Event, follow: Any, thinks: float
     ) -> None:
-        """``go``: cleared, the player rests after the act that it is about. ``follow`` is told of each match.
+        """``go``: while it is cleared, the player rests after the present act. ``follow`` is called with each match.
 
-        ``thinks``: so many seconds before each act.
+        ``thinks``: seconds before each act.
         """
         self.number, self._ledger, self._go, self._follow, self._thinks = number, ledger, go, follow, thinks
         self._client, self._chance = Client(port), Random(f"{seed} {number}")
         self._path, self._tokens = "", dict[int | str, str]()
         self.resting = False
         self.timed = True
-        """Whether it is written down how long its acts took."""
+        """Response times are recorded."""
         self.answered_at = 0.0
         self.patience: tuple[float, ...] = PATIENCE_SECONDS
 
     async def play(self) -> None:
-        """Until it is cancelled."""
+        """Play until cancelled."""
         with self._client:
             for turn in count():
                 await self._match(long_script() if self.number == 0 else self._chance.choice(scripts()), turn)
@@ -178,7 +180,7 @@ class Player:
     async def _done(
         self, method: str, path: str, headers: dict[str, str], body: Any, may_refuse: bool = False
     ) -> Answer:
-        """Asks until it is answered, for good or ill."""
+        """Send a request until it is answered, with any status."""
         content = msgspec.json.encode(body)
         while True:
             sent = time.monotonic()
@@ -209,13 +211,13 @@ class Player:
 
 
 class Reader:
-    """Looks at whatever is played. A read may fail, but what it tells is not older than what has been answered."""
+    """Reads the matches in play. A read may fail, but it must not be older than an answer."""
 
     def __init__(self, number: int, port: int, ledger: Ledger, seed: str) -> None:
         self._ledger, self._client, self._chance = ledger, Client(port), Random(f"{seed} reader {number}")
 
     async def read(self) -> None:
-        """Until it is cancelled."""
+        """Read until cancelled."""
         with self._client:
             while True:
                 try:
@@ -243,31 +245,31 @@ class Reader:
 
 
 class Listener:
-    """Follows a match by its stream, over whatever happens to the connection."""
+    """Follows a match by its stream across lost connections."""
 
     def __init__(self, match: str, port: int, ledger: Ledger, cut_after: Any = lambda: None) -> None:
         """``cut_after`` gives after how many bytes to hang up, for each connection; ``None`` for never."""
         self.match, self._ledger, self._cut_after = match, ledger, cut_after
         self._client = Client(port)
         self.topics: list[str] = []
-        """Of the events that came, event 1 first."""
+        """Topics of the received events, from event 1."""
 
     def whole(self) -> None:
-        """Hangs up no more by itself."""
+        """Stop hanging up unasked."""
         self._cut_after = lambda: None
 
     @property
     def at(self) -> int:
-        """The number of the last event that came."""
+        """The number of the last event received."""
         return len(self.topics)
 
     @property
     def heard_all(self) -> bool:
-        """Nothing more will come."""
+        """All events have arrived."""
         return self.at >= self._ledger.over.get(self.match, self.at + 1)
 
     async def listen(self) -> None:
-        """Until it has heard everything."""
+        """Listen until all events have arrived."""
         while not self.heard_all:
             try:
                 if await self._connection():
@@ -277,7 +279,7 @@ class Listener:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _connection(self) -> bool:
-        """What comes over one connection; whether there is no more to come."""
+        """Read the events of one connection. Return whether the stream is complete."""
         headers = {"Last-Event-ID": str(self.at)} if self.at else {}
         path, unread, left = f"/v1/matches/{self.match}/events/stream", b"", self._cut_after()
         stream = self._client.stream(path, headers)

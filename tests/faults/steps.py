@@ -1,9 +1,9 @@
-"""Killed between any two steps: ``python -m tests.faults.steps URL NOTE [EVERY]``.
+"""A service killed between any two steps: ``python -m tests.faults.steps URL NOTE [EVERY]``.
 
-The service in memory, in a process that forks: in each copy a treasurer does the same things, and the copy is killed
-one step later than the one before: before or after rows are stored, the ledger or the book of the log takes them in
-and that is committed, and a checkpoint is written. The next copy repeats all that under the same keys and looks at
-what is left. ``EVERY``: one step of so many. Prints at how many it was killed, and what was found that may not be.
+The service runs in a process that forks. In each copy a treasurer does the same acts, and the copy is killed one step
+later than the one before. Steps are before and after: rows are stored; the ledger or the log's projection applies
+them, and commits; a checkpoint is written. The next copy repeats the acts under the same keys and checks the result.
+``EVERY``: kill at one step in this many. Prints the number of kills, and the faults.
 """
 
 import os
@@ -31,13 +31,13 @@ from tests.faults.treasurer import MATCH, SHEET
 
 KEY = SigningKey("steps.example/log", bytes(32))
 FOUND = 3
-"""The exit code where something was found."""
+"""The exit code if a fault was found."""
 Answers = dict[str, tuple[int, bytes]]
-"""By key, what was answered."""
+"""Answers by key."""
 
 
 class Place(NamedTuple):
-    """Where copies work, and what they leave for one another."""
+    """The store of the copies, and the files that they leave for one another."""
 
     url: str
     note: Path
@@ -45,13 +45,13 @@ class Place(NamedTuple):
 
 
 class Steps:
-    """Counts steps, and kills its own process at one of them."""
+    """Counts steps, and kills its process at the given one."""
 
     def __init__(self, last: int) -> None:
         self._left = last
 
     def around(self, owner: Any, name: str) -> None:
-        """A step before and a step after each call."""
+        """Make a step before and a step after each call."""
         work: Callable[..., Any] = getattr(owner, name)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
@@ -69,7 +69,7 @@ class Steps:
 
 
 class Turn:
-    """What the treasurer does, under keys of its own."""
+    """The treasurer's acts, under keys of this turn."""
 
     def __init__(self, client: TestClient[Litestar], place: Place, turn: int) -> None:
         self._client, self._place, self._turn = client, place, turn
@@ -80,7 +80,7 @@ class Turn:
         self.club, self._secret = founded["id"], founded["key"]["secret"]
 
     def play(self) -> None:
-        """Does everything; what was done before is answered as it was."""
+        """Do all acts. Those done before get the same answers."""
         for name in ("Berit", "Cesar"):
             self._act(name, of_all=True, act="join", name=name)
         self._act("evening", of_all=True, act="open_evening", on=in_days(0)[:10], season="2026/27")
@@ -99,7 +99,7 @@ class Turn:
         self._signed()
 
     def _key_of(self, member: int) -> str:
-        """The key of a member, who redeems the invitation to it."""
+        """Return the key of a member, who redeems the invitation to it."""
         issuing = {
             "act": "issue_key",
             "scopes": ["play"],
@@ -126,7 +126,7 @@ class Turn:
     def _done(
         self, path: str, key: str, sent: Any, secret: str | None, *, of_all: bool = False, of: str = ""
     ) -> dict[str, Any]:
-        """What is answered; ``of_all``: the same in each turn."""
+        """Return the answer; ``of_all``: the key is the same in each turn."""
         key = key if of_all else f"{key}-{of or self._turn}"
         headers = {"Idempotency-Key": key} | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
         answer = self._client.post(path, json=sent, headers=headers)
@@ -141,21 +141,21 @@ class Turn:
 
 
 def answers(place: Place) -> Answers:
-    """What was answered in copies before."""
+    """Return the answers in earlier copies."""
     lines = place.answers.read_bytes().splitlines()
     found = [msgspec.json.decode(line, type=tuple[str, int, bytes]) for line in lines]
     return {key: (status, body) for key, status, body in found}
 
 
 def closed(place: Place, club: str) -> dict[tuple[UUID, int], str]:
-    """The digests of the closings that were answered."""
+    """Return the digests of the closings in the answers."""
     said = [msgspec.json.decode(body) for _, body in answers(place).values()]
     events = [one["events"][0]["event"] for one in said if "closing" in one]
     return {(UUID(club), event["closing"]): event["digest"] for event in events}
 
 
 def copy(place: Place, turn: int, last: int | None) -> list[str]:
-    """Repeats the turn before, looks, and plays a turn up to the ``last`` step; what is wrong."""
+    """Repeat the turn before, check, and play a turn up to the ``last`` step. Return the faults."""
     settings = Settings(
         database_url=place.url, log_key=KEY.written, log_file=str(place.note), log_seconds=86_400, log_level="error"
     )
@@ -182,7 +182,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
 
 
 def forked(place: Place, turn: int, last: int | None) -> int:
-    """The exit code of a copy, negative where it was killed."""
+    """Return the exit code of a copy, negative if it was killed."""
     sys.stdout.flush()
     pid = os.fork()
     if not pid:
@@ -198,7 +198,7 @@ def forked(place: Place, turn: int, last: int | None) -> int:
 
 
 def main(url: str, note: str, every: int = 1) -> int:
-    """The exit code: 0 where nothing was lost, done twice or left out."""
+    """Return the exit code: 0 if no act was lost, done twice or left out."""
     with NamedTemporaryFile(prefix="knacka-answers-") as file:
         place = Place(url, Path(note), Path(file.name))
         for turn, last in zip(count(), count(1, every), strict=False):

@@ -1,7 +1,7 @@
-"""The service is stopped at random moments after it has said ``follower_lag`` 0.
+"""The service is stopped at random moments after it has reported ``follower_lag`` 0.
 
-Then each book has taken in all that was stored before the question, and is what a rebuild makes of the events up to
-its position. What was stored after the answer it may lack, until the next start.
+Then each projection has applied all events stored before the request, and equals a rebuild up to its position. Events
+stored after the answer it may lack until the next start.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from tests.projections.filled import content
 LAG_SECONDS = 30.0
 """The lag is 0 so soon after all rest."""
 PLAYING_SECONDS = 3.0
-"""So long it is asked for the lag while it is played, for then the next act may always come first."""
+"""Seconds of requests for the lag during play, when a new act may always come first."""
 ACKNOWLEDGEMENTS = (b'"prev":', b"COMMIT")
-"""What is answered to a service that stores events, and to one that commits books."""
+"""Acknowledgements to a service that stores events, and to one that commits projections."""
 END_SECONDS = 20
 
 
@@ -65,8 +65,8 @@ async def stops(field: Field, times: int, report: Report) -> None:
 
 
 async def _taken_in(field: Field, seconds: float) -> int | None:
-    """Return the position to which all was stored before the service said that it lags behind nothing; ``None`` if it
-    has not said so in this time."""
+    """Return the position of the last event stored before the service reported no lag, ``None`` if it did not in
+    this time."""
     deadline = time.monotonic() + seconds
     with Client(field.port) as client:
         while time.monotonic() < deadline:
@@ -88,9 +88,9 @@ def _head(url: str) -> int:
 
 
 def compared(url: str, head: int) -> tuple[list[str], bool]:
-    """Compare the books of a store with those that its events make; no service runs.
+    """Compare the projections of a store with rebuilt ones. No service is running.
 
-    Return what is wrong, and whether a book lacks what was stored later.
+    Return the faults, and whether a projection lacks events that were stored later.
     """
     wrong: list[str] = []
     stored = Stored(url)

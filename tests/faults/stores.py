@@ -1,4 +1,4 @@
-"""The two stores, as somebody sees them who has the file or the server at hand: to read them, and to do them harm."""
+"""The two stores for a harness that can read and harm their file or server."""
 
 import os
 import resource
@@ -20,18 +20,16 @@ from tests.api.serving import Process, limited
 from tests.stores import Server, postgres_server
 
 HELD_SECONDS = 2.0
-"""How long a fault lasts where nothing is said of it."""
+"""Seconds of a fault by default."""
 LONG_SECONDS = 12.0
 OFTEN_SECONDS = 0.2
-"""Between two blows of a fault that is a hail of them."""
+"""Seconds between two blows of a repeated fault."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that happens to a store; ``happens`` returns when it is over.
-
-    ``until_start``: only the next start of the service makes up for it.
-    """
+    """A fault of a store. ``happens`` returns when it is over. ``until_start``: its effect lasts until the service's
+    next start."""
 
     name: str
     happens: Callable[[Process], None]
@@ -39,28 +37,28 @@ class Fault:
 
 
 class Store(Protocol):
-    """What the harness asks of either store."""
+    """The methods of either store that the harness uses."""
 
     name: str
     url: str
-    """How the service reaches it."""
+    """The URL for the service."""
 
     def rows(self) -> list[StoredEvent]:
-        """Every row there is, by match and number."""
+        """Yield all rows, by match and number."""
 
     def faults(self) -> list[Fault]:
-        """What can happen to it."""
+        """Return the faults that this store can have."""
 
 
 def no_more_files(process: Process) -> None:
-    """The service gets no more file descriptors for a while."""
+    """Let the service open no further files for a while."""
     open_now = len(os.listdir(f"/proc/{process.process.pid}/fd"))
     with limited(process, resource.RLIMIT_NOFILE, open_now):
         time.sleep(HELD_SECONDS)
 
 
 class Sqlite:
-    """A file, and that of the books beside it."""
+    """A store in a file, with the projections' file beside it."""
 
     name = "SQLite"
 
@@ -92,7 +90,7 @@ class Sqlite:
             connection.execute("ROLLBACK")
 
     def _full(self, process: Process) -> None:
-        """Some can still be written, and some cannot."""
+        """Limit the size of files, so that some rows can still be written, and some cannot."""
         with limited(process, resource.RLIMIT_FSIZE, self.file.with_name("knacka.db-wal").stat().st_size // 2):
             time.sleep(HELD_SECONDS)
 
@@ -108,7 +106,7 @@ class Sqlite:
                 time.sleep(OFTEN_SECONDS)
 
     def _without_books(self, process: Process) -> None:
-        """Until the next start it writes into files that nobody sees any more."""
+        """Delete the projections' files. Until its next start the service writes into the deleted ones."""
         for path in self.books.parent.glob(f"{self.books.name}*"):
             path.unlink()
         time.sleep(HELD_SECONDS)
@@ -116,7 +114,7 @@ class Sqlite:
 
 ROLE, DATABASE = "knacka_service", "knacka_faults"
 SURVIVING = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB"}
-"""What is committed outlives the server, which is killed here, though not the machine."""
+"""Settings under which a commit outlives the server, which is killed here, though not the machine."""
 
 
 class PostgreSQL:
@@ -174,7 +172,7 @@ class PostgreSQL:
         self._server.start()
 
     def _killed(self) -> None:
-        """A session ends as if by a fault of its own, and the server takes all others down with it."""
+        """Kill a session as a crash would, after which the server ends all others."""
         with self._admin() as admin:
             for (pid,) in admin.execute(f"SELECT pid FROM pg_stat_activity WHERE usename = '{ROLE}' LIMIT 1"):
                 os.kill(pid, signal.SIGKILL)
@@ -227,14 +225,14 @@ DISK_FULL = """
 
 @contextmanager
 def sqlite() -> Iterator[Sqlite]:
-    """A store in a directory of its own."""
+    """Yield a store in a directory of its own."""
     with TemporaryDirectory(prefix="knacka-faults-") as folder:
         yield Sqlite(Path(folder))
 
 
 @contextmanager
 def postgresql() -> Iterator[PostgreSQL]:
-    """A store on a server of its own."""
+    """Yield a store on a server of its own."""
     with postgres_server(SURVIVING) as server:
         yield PostgreSQL(server)
 

@@ -1,4 +1,4 @@
-"""What the audit is there to find, it finds: a store is tampered with in each of the ways that may not be."""
+"""The audit detects each kind of forbidden change to a store."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def ledger() -> Ledger:
 
 @pytest.fixture
 def rows(tmp_path: Path, ledger: Ledger) -> list[StoredEvent]:
-    """A match with keyed acts, all of them written down."""
+    """Return the rows of a match with keyed acts, which the ledger knows."""
     with construct(f"sqlite:///{tmp_path}/knacka.db") as referee:
         desk = Desk(referee)
         match = opened(desk, deal_ritual=False)

@@ -1,4 +1,4 @@
-"""What is looked for in the books of clubs and in the checkpoints, is found."""
+"""The checks of clubs' books and of checkpoints detect each fault."""
 
 import shutil
 from copy import deepcopy
@@ -21,7 +21,7 @@ from tests.faults.steps import KEY
 
 
 class Store:
-    """What is found in a store."""
+    """A store, and the faults found in it."""
 
     def __init__(self, folder: Path, seen: Seen) -> None:
         self.url, self.note, self.seen = f"sqlite:///{folder}/knacka.db", folder / "knacka.note", seen
@@ -34,7 +34,7 @@ class Store:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
-    """A club with some entries and a closing, signed, in which nothing is wrong; and what was seen of it."""
+    """Return a club with some entries and a closing, signed and without faults, and the record of its answers."""
     folder = tmp_path_factory.mktemp("kept")
     store = Store(folder, Seen())
     settings = Settings(database_url=store.url, log_key=KEY.written, log_file=str(store.note))
@@ -50,7 +50,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
 
 @pytest.fixture
 def store(kept: tuple[Path, Seen], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A copy of that one, whose books follow no more."""
+    """Return a copy of that store, whose projections are no longer updated."""
     folder, seen = kept
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(booked, "CATCH_UP_SECONDS", 0.0)

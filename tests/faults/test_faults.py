@@ -13,7 +13,7 @@ from tests.faults.stores import STORES, PostgreSQL
 KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 2, 2, 50, 2, 7.0
 ONE_STEP_IN = 25
 THINKS_SECONDS = 0.1
-"""There are other tests."""
+"""Seconds between acts: low load, since other tests run at the same time."""
 
 
 async def _tenth(field: Field, report: Report) -> None:

@@ -1,4 +1,4 @@
-"""What is looked for after a stop is found."""
+"""The comparison after a stop detects each fault."""
 
 import asyncio
 from contextlib import suppress

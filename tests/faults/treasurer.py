@@ -1,4 +1,4 @@
-"""A club whose treasurer is busy: money acts, matches for money that are won, and closings of the books."""
+"""A club with a busy treasurer: money acts, matches for money that are won, and closings of the books."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ MATCH: dict[str, Any] = {
     "opening": {"points": [2, 1, 5]},
 }
 SHEET = {"act": "result", "bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
-"""Seat 1 goes home with the second trick, and has won."""
+"""Seat 1 wins with the second trick."""
 PLAN = ("deposit", "match", "pay", "payout", "fee", "reverse", "close_books")
 
 
@@ -29,13 +29,13 @@ class Treasurer(Player):
     """Does one thing after the other, and repeats each under its key until it is answered."""
 
     def __init__(self, port: int, ledger: Ledger, seed: str, go: asyncio.Event, follow: Any, seen: Seen) -> None:
-        """``seen`` is told of what was answered."""
+        """``seen`` records the answers."""
         super().__init__(-1, port, ledger, f"{seed} treasurer", go, follow, 0.0)
         self._seen, self._club, self._keys, self._version = seen, "", dict[int, str](), 0
         self.timed = False
 
     async def play(self) -> None:
-        """Until it is cancelled."""
+        """Act until cancelled."""
         with self._client:
             founding = {"Idempotency-Key": f"founding-{self._chance.getrandbits(64):x}"}
             founded = (await self._done("POST", "/v1/clubs", founding, FOUNDING)).said
@@ -67,7 +67,7 @@ class Treasurer(Player):
         await self._act(1, key, act="fee", member=3, amount=self._chance.randint(1, 50))
 
     async def _payout(self, key: str) -> None:
-        """Of what is paid in just before, so that nobody is paid too much."""
+        """Pay out what was paid in just before, so that no member is overpaid."""
         sent = {"member": 2, "amount": 700, "via": "bank"}
         await self._act(1, f"{key}-in", act="deposit", **sent)
         await self._act(1, key, True, act="payout", **sent)
@@ -77,7 +77,7 @@ class Treasurer(Player):
         await self._act(2, f"{key}-confirmed", act="confirm", proposal=proposed["proposal"])
 
     async def _reverse(self, key: str) -> None:
-        """One of the first, which may have been taken back."""
+        """Reverse one of the first entries, which may be reversed already."""
         await self._act(1, key, True, act="reverse", entry=self._chance.randint(1, 20))
 
     async def _close_books(self, key: str) -> None:
@@ -88,7 +88,7 @@ class Treasurer(Player):
                 self._ledger.found("twice", f"closing {told['closing']} was answered with another digest before")
 
     async def _match(self, key: str) -> None:
-        """Which somebody wins, when the members have agreed to its stakes."""
+        """Play a match to its end, after the members have agreed to its stakes."""
         opening = self._bearer(1) | {"Idempotency-Key": f"opening-{self._club}-{key}"}
         made = (await self._done("POST", "/v1/matches", opening, MATCH | {"club": self._club, "evening": 1})).said
         self._ledger.told(made["id"], made["version"])
@@ -116,7 +116,7 @@ class Treasurer(Player):
         return said
 
     async def _look(self) -> None:
-        """Takes the last checkpoint, as anybody may."""
+        """Read the last checkpoint, which is public."""
         try:
             answer = await self._client.ask("GET", "/v1/log/checkpoint", {}, seconds=5)
         except LOST:

@@ -1,4 +1,4 @@
-"""HTTP as little of it as the clients need, so that they load the service and not the machine."""
+"""A minimal HTTP client, so that the clients load the service and not the machine."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -9,12 +9,12 @@ import httptools
 import msgspec
 
 LOST = (OSError, EOFError, TimeoutError, httptools.HttpParserError)
-"""What a client sees when it is not answered; all but the time limit are the end of a connection."""
+"""Errors of a client that is not answered. All but the timeout mean the end of the connection."""
 READ_BYTES = 65536
 
 
 class Answer(msgspec.Struct):
-    """An answer that came whole."""
+    """A complete answer."""
 
     status: int
     headers: dict[str, str]
@@ -22,12 +22,12 @@ class Answer(msgspec.Struct):
 
     @property
     def said(self) -> Any:
-        """What it says, in JSON."""
+        """The body, decoded from JSON."""
         return msgspec.json.decode(self.body)
 
 
 class _Reply:
-    """What the parser makes of the bytes of one answer."""
+    """Collects the parser's parts of an answer."""
 
     def __init__(self) -> None:
         self.parser = httptools.HttpResponseParser(self)
@@ -53,7 +53,7 @@ class _Reply:
 
 
 class Client:
-    """One connection, opened when it is needed; whatever fails closes it."""
+    """A connection, opened when needed. Any failure closes it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -62,7 +62,7 @@ class Client:
     async def ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"", *, seconds: float = 30
     ) -> Answer:
-        """The answer. Raises one of :data:`LOST`, after which nobody knows what came of the request."""
+        """Return the answer. Raises one of :data:`LOST`; then the effect of the request is unknown."""
         try:
             async with asyncio.timeout(seconds):
                 reader = await self._send(method, path, headers, body)
@@ -77,7 +77,8 @@ class Client:
         return reply.answer
 
     async def stream(self, path: str, headers: Mapping[str, str]) -> AsyncIterator[Answer]:
-        """A success as far as it has come, each time with what is new of its body; anything else when it is whole.
+        """Yield a success as it arrives, with the new part of its body each time; any other answer when it is
+        complete.
 
         Raises one of :data:`LOST`.
         """
@@ -107,7 +108,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hangs up, without waiting for anything."""
+        """Close the connection without waiting."""
         if self._streams is not None:
             with suppress(RuntimeError):  # the loop has ended before us
                 self._streams[1].transport.abort()

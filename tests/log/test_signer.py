@@ -23,7 +23,7 @@ from api.runtime.projections import Books
 from api.runtime.signer import Signer
 from projections.follow.engine import writer
 from projections.follow.follow import engine_for, rebuild
-from projections.follow.projection import take
+from projections.follow.projection import apply_page
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, checkpoint_in, signed
@@ -136,7 +136,7 @@ class TestWhenItSigns:
             at = log.books.follower.positions()[log.books.tree.name]
             page = reader(log.referee)(at, log.books.head() - at - 1)
             with writer(log.books.engine).begin() as connection:
-                take(connection, log.books.tree, log.books.tree.key, at, page, False)
+                apply_page(connection, log.books.tree, log.books.tree.key, at, page, False)
             assert log.signer.sign_now()
 
     def test_a_row_beside_the_signature_is_signed_with_what_comes_next(self, sqlite_url: str, tmp_path: Path) -> None:

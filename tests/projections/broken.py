@@ -1,4 +1,4 @@
-"""Rows of the log that somebody has been at, and mending them."""
+"""Damaged rows of the log, and their repair."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +14,25 @@ BROKEN = {
     "gone": "DELETE FROM {table} WHERE {this}",
     "renumbered": "UPDATE {table} SET originator_version = 1000000 WHERE {this}",
 }
-"""What may have happened to a row."""
+"""Kinds of damage to a row."""
 
 
 def names(referee: Referee) -> dict[str, str]:
-    """What the log and its columns are called in this store."""
+    """Return the names of the log and its columns in this store."""
     if "postgres" in type(referee.recorder).__module__:
         return {"table": "referee_events", "place": "notification_id", "junk": r"'\x3f'", "mark": "%s"}
     return {"table": "stored_events", "place": "rowid", "junk": "X'3F'", "mark": "?"}
 
 
 def change(referee: Referee, statement: str, *values: Any) -> None:
-    """Changes the log behind the referee's back. ``{table}``, ``{place}`` and ``{mark}`` are named anew."""
+    """Change the log directly in the store. ``{table}``, ``{place}`` and ``{mark}`` are replaced by their names."""
     with referee.recorder.datastore.transaction(commit=True) as cursor:
         cursor.execute(statement.format(**names(referee)), values)
 
 
 @contextmanager
 def broken(referee: Referee, how: str, row: StoredEvent, position: int) -> Iterator[None]:
-    """A row is broken, and mended afterwards."""
+    """Damage a row, and repair it afterwards."""
     this = f"{{place}} = {position}"
     change(referee, BROKEN[how].replace("{this}", this))
     yield

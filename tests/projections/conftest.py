@@ -1,4 +1,4 @@
-"""A log of real matches, a store with it, and the books of that store."""
+"""A log of real matches, a store with it, and the projections of that store."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.projections.filled import Said, all_books, append, content, play_some
 
 @pytest.fixture(scope="session")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
-    """Rows of several matches that were really played."""
+    """Return rows of several matches that were really played."""
     path: Path = tmp_path_factory.mktemp("played") / "knacka.db"
     with construct(f"sqlite:///{path}") as referee:
         return play_some(referee, 800, seed=1)
@@ -22,7 +22,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...]) -> Said:
-    """What the books say when they have taken in that log from end to end."""
+    """Return the content of the projections after they have applied the whole log."""
     url = f"sqlite:///{tmp_path_factory.mktemp('whole')}/knacka.db"
     engine, books = engine_for(url), all_books()
     with construct(url) as referee:
@@ -36,14 +36,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...
 
 @pytest.fixture
 def referee(store_url: str) -> Iterator[Referee]:
-    """A store with nothing in it."""
+    """Return an empty store."""
     with construct(store_url) as referee:
         yield referee
 
 
 @pytest.fixture
 def engine(store_url: str) -> Iterator[Engine]:
-    """The books of that store."""
+    """Return the engine of the projections of that store."""
     engine = engine_for(store_url)
     yield engine
     engine.dispose()

@@ -33,7 +33,7 @@ KINDS: tuple[dict[str, Any], ...] = (
 
 
 def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
-    """Who acts, and how: mostly by the rules, now and then not."""
+    """Return an actor and an act, mostly within the rules."""
     what, seats = chance.random(), range(len(match.opened.players))
     if what < (0.05 if any(match.rules.view(match.state, "spectator").penalties) else 0.005):
         return "official", Void(reason="spilt coffee")
@@ -56,7 +56,7 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
 
 
 def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID = ALONE) -> list[Recorded]:
-    """The events of a match played at random, a session closed at the end."""
+    """Return the events of a match played at random, a session closed at the end."""
     chance = random.Random(seed)
     opened = opening(**kind)
     rules = RULESETS[opened.ruleset]

@@ -12,7 +12,7 @@ from sqlalchemy import Column, ColumnElement, Engine, Text, select, type_coerce
 from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow.engine import Json
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from projections.follow.page import Page, Read
 from projections.matches import Matches
 from projections.pots import Pots
@@ -27,7 +27,7 @@ from referee.visibility import Recorded
 from tests.played import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]
-"""What stands in each table."""
+"""The content of each table."""
 
 KINDS: tuple[dict[str, Any], ...] = (
     {"deal_ritual": False},
@@ -36,16 +36,16 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"players": 4, "enforcement": "refuse", "points": (2, 2, 3, 1)},
     {"players": 3, "false_knock_penalty": 5, "first_dealer": None},
 )
-"""How the matches of the log are opened."""
+"""Openings of the log's matches."""
 
 
 def reader(referee: Referee) -> Read:
-    """The log by pages."""
+    """Return a reader of the log by pages."""
     return log_of(referee).read
 
 
 def pages(referee: Referee, size: int) -> Iterator[Page]:
-    """The log in pages of this size."""
+    """Yield the log in pages of this size."""
     page = reader(referee)(0, size)
     while page:
         yield page
@@ -53,7 +53,7 @@ def pages(referee: Referee, size: int) -> Iterator[Page]:
 
 
 def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
-    """These events as a page of the log, the first of them at this position."""
+    """Return these events as a page of the log; the first has position ``first``."""
     rows = [
         (position, str(recorded.originator_id), recorded.originator_version, recorded.event.TOPIC, b"")
         for position, recorded in enumerate(history, first)
@@ -62,13 +62,13 @@ def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
     return Page(rows, lambda match_id, number, *_: found[match_id, number])
 
 
-def all_books() -> tuple[Book, ...]:
-    """Those of matches; the ledger, which takes little of one, has tests of its own."""
+def all_books() -> tuple[Projection, ...]:
+    """Return the projections of matches. The ledger, which uses few of their events, has tests of its own."""
     return Protocols(), Cases(), Matches(), Pots()
 
 
 def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]:
-    """The rows of a match of each kind, as they came, after so many attempts to act in all."""
+    """Return the rows of a match of each kind, in order, after ``acts`` attempts to act in all."""
     chance = random.Random(seed)
     desk = Desk(referee, seed=lambda: str(chance.random()))
     try:
@@ -102,7 +102,7 @@ def _any_act(match: Match, chance: random.Random) -> Any:
 
 
 def _knock(match: Match, chance: random.Random) -> Knock:
-    """For something that was done, or for nothing."""
+    """Return a knock, with or without a reason."""
     done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.table.ledger.standings]
     accused, offence = chance.choice([*done, (0, None), (1, "revoke")])
     others = [seat for seat in range(len(match.opened.players)) if seat != accused]
@@ -110,13 +110,13 @@ def _knock(match: Match, chance: random.Random) -> Knock:
 
 
 def append(referee: Referee, rows: Sequence[StoredEvent]) -> None:
-    """Stores rows that a referee has made: a few at a time, as they once came."""
+    """Store rows that a referee has made, a few at a time, in their order."""
     for first in range(0, len(rows), 100):
         referee.recorder.insert_events(list(rows[first : first + 100]))
 
 
-def content(engine: Engine, books: Iterable[Book]) -> Said:
-    """All that stands in the tables of these books, wherever the pages ended."""
+def content(engine: Engine, books: Iterable[Projection]) -> Said:
+    """Return the content of the tables of these projections, whatever the pages were."""
     with engine.connect() as connection:
         return {
             name: sorted((tuple(row) for row in connection.execute(select(*map(_written, table.c)))), key=repr)
@@ -126,12 +126,12 @@ def content(engine: Engine, books: Iterable[Book]) -> Said:
 
 
 def _written(column: Column[Any]) -> ColumnElement[Any]:
-    """A column as it stands in the table: JSON to the byte."""
+    """Return a column's stored text: JSON to the byte."""
     return type_coerce(column, Text) if isinstance(column.type, Json) else column
 
 
-def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
-    """Whether a book, or every book, comes to this event of a match."""
+def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Projection | None = None) -> bool:
+    """Return whether one or all projections reach this event of a match in time."""
     return asyncio.run(follower.wait_for(match_id, version, timeout, book))
 
 

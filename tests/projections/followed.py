@@ -1,4 +1,4 @@
-"""A follower that is begun and ended, and what is awaited of it."""
+"""A follower for tests: start, stop, and waits."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -8,16 +8,16 @@ from typing import Any
 from sqlalchemy import Engine
 
 from api.runtime.projections import log_of
-from projections.follow.follow import Book, Follower
+from projections.follow.follow import Follower, Projection
 from referee.store.store import Referee
 from tests.projections.filled import head
 
 SOON = 30.0
-"""Seconds after which what should have happened has not."""
+"""Seconds after which an expected event counts as missing."""
 
 
 @contextmanager
-def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
+def following(referee: Referee, engine: Engine, books: Sequence[Projection], **kwargs: Any) -> Iterator[Follower]:
     follower = Follower(log_of(referee), engine, books, **{"poll_seconds": 60, **kwargs})
     follower.start()
     try:

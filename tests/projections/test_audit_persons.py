@@ -33,14 +33,14 @@ class Audited:
         self.happens(MoneyPosted(kind="payout", currency=currency, postings=postings, by="key:k1", balance=-amount))
 
     def takes_back(self, kind: str, debit: str, credit: str, amount: int) -> None:
-        """The founder alone takes back an entry of this kind."""
+        """Reverse an entry of this kind by the founder alone."""
         postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
         self.kinds[1] = kind
         self.happens(MoneyPosted(kind="reverse", currency="SEK", postings=postings, by="key:k1", reverses=1))
 
     @property
     def found(self) -> list[tuple[str, Any]]:
-        return [(one.code, one.event) for one in self.findings.told["two_persons"]]
+        return [(one.code, one.event) for one in self.findings.shown["two_persons"]]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_closing_the_books_does_not_start_the_count_again(audited: Audited) -> N
 
 
 def test_a_deposit_taken_back_is_paid_out(audited: Audited) -> None:
-    """By its entry in the books, whatever its event says of it."""
+    """The kind of the reversed entry comes from the ledger, whatever its event says."""
     audited.takes_back("deposit", "member:2", "cash", 1000)
     assert audited.found == []
     audited.pays_out(1)

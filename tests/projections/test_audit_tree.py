@@ -1,4 +1,4 @@
-"""The log held against the rows by an audit, where it is more than a tile: leaves, tiles above, checkpoints."""
+"""An audit compares the log with the rows over more than a tile: leaves, upper tiles, checkpoints."""
 
 from collections.abc import Collection, Mapping, Sequence
 from uuid import uuid4
@@ -30,7 +30,7 @@ class NoTexts:
 
 
 def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list[Difference]:
-    """What an audit of a club that has no rows finds in the log."""
+    """Return what the audit of a club without rows finds in the log."""
     findings, to = Findings(), head(referee)
     with (
         Rows(uuid4(), decoded, lambda _: None, NoTexts(), lambda _: (), findings, {}) as rows,
@@ -38,7 +38,7 @@ def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list
     ):
         rows.read(reader(referee), to)
         compare(rows, kept, BOOK, to, signed, lambda _: None, findings)
-    return findings.told["log"]
+    return findings.shown["log"]
 
 
 def test_every_tile_is_looked_at(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]) -> None:

@@ -1,4 +1,4 @@
-"""A case tells each viewer what he may know of it, when he may."""
+"""A case shows each viewer what they may know, as soon as they may know it."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -24,14 +24,14 @@ from tests.salted import row_of
 
 
 def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> None:
-    """Applies the log in pages of this size, in one transaction."""
+    """Apply the log in pages of this size, in one transaction."""
     for page in pages(referee, size):
         book.apply(connection, page)
 
 
 @pytest.mark.parametrize("page", [23, 500])
 class TestBook:
-    """Whatever the pages are cut from the log like."""
+    """The pages may be cut anywhere."""
 
     def test_a_case_is_its_ruling_and_what_it_cost(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
@@ -104,7 +104,7 @@ class TestBook:
     def test_a_case_is_shown_as_the_match_shows_its_event(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
-        """At any moment of the log: from when on all may know is the same here and there."""
+        """Compare at every event of the log: both agree from when on everything is public."""
         book = Cases()
         prepare(engine, [book])
         shown = set()
@@ -123,7 +123,7 @@ class TestBook:
 
 
 class TestOfficials:
-    """What is said and ruled on a case, page by page."""
+    """Statements and rulings of cases, page by page."""
 
     @pytest.fixture
     def heard(self) -> Hearing:
@@ -179,5 +179,5 @@ class TestOfficials:
 
 
 def said(fact: object) -> bool:
-    """Whether somebody wrote something."""
+    """Return whether the fact holds a text."""
     return hasattr(fact, "text")

@@ -1,4 +1,4 @@
-"""The digest of a closing is made of lines that anybody can write who has the entries."""
+"""The digest of a closing consists of lines that any holder of the entries can write."""
 
 from datetime import date
 from hashlib import sha256
@@ -22,7 +22,7 @@ ENTRY = JournalEntry(
 
 
 def test_accounts_stand_in_the_order_of_their_names() -> None:
-    """By the account alone: what follows it does not make member 10 come before member 1."""
+    """Only the account's name counts: member 1 comes before member 10."""
     accounts = "member:1:5,member:10:20,member:2:-30,pot:5"
     assert line(ENTRY) == f"7|2026-11-22|match|SEK|{MATCH}/52|{accounts}\n"
 

@@ -1,4 +1,4 @@
-"""The books after corrections: lines as they count, each with what it was, and the rows that were written once."""
+"""Projections after corrections: corrected lines with their former versions, and unchanged rows."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -39,7 +39,7 @@ MANY = 12
 
 @cache
 def corrected(ruleset: str, number: int) -> Match:
-    """A match some of whose deals were scored anew, and then perhaps others."""
+    """Return a match with some deals rescored, and perhaps others after that."""
     chance = Random(f"books {ruleset} {number}")
     match = some_play(ruleset, chance, chance.choice((2, 4, 6)), attended_match(ruleset, chance))
     if number % 3 == 0:
@@ -54,7 +54,7 @@ def corrected(ruleset: str, number: int) -> Match:
 
 
 def books_of(engine: Engine, histories: Sequence[Sequence[Recorded]]) -> tuple[Any, ...]:
-    """The protocol, the pot and the list's entry, when the books have taken in these pages one after the other."""
+    """Return the protocol, the pot and the list's entry after the projections have applied these pages in turn."""
     books = Protocols(), Pots(), Matches()
     prepare(engine, books)
     with engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""The URL of a store leads to its books."""
+"""The URL of a store leads to its projections."""
 
 from pathlib import Path
 

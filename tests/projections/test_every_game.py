@@ -1,4 +1,4 @@
-"""All five games in one form: whoever knows none of them can draw the sheet, and its numbers add up."""
+"""All five games have one form: a reader who knows none of them can draw the sheet, and its numbers add up."""
 
 from collections.abc import Iterator
 from functools import cache, reduce
@@ -27,18 +27,18 @@ from tests.projections.filled import page_of
 
 @cache
 def played(place: int) -> list[Recorded]:
-    """Two matches of each kind."""
+    """Return two matches of each kind."""
     return history_of(KINDS[place // 2], place % 2)
 
 
 MANY = range(2 * len(KINDS))
 HALVES, PARTNERS, SESSIONS = range(2, 4), range(4, 6), range(6, 10)
-"""Which of them count halves, have partners, and are closed."""
+"""Return which of the games count halves, have partners, and are closed."""
 
 
 @pytest.fixture(params=MANY, ids=lambda place: f"{KINDS[place // 2]['ruleset']}-{place}")
 def history(request: pytest.FixtureRequest) -> list[Recorded]:
-    """Each of those matches."""
+    """Return the events of one of those matches."""
     return played(request.param)
 
 

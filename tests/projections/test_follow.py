@@ -1,4 +1,4 @@
-"""Each event counts once in each book: whatever stops, fails, repeats or happens at the same time."""
+"""Each event counts once in each projection, despite crashes, errors, repeats and concurrency."""
 
 import random
 import threading
@@ -14,7 +14,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, ins
 
 from api.runtime.projections import log_of
 from projections.cases import Cases
-from projections.follow.follow import Book, Follower, engine_for, prepare
+from projections.follow.follow import Follower, Projection, engine_for, prepare
 from projections.follow.page import Page, Row, topics
 from projections.follow.projection import LIVE
 from projections.matches import Matches
@@ -34,7 +34,7 @@ def part(page: Page, first: int, last: int) -> Page:
 
 
 class Tally:
-    """A book that counts, and so tells whether it was given an event twice."""
+    """A projection that counts, so that an event applied twice shows."""
 
     name = key = "tally"
     takes = None
@@ -55,10 +55,10 @@ class Tally:
 
 
 class TestFollowing:
-    """From where each book stands to the end of the log, and on."""
+    """A follower starts at each projection's position, and continues after the end of the log."""
 
     def test_books_follow_what_is_played(self, referee: Referee, engine: Engine):
-        books: tuple[Book, ...] = all_books()
+        books: tuple[Projection, ...] = all_books()
         seen: list[Row] = []
         with following(referee, engine, books, seen=lambda page: seen.extend(page.rows)) as follower:
             desk = Desk(referee, committed=lambda recorded: follower.wake())
@@ -164,7 +164,7 @@ class TestFollowing:
     def test_a_book_of_another_shape_fills_beside_the_one_of_an_earlier_process(
         self, referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent], whole: Said
     ):
-        """Had they one position, each would pass over what the other has taken in."""
+        """A common position would make each skip the rows that the other has applied."""
 
         class Earlier(Cases):
             key = "cases_earlier"
@@ -207,14 +207,14 @@ class TestFollowing:
                 cursor.execute(f"DELETE FROM {table} WHERE {place} > 100")
             with following(referee, engine, books) as follower:
                 until(lambda: set(follower.positions().values()) == {100})
-        assert "begins anew" in caplog.text
+        assert "starts again" in caplog.text
         with engine.connect() as connection:
             for match_id, version in last_versions(rows[:100]).items():
                 assert [book.version(connection, match_id) for book in books] == [version] * len(books)
 
 
 class TestTaking:
-    """A book takes what it has a use for, and knows how far it has come all the same."""
+    """A projection applies the events it uses, and still knows its position."""
 
     def test_what_no_book_takes_is_not_decoded(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
         append(referee, rows)
@@ -242,7 +242,7 @@ class TestTaking:
     def test_aggregates_of_another_kind_are_passed_over(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, size: int
     ):
-        """Their events lie between those of matches, and may be such as nobody here can decode."""
+        """The clubs' events are between those of matches, and may be undecodable here."""
         append(referee, rows)
         page, club = reader(referee)(0, 100_000), uuid4()
         mixed: list[Row] = []
@@ -302,7 +302,7 @@ class TestTaking:
 
 
 class TestWaiting:
-    """To read what one has written."""
+    """A client reads its own writes."""
 
     def test_it_ends_as_soon_as_the_event_is_in_the_books(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
@@ -360,7 +360,7 @@ class TestWaiting:
 
 
 class TestFailing:
-    """What fails is told, left for a while, and tried again; the others go on."""
+    """A failure is reported and retried later; the others continue."""
 
     def test_a_book_that_fails_is_tried_again_and_loses_nothing(
         self,

@@ -1,4 +1,4 @@
-"""The ledger beside what else is in the log."""
+"""The ledger beside other rows of the log."""
 
 from uuid import UUID, uuid4
 
@@ -27,14 +27,14 @@ SETTLED = (300, -100, -200)
 
 
 def store(referee: Referee, match_id: UUID, number: int, event: Event) -> StoredEvent:
-    """Puts a fact of a match into the log."""
+    """Store an event of a match."""
     row = row_of(Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event))
     referee.recorder.insert_events([row])
     return row
 
 
 def entries(referee: Referee, engine: Engine, club: UUID) -> list[JournalEntry]:
-    """Those of a ledger that has just been built."""
+    """Return the entries of a newly built ledger."""
     ledger = Ledger()
     rebuild(reader(referee), engine, ledger)
     with engine.connect() as connection:
@@ -43,7 +43,7 @@ def entries(referee: Referee, engine: Engine, club: UUID) -> list[JournalEntry]:
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_bad_row_of_another_match_changes_no_entry(referee: Referee, engine: Engine, how: str):
-    """They are numbered in the order of the log, also where a page can only be taken in by parts."""
+    """Entries are numbered in the order of the log, even if a page can be applied only in parts."""
     desk, other = Desk(referee), uuid4()
     club = Club(desk)
     store(referee, other, 1, opening(players=3))

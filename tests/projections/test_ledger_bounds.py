@@ -1,4 +1,4 @@
-"""No balance of the books leaves the numbers that every reader of JSON reads exactly: ±(2^53 - 1)."""
+"""No balance leaves the range that every reader of JSON reads exactly: ±(2^53 - 1)."""
 
 from uuid import UUID, uuid4
 
@@ -28,7 +28,7 @@ HUGE = 5 * 10**15
 
 
 class Books:
-    """A club whose matches come to huge sums, and a ledger that is built of them."""
+    """A club with matches of huge amounts, and its ledger."""
 
     def __init__(self, referee: Referee, engine: Engine) -> None:
         self.referee, self.engine, self.ledger = referee, engine, Ledger()
@@ -69,7 +69,7 @@ class Books:
         store(self.referee, match_id, number, event)
 
     def balances(self) -> dict[str, int]:
-        """Of a ledger that has just been built, in which no balance was ever too large."""
+        """Return the balances of a newly built ledger in which no balance was ever too large."""
         rebuild(reader(self.referee), self.engine, self.ledger)
         with self.engine.connect() as connection:
             assert self.largest(connection) <= EXACT_MAX

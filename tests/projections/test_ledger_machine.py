@@ -1,6 +1,6 @@
 """The ledger over clubs, matches and money acts in any order, with restarts and rebuilds in between.
 
-What matches came to is told by facts alone, as other processes would store them; clubs act through a desk.
+Results of matches are stored as events only, like those of other processes; clubs act through a desk.
 """
 
 import tempfile
@@ -18,7 +18,7 @@ from sqlalchemy import select
 from api.money.decision_basis import BOOKED, says_of
 from projections.closings import digest
 from projections.follow.engine import engine_for, writer
-from projections.follow.projection import prepare, rebuild, take
+from projections.follow.projection import apply_page, prepare, rebuild
 from projections.ledger import Ledger
 from projections.matches import Matches
 from referee.actors import Actor
@@ -92,10 +92,10 @@ class Books(RuleBasedStateMachine):
 
     @rule(size=sizes)
     def follows(self, size: int) -> None:
-        """As a page of that size has it."""
+        """Apply the remaining rows in pages of this size."""
         if page := reader(self.referee)(self.at, size):
             with writer(self.engine).begin() as connection:
-                self.at, _ = take(connection, self.ledger, self.ledger.key, self.at, page, False)
+                self.at, _ = apply_page(connection, self.ledger, self.ledger.key, self.at, page, False)
 
     def caught_up(self) -> None:
         while self.at < head(self.referee):
@@ -116,7 +116,7 @@ class Books(RuleBasedStateMachine):
     # The club
 
     def act(self, sent: Any, member: int) -> Outcome | None:
-        """With what the books say, as whoever serves the club does; and again under the same key."""
+        """Act on the ledger's present state, as the service does, and again under the same key."""
         actor: Actor = f"key:{self.keys[member][26:].partition('_')[0]}"
         if type(sent) in BOOKED:
             self.caught_up()
@@ -152,7 +152,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(back=st.integers(0, 4))
     def reverses(self, back: int) -> None:
-        """One of the last entries; of a match by two."""
+        """Reverse one of the last entries; that of a match needs two members."""
         self.caught_up()
         with self.engine.connect() as connection:
             last = self.ledger.last(connection, self.club.id)
@@ -189,7 +189,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2), some=st.sets(st.integers(0, 2), min_size=1) | st.just({0, 1, 2}))
     def agree(self, which: int, some: set[int]) -> None:
-        """Seats agree to the stakes, also when the match is over."""
+        """Have seats agree to the stakes, even if the match is over."""
         if which < len(self.matches):
             match_id = list(self.matches)[which]
             number, amounts, _ = self.matches[match_id]
@@ -199,7 +199,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2), amounts=won, how=st.sampled_from(("won", "closed", "abandoned", "nothing")))
     def ends(self, which: int, amounts: Any, how: str) -> None:
-        """It may be over for the second time: once it was open again."""
+        """End a match. It may end a second time after it was reopened."""
         events: dict[str, Event] = {
             "won": MatchWon(seat=0, by="duel", rule="B74", points=(0, 0, 0), settlement=amounts),
             "closed": MatchClosed(
@@ -231,7 +231,7 @@ class Books(RuleBasedStateMachine):
             self._store(match_id, number, event)
             self.matches[match_id] = number, amounts, 0
 
-    # What holds
+    # Invariants
 
     @invariant()
     def the_books_are_right(self) -> None:
@@ -276,7 +276,7 @@ class Books(RuleBasedStateMachine):
 
     @rule()
     def each_match_stands_as_it_came_to(self) -> None:
-        """Of its entries those count that nothing takes back; what the treasurer took back stays so."""
+        """Check that only entries that are not reversed count, and that a treasurer's reversal remains."""
         self.caught_up()
         matches = self.ledger.matches.c
         with self.engine.connect() as connection:
@@ -287,7 +287,7 @@ class Books(RuleBasedStateMachine):
             assert set(kept[match_id].waiting_for) == self.waiting[match_id]
             if self.waiting[match_id]:
                 amounts = ()
-            if kept[match_id].beyond:  # it stays as it was entered before
+            if kept[match_id].beyond:  # the earlier entry remains
                 amounts = kept[match_id].amounts
             made = [entry for entry in entries if entry.kind == "match" and entry.cause.startswith(str(match_id))]
             stand = [entry for entry in made if entry.number not in taken_back]

@@ -1,4 +1,4 @@
-"""What the ledger enters for a match is what its settlement comes to, reckoned anew from the rows (books.md, 2)."""
+"""The ledger's entry of a match equals its settlement, calculated again from the rows (books.md, 2)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ from tests.projections.filled import page_of
 from tests.settled import settled
 
 MATCHES = 12
-"""Of each ruleset."""
+"""Matches of each ruleset."""
 TELLING = MatchWon | MatchClosed | MatchAbandoned | ProtocolCorrected | ActTakenBack
 
 
 def entered(history: Sequence[Recorded]) -> Counter[str]:
-    """Has a ledger take in a match of a club, and compares what stands there after each event that may change it; how
-    often what was found."""
+    """Have a ledger apply a club's match, and compare its entry after each event that may change it. Return how often
+    each case occurred."""
     club, ledger, met = uuid4(), Ledger(), Counter[str]()
     opened = history[0].event
     assert isinstance(opened, MatchOpened)
@@ -69,7 +69,7 @@ def entered(history: Sequence[Recorded]) -> Counter[str]:
 
 
 def begun(key: str, chance: Random, opened: MatchOpened) -> Match:
-    """A match to whose stakes all seats have agreed."""
+    """Return a match to whose stakes all seats have agreed."""
     match = Match(RULESETS[key], chance, opened)
     match.version += 1
     match.history.append(match.recorded(StakesAgreed(seats=tuple(range(len(opened.players))), how="secretary")))
@@ -78,7 +78,7 @@ def begun(key: str, chance: Random, opened: MatchOpened) -> Match:
 
 @pytest.mark.parametrize("key", RULESETS)
 def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
-    """Of matches that are won, closed, corrected and so open again, or won by another."""
+    """Matches are won, closed, corrected and so reopened, or won by a different player."""
     met = Counter[str]()
     for number in range(MATCHES):
         chance = Random(f"entered {key} {number}")
@@ -91,13 +91,13 @@ def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
             if (lines := scored_deals(match)) and (one := some_script(match, chance, chance.choice(lines).deal)):
                 with_strikes(match, correction(one))
         met += entered(match.history)
-    never = {"open again"} if key == "rams-english" else set()  # nobody wins a session
+    never = {"open again"} if key == "rams-english" else set()  # a session has no winner
     assert {what for what in ("stands", "taken back", "open again") if not met[what]} == never
 
 
 @pytest.mark.rule("J11")
 def test_where_the_act_that_won_is_taken_back_nothing_stands() -> None:
-    """P2's exit, with the score that came of it."""
+    """P2's exit, with the score that resulted."""
     history = p2_goes_home((9, 1, 8, 8), stakes=Stakes(currency="SEK", unit=2)).history
     last = history[-1]
     assert isinstance(last.event, MatchWon)

@@ -1,4 +1,4 @@
-"""A row that the ledger cannot take keeps its club waiting: entries are numbered in the log's order, for ever."""
+"""A row that the ledger cannot apply makes its club wait: entries are numbered permanently in the log's order."""
 
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
@@ -29,7 +29,7 @@ AGAIN = {"again_seconds": 0.02, "poll_seconds": 0.01}
 
 
 class Evening(NamedTuple):
-    """Two clubs in one log: of each a match and what its treasurer did, by turns; and a match that is nobody's."""
+    """Two clubs in one log, each with a match and money acts, interleaved; and a match without a club."""
 
     ours: Club
     theirs: Club
@@ -38,7 +38,7 @@ class Evening(NamedTuple):
     rows: tuple[StoredEvent, ...]
 
     def position(self, match_id: UUID, number: int) -> int:
-        """Where an event stands in the log."""
+        """Return the position of an event in the log."""
         found = [place for place, row in enumerate(self.rows, 1) if row.originator_id == match_id]
         return found[number - 1]
 
@@ -87,7 +87,7 @@ def causes(engine: Engine, ledger: Ledger, club: Club) -> list[str]:
 
 
 def kept(engine: Engine, referee: Referee, ledger: Ledger) -> dict[str, Any]:
-    """All that the ledger has, as a follower that never met with a bad row."""
+    """Return the content of the ledger as built by a follower that met no bad row."""
     with following(referee, engine, [ledger]) as follower:
         at_the_head(follower, referee)
         assert follower.set_aside() == ()
@@ -95,7 +95,7 @@ def kept(engine: Engine, referee: Referee, ledger: Ledger) -> dict[str, Any]:
 
 
 def emptied(engine: Engine, ledger: Ledger, referee: Referee) -> None:
-    """The ledger is to begin anew, as before the first start."""
+    """Reset the ledger to its state before the first start."""
     with engine.begin() as connection:
         ledger.metadata.drop_all(connection)
 
@@ -122,7 +122,7 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
             assert [one.match for one in aside.values() if one.waits] == [evening.ours.id] * (whose == "match")
             assert follower.faults() == {}
         before = causes(engine, ledger, evening.ours)
-        if how == "gone":  # it is missed when the next one comes
+        if how == "gone":  # detected when the next one arrives
             ours.remove(f"{aggregate}/{number}")
         assert before == ours[: len(before)]
         assert len(before) == {"match": 2, "club": 1}[whose] + (how == "gone")
@@ -135,7 +135,7 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
 def test_where_nobody_knows_whose_a_match_is_all_clubs_wait_that_there_are(
     referee: Referee, engine: Engine, evening: Evening
 ):
-    """What cannot be read is the opening, which names the club."""
+    """The unreadable row is the opening, which names the club."""
     ledger = Ledger()
     said = kept(engine, referee, ledger)
     emptied(engine, ledger, referee)

@@ -1,4 +1,4 @@
-"""Followers on PostgreSQL hear of what others store; a lost connection loses nothing."""
+"""Followers on PostgreSQL are notified of other processes' commits; a lost connection loses no event."""
 
 import threading
 import time
@@ -29,13 +29,13 @@ END_LISTENERS = f"""
 
 @pytest.fixture
 def store_url(postgres_url: str) -> str:
-    """Only there are notifications."""
+    """Return the URL of a PostgreSQL store: only there are notifications."""
     return postgres_url
 
 
 @pytest.fixture
 def woken(store_url: str) -> Iterator[threading.Semaphore]:
-    """Counts the times that a listener wakes."""
+    """Count the times that a listener wakes."""
     place = place_of(store_url)
     assert isinstance(place, Postgres)
     counted = threading.Semaphore(0)
@@ -83,7 +83,7 @@ def test_a_server_that_is_not_there_is_tried_again_until_the_end():
 def test_followers_lose_nothing_while_their_connections_are_cut(
     referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent]
 ):
-    # Polling is far away: whatever arrives in time, the listeners have heard.
+    # Polling is slow, so an event that arrives in time was notified.
     other = engine_for(store_url)
     followers = [
         Follower(log_of(referee), books, all_books(), poll_seconds=600, listen=store_url) for books in (engine, other)

@@ -1,4 +1,4 @@
-"""The book of the log: every row has its leaf, in the order of the store, whatever the pages and whoever follows."""
+"""The log's projection: every row has its leaf, in the order of the store, for any pages and any follower."""
 
 import random
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from tests.projections.followed import at_the_head, following
 
 
 def leaves_of(referee: Referee) -> list[bytes]:
-    """By the rows as the library reads them, in its own order."""
+    """Return the leaves of the rows as the library reads them, in its order."""
     found = referee.recorder.select_notifications(None, 100_000)
     return [
         bytes.fromhex(row_hash(StoredEvent(row.originator_id, row.originator_version, row.topic, row.state)))
@@ -37,7 +37,7 @@ def root(engine: Engine, book: Log) -> tuple[int, bytes]:
 
 @pytest.fixture
 def whole_log(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]) -> Said:
-    """The tables when the log was read from end to end."""
+    """Return the tables after the log was read from end to end."""
     append(referee, rows)
     rebuild(reader(referee), engine, Log(), page=100_000)
     return content(engine, [Log()])
@@ -139,7 +139,7 @@ class TestRows:
     def test_positions_with_gaps_make_leaves_without(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
     ):
-        """On PostgreSQL a position that a failed transaction was given is given to nobody else."""
+        """PostgreSQL never uses the position of a failed transaction again."""
         for first in range(0, 40, 10):
             append(referee, rows[first : first + 10])
             with pytest.raises(IntegrityError):
@@ -151,7 +151,7 @@ class TestRows:
         assert [place for place in places if place is not None] == list(range(40))
 
     def test_there_is_no_row_that_it_cannot_take(self, engine: Engine):
-        """Whatever somebody has written into the table: a book of the whole log can set no match aside."""
+        """Any content of the table can be applied: a projection of the whole log can set no match aside."""
         strange = [
             (3, "no id", 1, "match/opened", b"{"),
             (9, uuid4().hex, 7, "none/such", b""),

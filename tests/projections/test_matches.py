@@ -22,7 +22,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
-    """A transaction on the books."""
+    """Yield a transaction on the projections."""
     book = Matches()
     prepare(engine, [book])
     with engine.begin() as connection:
@@ -30,7 +30,7 @@ def connection(engine: Engine) -> Iterator[Connection]:
 
 
 def open_many(connection: Connection, book: Matches, count: int) -> list[UUID]:
-    """Opens so many matches, two at each full minute from noon; their ids in the order of the list."""
+    """Open ``count`` matches, two at each full minute from noon. Return their ids in the order of the list."""
     page, ids = [], []
     for number in range(count):
         match_id, at = uuid4(), NOON + timedelta(minutes=number // 2)

@@ -1,4 +1,4 @@
-"""What a bank's app reads off a screen: payloads of Swish and of a SEPA credit transfer, and the picture of each."""
+"""Payloads for bank apps, of Swish and of a SEPA credit transfer, and the picture of each."""
 
 import re
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Settling up: as few payments as can be, and nobody owes anything after them."""
+"""Settling up: the fewest payments after which all balances are 0."""
 
 from collections import Counter
 
@@ -17,12 +17,12 @@ def owed(members: int, least: int = 0, amount: st.SearchStrategy[int] = small) -
 
 
 def even(members: int, least: int = 1) -> st.SearchStrategy[dict[int, int]]:
-    """Balances that need no club: the last member, the hundredth, has what is missing."""
+    """Generate balances that add up to 0 without the club: member 100 has the rest."""
     return owed(members - 1, least - 1).map(lambda some: {**some, 100: -sum(some.values())})
 
 
 def after(balances: dict[int, int], payments: tuple[Payment, ...]) -> dict[int | str, int]:
-    """What everybody owes when these payments are made: who pays owes less, who is paid is to receive less."""
+    """Return the balances after these payments: a payer owes less, a payee is owed less."""
     left = Counter({**balances, CLUB: -sum(balances.values())})
     for payment in payments:
         left[payment.payer] -= payment.amount
@@ -31,7 +31,7 @@ def after(balances: dict[int, int], payments: tuple[Payment, ...]) -> dict[int |
 
 
 def fewest(amounts: list[int]) -> int:
-    """How few payments will do, by trying: somebody settles with each other one in turn, and goes."""
+    """Return the smallest number of payments by trial: the first member settles with each other one and leaves."""
     amounts = [amount for amount in amounts if amount]
     if not amounts:
         return 0
@@ -139,7 +139,7 @@ def test_a_payment_keeps_its_id_for_as_long_as_it_is_the_same(balances: dict[int
 
 
 def test_an_id_stays_when_others_settle():
-    """The opposites 1 and 2 have nothing to do with what 3 and 4 owe each other."""
+    """The opposites 1 and 2 are independent of the debt between 3 and 4."""
     one, other = plan({1: 500, 2: -500, 3: 70, 4: -70}, "all"), plan({1: 500, 2: -500}, "all")
     assert other.payments[0] in one.payments
 

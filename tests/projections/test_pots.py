@@ -1,4 +1,4 @@
-"""The pot holds what was put in and not drawn, and what it gains the seats lose."""
+"""The pot contains all units put in and not drawn; its gain is the seats' loss."""
 
 import csv as files
 import random
@@ -37,7 +37,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"ruleset": RAMS, "players": 5, "misdeal_stake": "returned", "final_pot": "last_dealer"},
     {"ruleset": "rodskagg-alga", "enforcement": "refuse"},
 )
-"""How the matches of the log are opened: four of a game with a pot, and one of a game without."""
+"""Openings of the log's matches: four of a game with a pot, one of a game without."""
 
 
 def _any_act(match: Match, chance: random.Random) -> Any:
@@ -67,7 +67,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
                     send(match_id, act)
                 except Refused:
                     continue
-        for match_id in matches[:3]:  # the fourth goes on
+        for match_id in matches[:3]:  # the fourth continues
             for _ in range(200):
                 match = desk.get(match_id)
                 if Close() in match.rules.legal(match.state, "official"):
@@ -80,7 +80,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
-    """The rows of those matches, as they came."""
+    """Return the rows of those matches in order."""
     path: Path = tmp_path_factory.mktemp("sessions") / "knacka.db"
     with construct(f"sqlite:///{path}") as referee:
         play_sessions(referee, 1200, seed=3)
@@ -90,7 +90,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
 
 @pytest.fixture(scope="module")
 def histories(played: tuple[StoredEvent, ...]) -> list[list[Recorded]]:
-    """The events of each match, as it was opened in :data:`KINDS`."""
+    """Return the events of each match, in the order of :data:`KINDS`."""
     return [[from_row(row) for row in played if row.originator_id == one] for one in last_versions(played)]
 
 
@@ -107,7 +107,7 @@ def last(history: list[Recorded]) -> Pot:
 
 
 def parts(pot: Pot) -> list[PotLine | PotClosed]:
-    """All that has entries."""
+    """Return the parts of a pot that have entries."""
     return [*pot.lines, *([pot.closed] if pot.closed else [])]
 
 

@@ -1,4 +1,4 @@
-"""The protocol says what the referee has ruled, to the point, and where it comes from."""
+"""The protocol has the referee's scores, exactly, with their reasons."""
 
 import csv as files
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ from tests.projections.filled import append, last_versions, reader
 
 @pytest.fixture
 def histories(rows: Sequence[StoredEvent]) -> dict[UUID, list[Recorded]]:
-    """The events of each match of the log."""
+    """Return the events of each match of the log."""
     return {
         match_id: [from_row(row) for row in rows if row.originator_id == match_id] for match_id in last_versions(rows)
     }
 
 
 def steps(history: list[Recorded]) -> Iterator[tuple[Match, Protocol]]:
-    """A match and its sheet after each of its events."""
+    """Yield a match and its sheet after each of its events."""
     match, sheet = None, None
     for recorded in history:
         match, sheet = fold(match, [recorded]), entered(sheet, recorded)

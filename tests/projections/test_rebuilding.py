@@ -1,4 +1,4 @@
-"""A book that is built anew beside the one that is read."""
+"""A projection is rebuilt beside the one that is read."""
 
 import subprocess
 import threading
@@ -19,7 +19,7 @@ from tests.projections.followed import at_the_head, following, until
 
 
 class TestRebuilding:
-    """The new book lies beside the old one until it is as good."""
+    """The new tables are separate until they are complete."""
 
     def test_a_rebuilt_book_says_what_a_followed_one_does(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
@@ -64,7 +64,7 @@ class TestRebuilding:
     def test_books_that_are_rebuilt_together_make_up_for_what_came_meanwhile(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
-        """The live books have come to different places when the new ones are put in their place."""
+        """The old projections have different positions when the new ones replace them."""
         append(referee, rows[:500])
         books, read = all_books(), reader(referee)
         with following(referee, engine, books) as follower:
@@ -106,7 +106,7 @@ class TestRebuilding:
         reads: list[int] = []
 
         def slowly(after: int, limit: int) -> Page:
-            """While the book is being built, the rest of the log is stored and followed."""
+            """Store and follow the rest of the log while the projection is rebuilt."""
             if len(reads) == 1:
                 append(referee, rows[half:])
                 follower.wake()
@@ -172,7 +172,7 @@ class TestRebuilding:
 
 
 def spoil(engine: Engine) -> None:
-    """Somebody has been at the books."""
+    """Damage the projections."""
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_4_lines"))
         connection.execute(text("UPDATE book_matches_2 SET status = 'over'"))

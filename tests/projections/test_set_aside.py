@@ -1,4 +1,4 @@
-"""A row that cannot be taken keeps one match waiting, and nobody else; a log that is another is not mixed up."""
+"""A row that cannot be applied stops one match only; a different log is not mixed with the present one."""
 
 import os
 import time
@@ -15,7 +15,7 @@ from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow import follow
 from projections.follow.engine import writer
-from projections.follow.follow import Book, Follower, engine_for, rebuild
+from projections.follow.follow import Follower, Projection, engine_for, rebuild
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.pots import Pots
@@ -31,7 +31,7 @@ SOON_AGAIN = 0.02
 
 @pytest.fixture
 def place(rows: Sequence[StoredEvent]) -> int:
-    """The position of a row that all books take, with more of its match behind it."""
+    """Return the position of a row that all projections use, with later rows of its match."""
     last = last_versions(rows)
     return next(
         position
@@ -44,7 +44,7 @@ def without(said: Said, match_id: UUID) -> Said:
     return {table: [row for row in found if match_id not in row] for table, found in said.items()}
 
 
-def versions(engine: Engine, books: Sequence[Book], match_id: UUID) -> list[int]:
+def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> list[int]:
     with engine.connect() as connection:
         return [book.version(connection, match_id) for book in books]
 
@@ -67,7 +67,7 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
             at_the_head(follower, referee)
             until(lambda: len(follower.set_aside()) == len(books))
             assert {(one.match, one.event) for one in follower.set_aside()} == {(match_id, number)}
-            assert {one.book for one in follower.set_aside()} == {book.name for book in books}
+            assert {one.projection for one in follower.set_aside()} == {book.name for book in books}
             assert follower.faults() == {}
             begun = time.monotonic()
             assert not any(waited(follower, match_id, last, 10 * SOON, book) for book in books)
@@ -128,7 +128,7 @@ def test_a_match_that_a_book_itself_cannot_take(
     with following(referee, engine, books, again_seconds=SOON_AGAIN) as follower:
         at_the_head(follower, referee)
         [aside] = follower.set_aside()
-        assert (aside.book, aside.match, aside.event) == ("cases", row.originator_id, row.originator_version)
+        assert (aside.projection, aside.match, aside.event) == ("cases", row.originator_id, row.originator_version)
         assert aside.error == "ValueError: I do not like it"
         picky.ill = False
         follower.wake()
@@ -203,7 +203,7 @@ def test_a_listener_that_fails_at_one_match_hears_of_the_others(
 def test_a_row_of_nobody_keeps_nobody_waiting(
     sqlite_url: str, rows: Sequence[StoredEvent], place: int, caplog: pytest.LogCaptureFixture
 ):
-    """PostgreSQL takes nothing for an id that is none."""
+    """PostgreSQL accepts only ids in an id column."""
     row, books, engine = rows[place - 1], all_books(), engine_for(sqlite_url)
     with construct(sqlite_url) as referee:
         append(referee, rows)
@@ -234,7 +234,7 @@ def test_a_row_that_is_no_text_keeps_nobody_waiting(
 def test_books_of_another_history_begin_anew(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, caplog: pytest.LogCaptureFixture
 ):
-    """A restore gone wrong: the log is longer than the books, and where they stand it has another event."""
+    """A failed restore: the log is longer than the projections' positions, with different events there."""
     other = sorted(rows, key=lambda row: (str(row.originator_id), row.originator_version))
     assert other[599] != rows[599]
     books = all_books()
@@ -250,11 +250,11 @@ def test_books_of_another_history_begin_anew(
         at_the_head(follower, referee)
         assert (follower.faults(), follower.set_aside()) == ({}, ())
     assert content(engine, books) == whole
-    assert [record.message.count("begins anew") for record in caplog.records].count(1) == len(books)
+    assert [record.message.count("starts again") for record in caplog.records].count(1) == len(books)
     caplog.clear()
     with following(referee, engine, books) as follower:
         at_the_head(follower, referee)
-    assert "begins anew" not in caplog.text
+    assert "starts again" not in caplog.text
 
 
 def test_a_log_that_becomes_shorter_while_it_is_followed(
@@ -271,7 +271,7 @@ def test_a_log_that_becomes_shorter_while_it_is_followed(
 
 
 class TestStandingStill:
-    """What has not worked for a while is told of, and nobody waits for it."""
+    """A failure that lasts is reported, and no reader waits for it."""
 
     @pytest.fixture(autouse=True)
     def soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +314,7 @@ class TestStandingStill:
 
 
 class TestCatchingUp:
-    """Far behind, a follower goes at the pace of a rebuild, and tells how far it is."""
+    """A follower that is far behind uses the pages of a rebuild, and reports its lag."""
 
     @pytest.fixture
     def limits(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,7 @@ class TestCatchingUp:
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, limits: None
     ):
         append(referee, rows[:30])
-        with following(referee, engine, [Protocols()]) as follower:  # who is a little ahead
+        with following(referee, engine, [Protocols()]) as follower:  # this one is a little ahead
             at_the_head(follower, referee)
         append(referee, rows[30:])
         log, reads = log_of(referee), list[tuple[int, int]]()
@@ -369,5 +369,5 @@ class TestCatchingUp:
         append(referee, rows)
         with following(referee, engine, all_books(), page=100) as follower:
             at_the_head(follower, referee)
-            assert follower.seconds_behind(follower.books[0]) == 0
+            assert follower.seconds_behind(follower.projections[0]) == 0
             assert follower._pace != follow.PACE

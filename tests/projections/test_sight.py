@@ -1,4 +1,4 @@
-"""Who is told of which matches and cases in lists: each list beside a look at every match by itself."""
+"""The matches and cases that callers see in lists: each list compared with a check of every single match."""
 
 import itertools
 import random
@@ -33,14 +33,14 @@ SECRET = bytes(range(32))
 
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
-    """A transaction on the books."""
+    """Yield a transaction on the projections."""
     prepare(engine, [Matches(), Cases()])
     with engine.begin() as connection:
         yield connection
 
 
 def of_club(**fields: Any) -> MatchOpened:
-    """A match of a club, three members of it."""
+    """Return a match of a club with three of its members."""
     fields = {"club": ONE, "evening": 1, "members": (5, 1, 12), "visibility": "club"} | fields
     names = tuple(f"M{member}" for member in fields["members"])
     return replace(opening(players=3), players=names, **fields)
@@ -72,7 +72,7 @@ def log(connection: Connection) -> Log:
 
 
 def may_see(sight: Sight, opened: MatchOpened) -> bool:
-    """As the rule says it, match by match."""
+    """Return whether a match is visible, by the rule for one match."""
     if opened.visibility == "public":
         return True
     if sight.club is None or opened.club != sight.club:
@@ -142,7 +142,7 @@ def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int
 
 
 def test_a_member_is_not_found_by_what_stands_for_him(log: Log):
-    """Nor a member of one club in the matches of another."""
+    """A member of one club is not found in matches of a different club either."""
     here = log.add(uuid4(), of_club(visibility="public"))
     log.add(uuid4(), of_club(visibility="public", club=OTHER))
     assert log.matches.page(log.connection, player="M5") == ((), None)
@@ -192,14 +192,14 @@ JUDGES = (
 
 
 def officiates(sight: Sight, match: UUID, opened: MatchOpened) -> bool:
-    """As the rule says it, match by match."""
+    """Return whether the caller officiates a match, by the rule for one match."""
     if sight.club is None:
         return sight.held is not None and opened.official == in_match(match, sight.held)
     return sight.officiates and opened.club == sight.club and sight.sits not in opened.members
 
 
 def stands(last: Event, at: datetime) -> str:
-    """How a case stands after its last event."""
+    """Return the status of a case after its last event."""
     match last:
         case CaseOpened():
             return "pending"
@@ -215,7 +215,7 @@ def stands(last: Event, at: datetime) -> str:
 @pytest.mark.rule("J1", "J7")
 @pytest.mark.parametrize("seed", range(3))
 def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: int):
-    """Each list beside a look at every case, by what is asked and when."""
+    """Compare each list with a check of every case, for all filters and times."""
     chance = random.Random(seed)
     opened: dict[UUID, MatchOpened] = {}
     cases: dict[tuple[UUID, int], Event] = {}
@@ -279,7 +279,7 @@ OFFICE = Sight(club=ONE, whole_club=True)
 
 
 class TestStandings:
-    """What members came to in the matches of some evenings."""
+    """Members' results in the matches of some evenings."""
 
     def won(self, seat: int | None, *points: int, **fields: Any) -> MatchWon:
         return MatchWon(seat=seat, by="zero", rule="B58", points=points, **fields)
@@ -315,7 +315,7 @@ class TestStandings:
         assert standings == {5: Standing(1, 1, 0), 1: Standing(1, 0, 10), 12: Standing(1, 0, 14)}
 
     def test_a_private_match_counts_for_its_players_and_the_office(self, log: Log):
-        """A knock counts in a match that goes on: it would show who plays at this moment."""
+        """A knock in an open match counts too, and so would show who is playing now."""
         private = of_club(visibility="private", members=(5, 1, 12))
         log.add(uuid4(), private, self.won(1, 4, 0, 7))
         log.add(uuid4(), private, knocked(0, 1, True))

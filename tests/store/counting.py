@@ -27,6 +27,6 @@ class Counting(Referee):
             return selected
 
         recorder.select_events = counted(recorder.select_events)
-        if not isinstance(recorder, SQLiteApplicationRecorder):  # there it is made of the one above
+        if not isinstance(recorder, SQLiteApplicationRecorder):  # the library makes it from the one above
             recorder.select_newer = counted(recorder.select_newer)
         return recorder

@@ -23,7 +23,7 @@ THREADS = 8
 
 
 def reads() -> Iterator[Callable[[], object]]:
-    """Rows of every topic, states and options of every game, and what books keep."""
+    """Return rows of every topic, states and options of every game, and stored values of projections."""
     for path in sorted(ROWS.glob("*.jsonl"), reverse=True):
         topic, state = path.stem.replace(".", "/", 1), path.read_bytes().splitlines()[0]
         yield partial(from_row, StoredEvent(UUID(int=1), 1, topic, state))
@@ -38,7 +38,7 @@ def reads() -> Iterator[Callable[[], object]]:
 
 
 def main() -> None:
-    """Each by all threads, as close together as can be."""
+    """Run each read in all threads at nearly the same time."""
     sys.setswitchinterval(1e-6)
     for read in reads():
         together = threading.Barrier(THREADS)

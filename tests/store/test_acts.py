@@ -1,4 +1,4 @@
-"""Keyed acts are found without reading a match, by any process; what others stored is caught up by what is new."""
+"""Keyed acts are found without reading a match, by any process; rows of other processes are read once."""
 
 import random
 import sqlite3
@@ -28,7 +28,7 @@ KNOCK = Knock(seat=1, accused=0)
 
 @pytest.fixture
 def other(referee: Counting) -> Iterator[Desk]:
-    """That of another process."""
+    """Yield the desk of a different process."""
     desk = Desk(referee)
     yield desk
     desk.close()
@@ -40,7 +40,7 @@ def knock(desk: Desk, match_id: UUID, seat: int = 1, **command: Any) -> Outcome:
 
 
 def test_a_store_that_is_there_is_opened_without_waiting_for_who_writes(sqlite_url: str) -> None:
-    """As by ``knacka verify`` beside the service."""
+    """``knacka verify`` opens a store beside the service."""
     construct(sqlite_url).close()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
@@ -123,7 +123,7 @@ class TestKeys:
     def test_a_store_that_has_events_and_no_table_of_acts_gets_it(
         self, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As one has that was restored from its events alone. A row that nobody can read is in nobody's way."""
+        """A store may be restored from its events alone. An unreadable row blocks no other."""
         monkeypatch.setattr(postgres, "PAGE", 3)
         with Referee(env=settings_for(store_url)) as referee:
             desk = Desk(referee)
@@ -161,7 +161,7 @@ class TestOthers:
             for turn in range(20):
                 knock(desk, match_id, turn % 3)
             other.get(match_id)
-        knock(desk, ids[0])  # other does not know of it
+        knock(desk, ids[0])  # unknown to the other desk
         referee.rows_read = 0
         futures = [other.submit(Command(id=match_id, actor=1, request=KNOCK)) for match_id in ids]
         assert [future.result(30).aggregate.version for future in futures] == [23] + [22] * 7
@@ -176,9 +176,9 @@ class TestOthers:
         other.get(match_id)
         now = knock(desk, match_id).aggregate
         assert other.cached(match_id) is not None
-        other.overtaken(match_id, now.version)
+        other.mark_stored(match_id, now.version)
         assert other.cached(match_id) is None
-        was = other.cached(match_id, as_it_was=True)
+        was = other.cached(match_id, allow_stale=True)
         assert was is not None
         assert was.version == now.version - 1
         referee.rows_read = 0
@@ -189,7 +189,7 @@ class TestOthers:
         assert referee.rows_read == 2
 
     def test_what_is_no_continuation_of_what_is_at_hand_is_loaded_anew(self, desk: Desk, referee: Counting) -> None:
-        """As when a store was put back while a process ran, and the match took another course."""
+        """A store may be restored while a process runs, and the match continue differently."""
         match_id = opened(desk, deal_ritual=False)
         for _ in range(3):
             knock(desk, match_id)

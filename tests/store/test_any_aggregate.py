@@ -1,4 +1,4 @@
-"""What is not a match is kept in the same way: a tally goes through desk, rows, snapshots, replay and a book."""
+"""Other aggregates than matches are stored in the same way: a tally with rows, snapshots, replay and a projection."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -54,7 +54,7 @@ class TallyState(Value):
 
 
 class TallyRules:
-    """Counts up to what it was opened with, and says when it is full."""
+    """Counts up to the opening's number, and reports when that is reached."""
 
     state = TallyState
 
@@ -101,7 +101,7 @@ class Sheet(Value):
 
 
 class Totals(Sheets[Sheet]):
-    """What was counted, and its sum."""
+    """The projection of counts and their sum."""
 
     name, key, kind, line = "totals", "totals", Sheet, Line
 
@@ -121,7 +121,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tally(desk: Desk) -> UUID:
-    """A tally that counts to nine."""
+    """Return a tally that counts to nine."""
     tally_id = uuid4()
     desk.submit(Command(id=tally_id, actor="official", request=Opened(most=9))).result(30)
     return tally_id
@@ -169,7 +169,7 @@ def test_a_version_that_has_passed_is_stale(desk: Desk, tally: UUID) -> None:
 def test_what_another_process_counted_is_counted(desk: Desk, referee: Referee, tally: UUID) -> None:
     other = Desk(referee)
     other.get(tally)
-    count(desk, tally, 4)  # other does not know of it
+    count(desk, tally, 4)  # unknown to the other desk
     assert count(other, tally, 5).aggregate.standing.count == 9
     with pytest.raises(TooMany):
         count(desk, tally, 1)

@@ -1,4 +1,4 @@
-"""What rests on all of a match is decided beside the writer, and stored only if nobody has acted meanwhile (J9)."""
+"""J9: Decisions on a whole history are made beside the writer, and stored only if the match has not changed."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.store.test_corrections import FIVE, KORTOXEN, scored
 
 
 class Watched(Referee):
-    """A real store that calls something each time when a history has been read."""
+    """A real store that calls a function after each read of a history."""
 
     name = Referee.name
     read: Callable[[], Any] = staticmethod(lambda: None)
@@ -52,7 +52,7 @@ def another_token(number: int) -> IssueToken:
 
 
 class Acting:
-    """Somebody acts in the match while it is decided, so many times."""
+    """Makes other acts in the match while it is decided, a given number of times."""
 
     def __init__(self, desk: Desk, match_id: Any, times: int) -> None:
         self.times, self.read, self.events = times, 0, 0
@@ -124,7 +124,7 @@ def test_if_match_is_stale_then(desk: Desk, referee: Watched) -> None:
 
 
 def test_the_store_is_not_closed_while_a_decision_reads_it(store_url: str) -> None:
-    """A connection that another thread closes ends the whole process."""
+    """A connection that a different thread closes ends the whole process."""
     reading, go_on, ended = threading.Event(), threading.Event(), threading.Event()
     others = {*threading.enumerate()}
     with Watched(env=settings_for(store_url)) as referee:

@@ -1,4 +1,4 @@
-"""What is at hand is bounded by bytes, and remembers what has moved on."""
+"""The cache is bounded by bytes, and remembers which aggregates are outdated."""
 
 import gc
 import tracemalloc
@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.games import RULESETS
-from referee.store import cache as at_hand
+from referee.store import cache as cache_module
 from referee.store.cache import Cache, size_of
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
@@ -25,13 +25,13 @@ def referee(sqlite_url: str) -> Iterator[Referee]:
 def test_a_desk_keeps_as_many_matches_as_fit_and_loads_the_others(referee: Referee) -> None:
     desk = Desk(referee, cache_bytes=50_000)
     ids = [opened(desk) for _ in range(40)]
-    fit = desk.at_hand
+    fit = desk.cached_count
     assert 4 < fit < 20
     assert desk._cache.size <= 50_000
     assert desk._cache.size == sum(place.size for place in desk._cache._places.values())
     assert [desk.cached(match_id) is None for match_id in ids] == [True] * (40 - fit) + [False] * fit
     assert [desk.get(match_id).version for match_id in ids] == [1] * 40
-    assert desk.at_hand == fit
+    assert desk.cached_count == fit
     desk.close()
 
 
@@ -59,7 +59,7 @@ def test_one_that_grows_is_measured_again(referee: Referee) -> None:
     match_id = opened(desk, deal_ritual=False)
     for outcome in play_out(desk, match_id, 60):
         place = desk._cache._places[match_id]
-        assert outcome.aggregate.version - place.measured < at_hand.MEASURED_EVERY
+        assert outcome.aggregate.version - place.measured < cache_module.MEASURED_EVERY
     assert desk._cache.size == place.size
     assert size_of(outcome.aggregate) == pytest.approx(place.size, rel=0.5)
     desk.close()
@@ -70,7 +70,7 @@ class TestOvertaken:
         desk, cache = Desk(referee), Cache(10**9)
         match_id = opened(desk)
         desk.close()
-        cache.overtaken(match_id, 2)
+        cache.mark_stored(match_id, 2)
         assert not cache.is_behind(match_id)
         old = referee.load(match_id)
         cache.keep([old])
@@ -84,14 +84,14 @@ class TestOvertaken:
     def test_what_is_no_longer_remembered_is_no_longer_at_hand(
         self, referee: Referee, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Or it would be taken for current."""
-        monkeypatch.setattr(at_hand, "OVERTAKEN_MAX", 2)
+        """An outdated aggregate would otherwise count as current."""
+        monkeypatch.setattr(cache_module, "OVERTAKEN_MAX", 2)
         desk, cache = Desk(referee), Cache(10**9)
         ids = [opened(desk) for _ in range(5)]
         desk.close()
         cache.keep([referee.load(match_id) for match_id in ids])
         for match_id in ids[:4]:
-            cache.overtaken(match_id, 2)
+            cache.mark_stored(match_id, 2)
         assert len(cache._overtaken) == 2
         assert [cache.get(match_id) is None for match_id in ids] == [True, True, False, False, False]
         assert [cache.is_behind(match_id) for match_id in ids] == [False, False, True, True, False]

@@ -1,4 +1,4 @@
-"""A correction at the desk: decided on all of the match, with what its batch has not stored yet (J9)."""
+"""J9: A correction at the desk is decided on the whole match, including rows of its batch."""
 
 from typing import Any
 from uuid import UUID
@@ -33,9 +33,9 @@ KORTOXEN: dict[str, Any] = {
 
 
 def scored(desk: Desk, deals: int) -> UUID:
-    """A match that goes on, with so many deals written into its protocol."""
+    """Return an open match with ``deals`` scored deals."""
     for seed in range(100):
-        match_id = opened(desk, **KORTOXEN)  # anew, for who makes his rödskägg has won
+        match_id = opened(desk, **KORTOXEN)  # a new match each time, since a rödskägg wins it at once
         for outcome in play_out(desk, match_id, 1000, seed):
             if (
                 any(isinstance(one.event, DealScored) for one in outcome.events)
@@ -47,7 +47,7 @@ def scored(desk: Desk, deals: int) -> UUID:
 
 
 def correct(desk: Desk, match_id: UUID, request: Correct = FIVE, **more: Any) -> Any:
-    """What a correction came to."""
+    """Return the outcome of a correction."""
     return desk.submit(Command(id=match_id, actor="official", request=request, **more)).result(30)
 
 

@@ -27,12 +27,12 @@ from tests.played import legal_acts, opened, opening, play_out, send
 
 
 def broken_at(url: str, match_id: UUID) -> set[int]:
-    """The events that do not name the hash of the row before them."""
+    """Return the numbers of events that do not name the hash of the row before them."""
     return {one.event for one in differences(url, match_id) if one.what.startswith("the chain is broken before it")}
 
 
 class TestStored:
-    """What was answered stands in the store, in order, and is all there is to know of the match."""
+    """An answered act is stored, in order, and the rows contain the whole state of the match."""
 
     def test_a_match_loaded_again_is_the_match_that_was_played(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)
@@ -97,7 +97,8 @@ class TestStored:
     def test_rows_copied_to_another_match_or_number_break_the_chain(
         self, sqlite_url: str, tmp_path: Path, other: bool, later: int, holds: bool
     ) -> None:
-        """The whole history in another store: as it was, under another id, and each row one number later."""
+        """The whole history in a different store: unchanged, under a different id, and with each row's number one
+        higher."""
         with construct(sqlite_url) as referee:
             desk = Desk(referee)
             match_id = opened(desk)
@@ -154,7 +155,7 @@ class TestInOrder:
         assert all(future.done() and future.exception() is None for future in futures)
 
     def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
-        """In a pipeline, hundreds of kilobytes of rows would never be acknowledged by PostgreSQL."""
+        """PostgreSQL would never acknowledge hundreds of kilobytes of rows in a pipeline."""
         long = msgspec.structs.replace(opening(players=8), players=("n" * 80,) * 8, tokens=("t" * 64,) * 8)
         commands = [Command(id=uuid4(), actor="official", request=long) for _ in range(600)]
         futures = [desk.submit(command) for command in commands]
@@ -210,7 +211,7 @@ class TestOnce:
 
 
 class Looking(Referee):
-    """A real store that counts how often it is asked what has come since, and how often it stores something."""
+    """A real store that counts its reads of newer rows and its transactions."""
 
     name = Referee.name
     looks = 0
@@ -228,7 +229,7 @@ class Looking(Referee):
 
 
 def together(desk: Desk, store_url: str, *commands: Command) -> list[BaseException | None]:
-    """Have all these decided together, after one that waits for the store. Return what each raised."""
+    """Have these decided in one batch, after a request that waits for the store. Return the error of each."""
     with held(store_url):
         (first,) = openings(1)
         desk.submit(first)
@@ -243,7 +244,7 @@ def openings(number: int) -> list[Command]:
 
 
 class TestAtNoCostForOthers:
-    """What one caller repeats, or asks for in vain, has nothing else decided again."""
+    """Repeats and refused requests of one caller cause no second decision for others."""
 
     @pytest.mark.parametrize("at_hand", [True, False])
     def test_an_opening_by_the_key_of_another(self, store_url: str, desk: Desk, at_hand: bool) -> None:
@@ -272,7 +273,7 @@ class TestAtNoCostForOthers:
 
 
 class TestTogether:
-    """Several processes over one store: somebody is first, nobody's act is lost or counted twice."""
+    """Several processes over one store: one commits first, and no act is lost or counted twice."""
 
     def test_two_desks_take_turns_without_a_gap(self, store_url: str, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, players=4)
@@ -290,7 +291,7 @@ class TestTogether:
         contested, quiet = opened(desk, deal_ritual=False), opened(desk, deal_ritual=False)
         other = Desk(referee)
         other.get(contested)
-        send(desk, contested, Deal(seat=0))  # other does not know of it
+        send(desk, contested, Deal(seat=0))  # unknown to the other desk
         futures = [
             other.submit(Command(id=contested, actor=1, request=Knock(seat=1, accused=0))),
             other.submit(Command(id=quiet, actor=0, request=Deal(seat=0))),
@@ -304,7 +305,7 @@ class TestTogether:
         assert [row.originator_version for row in referee.rows(quiet)] == [1, 2]
 
     def test_nothing_is_refused_for_an_old_state(self, desk: Desk) -> None:
-        """A process that has not seen the deal yet looks again before it says that there is none."""
+        """A process that has not seen the deal yet reads again before it refuses the act for want of one."""
         match_id = opened(desk, deal_ritual=False)
         other = Desk(desk.referee)
         other.get(match_id)
@@ -315,7 +316,7 @@ class TestTogether:
         other.close()
 
     def test_what_others_stored_comes_back_with_what_is_stored_anyway(self, store_url: str, desk: Desk) -> None:
-        """It costs no look of its own, unless something is to be refused for certain."""
+        """Reading newer rows costs no extra query, unless a refusal must be certain."""
         moved, wrong, quiet = (opened(desk, deal_ritual=False) for _ in range(3))
         looking = Looking(env=settings_for(store_url))
         other = Desk(looking)
@@ -388,7 +389,7 @@ def test_an_act_that_counted_is_never_refused(store_url: str, error: type[Except
 
 
 class TestStoreFails:
-    """What becomes of an act when the store does not take it, or does not say whether it did."""
+    """An act when the store refuses it, or does not confirm it."""
 
     def test_what_it_refuses_is_told_until_it_takes_something(self, desk: Desk, store_url: str) -> None:
         match_id = opened(desk, deal_ritual=False)
@@ -405,10 +406,10 @@ class TestStoreFails:
         until = time.monotonic() + 30
         with held(store_url):
             opening_sent = desk.submit(Command(id=uuid4(), actor="official", request=opening()))
-            while desk.at_it < 0.05:
+            while desk.busy_seconds < 0.05:
                 assert time.monotonic() < until
                 time.sleep(0.001)
         opening_sent.result(30)
-        while desk.at_it:
+        while desk.busy_seconds:
             assert time.monotonic() < until
             time.sleep(0.001)

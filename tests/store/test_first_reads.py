@@ -1,4 +1,4 @@
-"""What a new process reads first it may read in many threads at once."""
+"""The first reads of a new process may run in many threads at once."""
 
 import subprocess
 import sys

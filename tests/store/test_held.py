@@ -1,4 +1,4 @@
-"""Whether a token is held is asked once more where the act is decided: on the match as it stands, not as it stood."""
+"""The token is checked again when the act is decided, on the present state of the match."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -19,7 +19,7 @@ OLD, NEW = (sha256(text).hexdigest() for text in (b"old", b"new"))
 
 
 def test_another_process_refuses_what_has_ended(store_url: str) -> None:
-    """The other desk has the match at hand and has been told of nothing; of an act done before, too."""
+    """The other desk has a cached match and no news of the change; this covers repeated acts too."""
     first, second = construct(store_url), construct(store_url)
     here, there = Desk(first), Desk(second)
     try:

@@ -1,4 +1,4 @@
-"""A store whose rows have no salt, as an earlier commit stored them, is refused before anything is done with it."""
+"""A store whose rows have no salt, of an earlier commit, is refused before any work on it."""
 
 import re
 from pathlib import Path
@@ -43,7 +43,7 @@ def match_id(store_url: str) -> UUID:
 
 @pytest.fixture
 def older_url(store_url: str, match_id: UUID) -> str:
-    """A store with rows as an earlier commit stored them."""
+    """Return a store with rows as an earlier commit stored them."""
     with construct(store_url) as referee:
         rows = referee.rows(match_id)
     for row in rows:

@@ -1,4 +1,4 @@
-"""What PostgreSQL needs beside the library: positions in the order of the commits, and several starts at once."""
+"""PostgreSQL beyond the library: positions in the order of commits, and several simultaneous starts."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,17 +18,17 @@ INSERT = "SELECT referee_events_store(%s::uuid[], %s::bigint[], %s::text[], %s::
 
 
 def row() -> StoredEvent:
-    """The first of a match."""
+    """Return the first row of a match."""
     return StoredEvent(uuid4(), 1, "card/played", b"{}")
 
 
 def columns(row: StoredEvent) -> tuple[list[Any], ...]:
-    """As the function in the database takes them."""
+    """Return the parameters for the database function."""
     return [row.originator_id], [row.originator_version], [row.topic], [row.state]
 
 
 def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postgres_url: str) -> None:
-    """Else a follower that has read position 2 would never see position 1."""
+    """Otherwise a follower that has read position 2 would never see position 1."""
     first, second = row(), row()
     with construct(postgres_url) as referee, ThreadPoolExecutor(1) as thread:
         with psycopg.connect(postgres_url) as slow, psycopg.connect(postgres_url, autocommit=True) as look:
@@ -43,7 +43,7 @@ def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postg
 
 
 def test_a_batch_does_not_wait_for_ever(postgres_url: str) -> None:
-    """The key of the lock can be computed by whoever looks for it in ``pg_locks``."""
+    """An operator can compute the lock's key to find it in ``pg_locks``."""
     construct(postgres_url, POSTGRES_LOCK_TIMEOUT=1).close()
     with psycopg.connect(postgres_url) as holder, psycopg.connect(postgres_url) as waiting:
         holder.execute("SELECT pg_advisory_xact_lock(hashtextextended('public.referee_events', 0))")
@@ -52,7 +52,7 @@ def test_a_batch_does_not_wait_for_ever(postgres_url: str) -> None:
 
 
 def test_a_batch_does_not_wait_for_a_vacuum(postgres_url: str) -> None:
-    """Which holds this lock on the table for as long as it takes, and against wraparound lets nobody pass."""
+    """A running VACUUM locks the table, and one against wraparound does not yield."""
     stored = row()
     with construct(postgres_url) as referee, ThreadPoolExecutor(1) as thread:
         with psycopg.connect(postgres_url) as vacuum:
@@ -63,7 +63,7 @@ def test_a_batch_does_not_wait_for_a_vacuum(postgres_url: str) -> None:
 
 
 def test_a_start_waits_for_who_holds_the_table(postgres_url: str) -> None:
-    """As a VACUUM does; the library ends transactions that are idle, five seconds as it comes."""
+    """A VACUUM holds such a lock; the library by default ends idle transactions after five seconds."""
     construct(postgres_url).close()
     with psycopg.connect(postgres_url) as vacuum, ThreadPoolExecutor(1) as thread:
         vacuum.execute("LOCK TABLE referee_events IN SHARE UPDATE EXCLUSIVE MODE")

@@ -1,4 +1,4 @@
-"""Where the store is that a URL names, and what becomes of a connection on which nothing comes back."""
+"""The store that a URL names, and connections on which no answer arrives."""
 
 import threading
 import time
@@ -47,7 +47,7 @@ def parameters_of(url: str) -> dict[str, Any]:
 def test_whatever_libpq_takes_reaches_every_connection(
     url: str, told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the events and of the books."""
+    """Both events and projections are covered."""
     assert told.items() <= parameters_of(url).items()
     asked: list[dict[str, Any]] = []
 
@@ -191,7 +191,7 @@ def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: 
 
 
 def test_what_arrives_at_last_is_found_by_its_key(postgres_url: str) -> None:
-    """A network that stood still brings in the end what was given up long ago."""
+    """A network that hung delivers in the end a transaction that was given up long ago."""
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         desk = Desk(referee)
         for key in ("first", "second"):  # so that the server knows the statement already

@@ -16,7 +16,7 @@ from tests.store.counting import Counting
 
 
 def kept(referee: Referee, match_id: object) -> list[int]:
-    """The versions of which there are snapshots."""
+    """Return the versions that have snapshots."""
     assert referee.snapshots is not None
     rows = referee.snapshots.recorder.select_events(match_id)
     return [row.originator_version for row in rows]
@@ -65,7 +65,7 @@ class TestAnothers:
 
     @pytest.fixture
     def played(self, desk: Desk, referee: Counting) -> Loaded:
-        """A match as it stands, a right snapshot of it, and two wrong: of another event and of none."""
+        """Return a match, with a correct snapshot of it and two wrong ones: of a different event and of no event."""
         match_id = opened(desk, deal_ritual=False)
         for _ in range(20):
             desk.submit(Command(id=match_id, actor=1, request=Knock(seat=1, accused=0))).result(30)

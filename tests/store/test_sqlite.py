@@ -17,7 +17,7 @@ from referee.store.store import construct
 
 
 def test_who_makes_a_store_waits_for_who_writes_in_the_file(sqlite_url: str) -> None:
-    """As the service does, started where the books lie in the same file already."""
+    """The service may start on a file that has the projections already."""
     with closing(
         sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False)
     ) as other:
@@ -34,7 +34,7 @@ def test_who_makes_a_store_waits_for_who_writes_in_the_file(sqlite_url: str) -> 
 
 @contextmanager
 def no_file_can_be_opened() -> Iterator[None]:
-    """This process gets no new file descriptor."""
+    """Let this process open no further file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:

@@ -1,4 +1,4 @@
-"""The process for long matches: what it reads and returns, and what comes of work if it dies, hangs or is ended."""
+"""The process for long matches: its results, and work during which it dies, hangs or is ended."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def is_gone(pid: int) -> bool:
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    """Return what holds in the end."""
+    """Return the condition's final value."""
     deadline = time.monotonic() + SECONDS_MAX
     while not (found := holds()):
         assert time.monotonic() < deadline
@@ -230,7 +230,7 @@ class TestDesk:
     @staticmethod
     def stopped(desk: Desk) -> int:
         """Return the id of the process, which does nothing until it is sent SIGCONT."""
-        pid = desk.whole(1, pid_of)
+        pid = desk.run_on_history(1, pid_of)
         os.kill(pid, signal.SIGSTOP)
         return pid
 
