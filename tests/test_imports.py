@@ -169,7 +169,7 @@ BESIDE_ACCESS = {
     "api/settings.py": {"api.access.addresses.networks_of"},
 }
 """Other names that some modules use: they make tokens, limit or count, and decide no access."""
-TELLS = {"authorization", "holder", "whose"}
+TELLS = {"authorization", "holder", "sole_actor"}
 """Names that identify a caller: a module that reads them decides access itself."""
 VERIFIES = "api/maintenance/replay_check.py"
 """Looks at what was decided once."""

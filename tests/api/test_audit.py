@@ -391,7 +391,7 @@ def test_whatever_is_changed_in_one_place_is_found(original: Place, tmp_path: Pa
 def test_all_that_can_be_found_has_a_sentence() -> None:
     """In the sources a code stands behind its check."""
     sources = [file.read_text() for file in (ROOT / "projections" / "audit").glob("*.py")]
-    pattern = r'(?:findings\.say\(\s*(?:check|"[a-z_]+")|_say\(own, [a-z_.]+), "([a-z_]+)"'
+    pattern = r'(?:findings\.add\(\s*(?:check|"[a-z_]+")|_say\(own, [a-z_.]+), "([a-z_]+)"'
     codes = {code for source in sources for code in re.findall(pattern, source)}
     assert codes == WORDS.differences.keys()
     assert set(CHECKS) == WORDS.checks.keys()
