@@ -186,6 +186,8 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
     errors = tuple(said(fault, language) for fault in problem.faults)
     if errors:
         facts["reason"] = first_of(errors, language)
+    elif "what" in facts:
+        facts["reason"] = _reason({**problem.facts, "code": facts["what"]}, language)
     if "reasons" in facts:
         facts["reasons"] = "; ".join(_reason(reason, language) for reason in problem.facts["reasons"])
     return Document(

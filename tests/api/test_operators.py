@@ -67,7 +67,7 @@ class TestHealth:
             assert table.send("deal", 0, hands=HANDS).status_code == 503
             unready(
                 own_client,
-                r"The store took nothing \d+ seconds ago: (no space left on device|malformed JSON)\.",
+                r"The store refused a write \d+ seconds ago: (no space left on device|malformed JSON)\.",
                 r"Lagret tog inte emot något för \d+ sekunder sedan: (no space left on device|malformed JSON)\.",
                 "store_refuses",
             )
@@ -86,8 +86,8 @@ class TestHealth:
             eventually(own_client, 503)
             unready(
                 own_client,
-                r"protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\.",
-                r"protocols har misslyckats efter position 0 i \d+ sekunder: (Operational|Programming)Error\.",
+                r"The projection protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\.",
+                r"Projektionen protocols har misslyckats efter position 0 i \d+ sekunder: (Operational|Programming)Error\.",
                 "book_failed",
             )
         eventually(own_client, 200)
@@ -105,8 +105,8 @@ class TestHealth:
             en, sv = (
                 "; ".join(said.format(name) for name in sorted(books.standing_still())) + r"\."
                 for said in (
-                    r"{} has waited after position \d+ for \d+ seconds: the database does not answer",
-                    r"{} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
+                    r"The projection {} has waited after position \d+ for \d+ seconds: the database does not answer",
+                    r"Projektionen {} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
                 )
             )
             unready(own_client, en, sv, *["book_unanswered"] * len(books.standing_still()))
@@ -123,12 +123,12 @@ class TestHealth:
                 "; ".join([idle, *(said.format(name) for name in names)]) + r"\."
                 for idle, said in (
                     (
-                        "The desk does not decide",
-                        r"{} has stood still after position 0 for \d+ seconds: its follower has ended",
+                        "The desk is not running",
+                        r"The projection {} has not moved from position 0 for \d+ seconds: its follower has ended",
                     ),
                     (
-                        "Sekretariatet avgör inget",
-                        r"{} har stått still efter position 0 i \d+ sekunder: dess följare har slutat",
+                        "Sekretariatet är inte igång",
+                        r"Projektionen {} har stått still efter position 0 i \d+ sekunder: dess följare har slutat",
                     ),
                 )
             )
