@@ -81,13 +81,14 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
+        error = "(Operational|Programming)Error"
         with without(store_url, service_of(own_client).books.protocols.sheets.name):
             Table(own_client)
             eventually(own_client, 503)
             unready(
                 own_client,
-                r"The projection protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\.",
-                r"Projektionen protocols har misslyckats efter position 0 i \d+ sekunder: (Operational|Programming)Error\.",
+                rf"The projection protocols has failed after position 0 for \d+ seconds: {error}\.",
+                rf"Projektionen protocols har misslyckats efter position 0 i \d+ sekunder: {error}\.",
                 "book_failed",
             )
         eventually(own_client, 200)
