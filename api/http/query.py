@@ -1,4 +1,4 @@
-"""What a request asks for, held against what its call takes and gives: for all calls here, before any work."""
+"""Checks of query parameters and Accept against the call, for all calls, before any work."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -13,18 +13,18 @@ from referee.games import RULESETS
 
 
 class Taken(NamedTuple):
-    """What a call takes and gives, as the description has it."""
+    """The query parameters and media types of a call, as in the description."""
 
     parameters: tuple[str, ...]
     offers: tuple[str, ...]
 
 
 _TAKEN: dict[type, Taken] = {}
-"""By operation: each call has its own."""
+"""Parameters and media types by operation class; each call has a class of its own."""
 
 
 def _taken(handler: HTTPRouteHandler) -> Taken | None:
-    """What its call takes and gives; ``None`` for what is not described."""
+    """Return the parameters and media types of a handler, ``None`` if it is not described."""
     operation: Any = handler.operation_class
     if operation not in _TAKEN and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
@@ -35,13 +35,15 @@ def _taken(handler: HTTPRouteHandler) -> Taken | None:
 
 
 def strictly(request: Req) -> None:
-    """400 for a query parameter that the call does not know, or that is there twice; 406 where it has nothing in a
-    form that the reader takes. Passed over in silence, a misspelt ``limit`` would be an answer to another question.
+    """Refuse a request whose parameters or Accept do not fit its call.
+
+    Raises Problem (400 unknown_parameter or repeated_parameter, 406 not_acceptable). If a misspelt ``limit`` were
+    ignored, the client would get the answer to a different question.
     """
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
-        return  # as most acts come: nothing is asked for, and anything will do
-    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]  # only these have a call
+        return  # most acts: no parameters, and any media type is accepted
+    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
     if taken is None:
         return
     if request.scope["query_string"]:
@@ -56,7 +58,7 @@ def strictly(request: Req) -> None:
 
 
 def more(request: Req, **changed: object) -> dict[str, str]:
-    """The header that says where the next page is: the same question, from there on (RFC 8288)."""
+    """Return the header with the link to the next page: this request with changed parameters (RFC 8288)."""
     asked = {**dict(request.query_params), **changed}
     return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
 
@@ -68,7 +70,7 @@ def must_be_ruleset(ruleset: str | None) -> None:
 
 
 def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:
-    """400 for a parameter that is there and tells nothing of its type: Litestar reads "null" as nothing."""
+    """Raise Problem (400) for a parameter given as "null", which Litestar reads as a missing one."""
     for name, (value, kind) in parameters.items():
         if value is None and name in request.query_params:
             fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)

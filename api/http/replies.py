@@ -160,7 +160,7 @@ class Fixed:
         self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
-        """The answer, or that the caller has it."""
+        """Return the answer, or 304 if the caller has it."""
         if tag := held(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):
