@@ -33,9 +33,9 @@ class Address(NamedTuple):
     whose: str
     """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
     here: bool
-    """Whether the client is on this machine and asks without a proxy."""
+    """True if the client is on this machine and uses no proxy."""
     proxy: bool
-    """Whether it is a trusted proxy."""
+    """True for a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
