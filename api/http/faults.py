@@ -34,6 +34,15 @@ DIGITS_MAX = 400
 _NOTHING: Any = object()
 _HALF = re.compile("[\ud800-\udfff]")
 _LISTS = (types.ListType, types.VarTupleType, types.SetType, types.FrozenSetType)
+_PHRASES: dict[type[types.Type], str] = {
+    types.BoolType: "boolean",
+    types.StrType: "formed",
+    types.DateTimeType: "moment",
+    types.DateType: "day",
+    types.UUIDType: "id",
+    types.DictType: "object",
+}
+"""The names of the phrases without limits, by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
@@ -345,40 +354,31 @@ def _listed(here: types.Type) -> types.Type:
 
 
 def _phrases(member: types.Type, language: Language) -> list[str]:
-    def phrase(name: str, **facts: Any) -> list[str]:
-        told = {key: str(fact) for key, fact in facts.items() if fact not in (None, "")}
-        return [filled(TEXTS.phrases[name].in_(language), told)]
+    """Return the literals of a type, or else a phrase for its values."""
+    if isinstance(member, types.LiteralType):
+        return [f"`{value}`" if isinstance(value, str) else f"`{_json(value)}`" for value in member.values]
+    name, limits = _phrase_and_limits(member)
+    facts = {key: str(limit) for key, limit in limits.items() if limit not in (None, "")}
+    return [filled(TEXTS.phrases[name].in_(language), facts)]
 
+
+def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of the phrase for a type, and the limits that it shows."""
     match member:
-        case types.LiteralType():
-            return [f"`{_json(value)}`" if not isinstance(value, str) else f"`{value}`" for value in member.values]
-        case types.BoolType():
-            return phrase("boolean")
         case types.IntType() | types.FloatType():
-            whole = isinstance(member, types.IntType)
             low = member.ge if member.gt is None else member.gt + 1
             high = member.le if member.lt is None else member.lt - 1
-            return phrase("whole" if whole else "number", min=low, max=high)
-        case types.StrType() if member.pattern is not None:
-            return phrase("formed")
-        case types.StrType():
-            return phrase("text", **_size(member.min_length, member.max_length))
-        case types.DateTimeType():
-            return phrase("moment")
-        case types.DateType():
-            return phrase("day")
-        case types.UUIDType():
-            return phrase("id")
+            return "whole" if isinstance(member, types.IntType) else "number", {"min": low, "max": high}
+        case types.StrType() if member.pattern is None:
+            return "text", _size(member.min_length, member.max_length)
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
-            return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))
-        case types.DictType():
-            return phrase("object")
+            return "object", {"fields": _quoted([member.tag_field] if member.tag_field else required)}
         case types.TupleType():
-            return phrase("list", exactly=len(member.item_types))
+            return "list", {"exactly": len(member.item_types)}
         case _ if isinstance(member, _LISTS):
-            return phrase("list", **_size(member.min_length, member.max_length))
-    return phrase("anything")
+            return "list", _size(member.min_length, member.max_length)
+    return _PHRASES.get(type(member), "anything"), {}
 
 
 def _size(least: int | None, most: int | None) -> dict[str, int | None]:
