@@ -117,6 +117,22 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return _union(info, scope)
         case types.AnyType() | types.RawType():
             return {}
+        case types.LiteralType():
+            return _enumeration(info.values)
+        case types.VarTupleType() | types.ListType():
+            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
+            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
+        case types.TupleType():
+            count = len(info.item_types)
+            return {"type": "array", "items": _anywhere(info, scope), "minItems": count, "maxItems": count}
+        case types.DictType():
+            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
+    return _scalar(info)
+
+
+def _scalar(info: types.Type) -> Plain:
+    """Return the schema of a type without parts. Raises ``TypeError`` for any other type."""
+    match info:
         case types.NoneType():
             return NULL
         case types.BoolType():
@@ -134,16 +150,6 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return {"type": "string", "format": "date", "maxLength": len("2026-01-02")}
         case types.UUIDType():
             return {"type": "string", "format": "uuid", "maxLength": 36}
-        case types.LiteralType():
-            return _enumeration(info.values)
-        case types.VarTupleType() | types.ListType():
-            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
-            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
-        case types.TupleType():
-            count = len(info.item_types)
-            return {"type": "array", "items": _anywhere(info, scope), "minItems": count, "maxItems": count}
-        case types.DictType():
-            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
     raise TypeError(f"no schema for {info}")
 
 
