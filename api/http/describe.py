@@ -135,6 +135,8 @@ def _headers(names: Sequence[str]) -> Plain:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names, *_EVERYWHERE})}
 
 
+_ALWAYS = (400, 401, 406, 413, 429, 500, 503)
+"""The statuses of problems that any call can return."""
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "A parameter, a header or the body cannot be read.",
@@ -229,6 +231,20 @@ class Text(NamedTuple):
         }
 
 
+def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
+    """Return the bodies of an answer, by media type."""
+    content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
+    return content if gives is None else {**content, JSON: {"schema": schema_of(gives)}}
+
+
+def _answer(
+    text: str, headers: Sequence[str], content: Plain | None = None, links: Mapping[str, Plain] | None = None
+) -> Plain:
+    """Return the description of an answer. Parts that are empty are left out."""
+    parts = {"headers": _headers(headers), "content": content, "links": links}
+    return {"description": text, **{name: part for name, part in parts.items() if part}}
+
+
 def described(
     *,
     gives: Any = None,
@@ -260,27 +276,12 @@ def described(
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
-            content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
-            if gives is not None:
-                content[JSON] = {"schema": schema_of(gives)}
-            parts = {"headers": _headers(headers), "content": content, "links": links}
-            more = {
-                str(code): {
-                    "description": text,
-                    "headers": _headers(headers),
-                    "content": {JSON: {"schema": schema_of(kind)}},
-                }
-                for code, (text, kind) in (beside or {}).items()
-            }
-            responses: dict[str, Any] = {
-                **more,
-                str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
-                **{
-                    str(code): {"description": text, "headers": _headers(headers if code == 304 else ())}
-                    for code, text in (empty or {}).items()
-                },
-                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 413, 429, 500, 503})},
-            }
+            answers = {code: _answer(text, headers, _content(kind)) for code, (text, kind) in (beside or {}).items()}
+            answers[status] = _answer(says, headers, _content(gives, others), links)
+            for code, text in (empty or {}).items():
+                answers[code] = _answer(text, headers if code == 304 else ())
+            answers |= {code: _error(code) for code in sorted({*errors, *_ALWAYS})}
+            responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses
             if body is not None:
                 request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
