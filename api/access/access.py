@@ -112,11 +112,11 @@ class Access:
         match, caller = await self._known(match, shown, key)
         if match.version < min_version:
             match = await self._matches.match(match_id, min_version)
-            caller = _must_be_somebody(match, _whose(match, shown, key))
+            caller = _must_see(match, _whose(match, shown, key))
         return await self._with_names(match, caller)
 
     async def acts(
-        self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
+        self, request: Req, match_id: UUID, shown: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
         """Return the match, perhaps in an older version, and the caller with the right to make these requests of it.
 
@@ -126,12 +126,12 @@ class Access:
         match, caller = await self._holder(match_id, shown)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
         if caller.actor is None:
-            if asked and isinstance(asked[0], IssueToken | Invite):
-                caller = caller.reissues(match, asked[0])
-            caller.must_act(match, _needed(match, asked))
+            if requests and isinstance(requests[0], IssueToken | Invite):
+                caller = caller.reissues(match, requests[0])
+            caller.must_act(match, _needed_scope(match, requests))
         if caller.held_back and not noted:
             self._held_back(match, caller)
-        for one in asked:
+        for one in requests:
             if noted:
                 caller.tries(request, match, one)
             caller.must_be_theirs(match, one)
@@ -250,7 +250,7 @@ class Access:
             caller = _whose(match, shown, key)
         elif caller is None and by_nothing(match) is None:
             await self._look_for_a_missing_one()
-        caller = _must_be_somebody(match, caller)
+        caller = _must_see(match, caller)
         if caller.held is not None:
             self._limits.found_good(caller.held, match.opened.club)
         return match, caller
@@ -268,7 +268,7 @@ def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Cal
     return by_nothing(match) if shown is None else by_token(match, shown.held)
 
 
-def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
+def _must_see(match: Match, caller: Caller | None) -> Caller:
     """Return the caller if there is one.
 
     Otherwise raises ``UnknownAggregate`` (404 no_such_match) for a private match, and Problem (401 token_unknown) for
@@ -281,8 +281,8 @@ def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
     raise Problem("token_unknown", headers=CHALLENGE)
 
 
-def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:
+def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
     """Return the scope that a club's key needs to make these requests without a seat in the match."""
-    if asked and isinstance(asked[0], IssueToken | Invite):
-        return "open" if isinstance(asked[0], IssueToken) or asked[0].role in ROLES_OF_PROGRAMS else "officiate"
-    return "officiate" if asked and match.whose(asked[0]) == "official" else "play"
+    if requests and isinstance(requests[0], IssueToken | Invite):
+        return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
+    return "officiate" if requests and match.whose(requests[0]) == "official" else "play"

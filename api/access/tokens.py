@@ -15,9 +15,9 @@ from referee.store.match import Match
 
 log = logging.getLogger(__name__)
 
-TOLD_SECONDS = 1.0
+LOGGED_SECONDS = 1.0
 """Seconds between two log lines about the same address."""
-TOLD_MAX = 20
+LOGGED_MAX = 20
 """Addresses logged in that time, at most: a guessing client may have many."""
 
 
@@ -26,21 +26,21 @@ class RefusedTokens:
 
     def __init__(self) -> None:
         self._since = 0.0
-        self._told: set[str] = set()
-        self._untold = 0
+        self._logged: set[str] = set()
+        self._not_logged = 0
 
     def tell(self, address: str) -> None:
         """Log or count a wrong token or key from this address."""
         now = time.monotonic()
-        if now - self._since >= TOLD_SECONDS:
+        if now - self._since >= LOGGED_SECONDS:
             self._since = now
-            self._told.clear()
-        if address in self._told or len(self._told) == TOLD_MAX:
-            self._untold += 1
+            self._logged.clear()
+        if address in self._logged or len(self._logged) == LOGGED_MAX:
+            self._not_logged += 1
             return
-        self._told.add(address)
-        log.warning("unknown token from %r; %d not logged since the last one", address, self._untold)
-        self._untold = 0
+        self._logged.add(address)
+        log.warning("unknown token from %r; %d not logged since the last one", address, self._not_logged)
+        self._not_logged = 0
 
 
 def new_token() -> str:

@@ -15,9 +15,11 @@ ANY = "*"
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 """An origin as browsers write it: the host in small letters, and the port unless it is the default."""
 METHODS = b"GET, HEAD, POST"
-TAKEN = b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+REQUEST_HEADERS = (
+    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+)
 """Request headers that such a page may send, beside those that any page may send."""
-GIVEN = (
+ANSWER_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
 )
@@ -27,10 +29,10 @@ KEPT_SECONDS = b"7200"
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
-    (b"access-control-allow-headers", TAKEN),
+    (b"access-control-allow-headers", REQUEST_HEADERS),
     (b"access-control-max-age", KEPT_SECONDS),
 ]
-EXPOSED: Headers = [(b"access-control-expose-headers", GIVEN)]
+EXPOSED: Headers = [(b"access-control-expose-headers", ANSWER_HEADERS)]
 
 
 class Cors:
@@ -44,12 +46,12 @@ class Cors:
                 raise ValueError(f"{origin!r} is no origin, such as https://cards.example or http://localhost:5173")
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
-    def headers(self, asked: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
+    def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
         """Return the CORS headers for a request with these headers. ``preflight``: the request is a preflight."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:
-            origin = next((value for name, value in asked if name == b"origin"), None)
+            origin = next((value for name, value in request_headers if name == b"origin"), None)
             if origin not in self._named:
                 return [(b"vary", b"Origin")]
             allowed = [(b"access-control-allow-origin", origin), (b"vary", b"Origin")]

@@ -300,7 +300,7 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
 # Saying
 
 
-def said(fault: Fault, language: Language) -> Wrong:
+def in_words(fault: Fault, language: Language) -> Wrong:
     """Return a fault in words."""
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):

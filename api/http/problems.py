@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.http.cors import Cors
-from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
+from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, in_words, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.logged_paths import logged
 from api.http.notes import Told, notes_in
@@ -139,11 +139,11 @@ class Problem(Exception):
         self.code, self.facts, self.faults, self.headers = code, facts, faults, dict(headers or {})
 
 
-def _said(value: Any) -> str:
+def _fact_text(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
-def _reason(reason: Reason, language: Language) -> str:
+def _clause(reason: Reason, language: Language) -> str:
     facts = {name: str(fact) for name, fact in reason.items()}
     return filled(REASONS[facts["code"]].in_(language), facts)
 
@@ -162,36 +162,36 @@ def rule_page(rule: str) -> str | None:
 
 
 def _answer(
-    request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
+    request: Req, code: str, language: Language, document: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
-    rule = told.rule if isinstance(told.rule, str) else None
-    notes_in(request.scope).problem = Told(told.status, code, rule)
-    headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
-    return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
+    rule = document.rule if isinstance(document.rule, str) else None
+    notes_in(request.scope).problem = Told(document.status, code, rule)
+    headers = {**(headers or {}), **_headers(language), "Link": _links(document)}
+    return Response(encode(document), status_code=document.status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def _headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
 
 
-def _described(told: Document) -> str:
+def _links(document: Document) -> str:
     """Return the links to the pages of a problem and of its rule."""
-    links = [told.type]
-    if isinstance(told.rule, str) and (page := rule_page(told.rule)):
+    links = [document.type]
+    if isinstance(document.rule, str) and (page := rule_page(document.rule)):
         links.append(page)
     return ", ".join(f'<{target}>; rel="describedby"' for target in links)
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
     """Return the document of a problem."""
-    text, facts = TEXTS[problem.code], {name: _said(value) for name, value in problem.facts.items()}
-    errors = tuple(said(fault, language) for fault in problem.faults)
+    text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
+    errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
         facts["reason"] = first_of(errors, language)
     elif "what" in facts:
-        facts["reason"] = _reason({**problem.facts, "code": facts["what"]}, language)
+        facts["reason"] = _clause({**problem.facts, "code": facts["what"]}, language)
     if "reasons" in facts:
-        facts["reasons"] = "; ".join(_reason(reason, language) for reason in problem.facts["reasons"])
+        facts["reasons"] = "; ".join(_clause(reason, language) for reason in problem.facts["reasons"])
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),
@@ -205,22 +205,27 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
 
 def _problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    told = document_of(problem, request.scope["path"], language)
-    return _answer(request, problem.code, language, told, problem.headers)
+    document = document_of(problem, request.scope["path"], language)
+    return _answer(request, problem.code, language, document, problem.headers)
 
 
 def as_sent(
-    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
+    problem: Problem,
+    instance: str,
+    request_headers: Iterable[tuple[bytes, bytes]],
+    cors: Cors | None,
+    *,
+    last: bool = True,
 ) -> Sent:
     """Return the answer with a problem that arises outside of handlers.
 
-    ``asked``: the headers of the request received so far. ``last``: the connection is closed after the answer.
+    ``request_headers``: the headers received so far. ``last``: the connection is closed after the answer.
     """
     language = language_of(
-        next((value.decode("latin-1") for name, value in asked if name == b"accept-language"), None)
+        next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
     )
-    told = document_of(problem, instance, language)
-    body = encode(told)
+    document = document_of(problem, instance, language)
+    body = encode(document)
     headers = {
         **problem.headers,
         **_headers(language),
@@ -229,8 +234,8 @@ def as_sent(
         **({"Connection": "close"} if last else {}),
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    allowed = [] if cors is None else cors.headers(asked)
-    return told.status, [*raw, *SECURE, POLICY, *allowed], body
+    allowed = [] if cors is None else cors.headers(request_headers)
+    return document.status, [*raw, *SECURE, POLICY, *allowed], body
 
 
 def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
@@ -251,7 +256,7 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
     return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
-WITHIN = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
+NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
 """Paths whose next part is an id, with the code of the problem if that part is not an id."""
 
 
@@ -262,8 +267,8 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
             return Response(b"", status_code=204)  # a preflight: the page may then send its request, and gets the 404
         path = request.scope["path"]
-        within = next((code for top, code in WITHIN.items() if path.startswith(top)), None)
-        return _problem(request, Problem(within) if within and _no_id(path) else Problem("no_such_page", path=path))
+        code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
+        return _problem(request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path))
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = [name.strip() for name in (error.headers or {}).get("allow", "").split(",")]
         methods = sorted(name for name in allowed if name)
@@ -287,16 +292,16 @@ def _parameters(request: Req, error: HTTPException) -> list[Fault]:
         if name in unread:
             given = request.query_params.get(name)
             faults.append(Fault("wrong", parameter=name, expected=type_of(expected), given=given))
-        elif name not in request.query_params and _must_be_asked(parameter):
+        elif name not in request.query_params and _is_required(parameter):
             faults.append(Fault("missing", parameter=name, expected=type_of(expected), facts={"name": name}))
     return faults or [Fault("unlike")]
 
 
-def _must_be_asked(parameter: FieldDefinition) -> bool:
+def _is_required(parameter: FieldDefinition) -> bool:
     return isinstance(parameter.kwarg_definition, QueryParameter) and parameter.is_required
 
 
-def _no_id(path: str) -> bool:
+def _has_no_id(path: str) -> bool:
     """Return whether the third part of the path is not an id."""
     try:
         UUID(path.split("/")[3])

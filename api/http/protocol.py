@@ -128,7 +128,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
-        self._deaf = False
+        self._reads_no_more = False
         self._refused: Problem | None = None
         self._unsent = 0
         self._look_at_writing: asyncio.TimerHandle | None = None
@@ -193,7 +193,7 @@ class Protocol(HttpToolsProtocol):
             self._connections.leave(self._during)
             self._during = None
 
-    def _may_ask(self, scope: Any) -> Problem | None:
+    def _why_refused(self, scope: Any) -> Problem | None:
         """Return why this connection may not bring a request, ``None`` if it may. Health is always answered."""
         if self in self._state.reserved:
             self.cycle.keep_alive = False
@@ -218,7 +218,7 @@ class Protocol(HttpToolsProtocol):
                 self._read(data[start : start + PIECE])
 
     def _read(self, piece: bytes) -> None:
-        if self._deaf:
+        if self._reads_no_more:
             return
         if b"pgrade:" in piece and (self._in_head or not self._in_message):
             # No other protocol is offered, but a client that asks for one (as Java does) may continue with HTTP/1.1.
@@ -228,7 +228,7 @@ class Protocol(HttpToolsProtocol):
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
             # An upgrade in an unusual form, or a tunnel. It is answered, but the bytes after it are not read.
-            self._deaf, self.cycle.keep_alive = True, False
+            self._reads_no_more, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__
             self._refuse(found if isinstance(found, Problem) else Problem("malformed"))
@@ -324,14 +324,14 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         scope: Any = cycle.scope
-        if (problem := self._may_ask(scope)) is not None:
+        if (problem := self._why_refused(scope)) is not None:
             cycle.keep_alive = False
             sent = as_sent(problem, scope["path"], scope["headers"], self._cors, last=False)
             self.loop.call_soon(self._answer, cycle, *sent)
             return
         answer = None if self._refuses is None else self._refuses(scope)
         if answer is None:
-            super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
+            super()._start_asgi_task(cycle, partial(_run_app, cycle, app, self._cors))
         else:
             self._slowed.later(self.loop, self, partial(self._answer, cycle, *answer))
 
@@ -344,8 +344,8 @@ class Protocol(HttpToolsProtocol):
             lines.append(b"connection: close\r\n")
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
-        told = b"" if cycle.scope["method"] == "HEAD" else body
-        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", told]))
+        sent = b"" if cycle.scope["method"] == "HEAD" else body
+        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", sent]))
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
@@ -357,7 +357,7 @@ class Protocol(HttpToolsProtocol):
         if self._in_message:
             self._unset_keepalive_if_required()  # the next request has begun to arrive, with a deadline of its own
         if self._refused is not None and not self._under_way:
-            self._say(self._refused)
+            self._send_refusal(self._refused)
         elif self._state.stopping:
             self._close_after_the_last()
 
@@ -369,20 +369,20 @@ class Protocol(HttpToolsProtocol):
 
     def _refuse(self, problem: Problem) -> None:
         """Read no more, and answer with a problem after the earlier requests have been answered."""
-        if self._deaf or self.transport.is_closing():
+        if self._reads_no_more or self.transport.is_closing():
             return
-        self._deaf = True
+        self._reads_no_more = True
         self._stop_clock()
         self._unset_keepalive_if_required()
-        if self._in_message and not self._in_head and not self._taken_back():
+        if self._in_message and not self._in_head and not self._withdraw_from_app():
             return
         self._refused = problem
         if self._under_way:
             self._deadline = self.loop.call_later(BODY_SECONDS, self.transport.abort)
         else:
-            self._say(problem)
+            self._send_refusal(problem)
 
-    def _taken_back(self) -> bool:
+    def _withdraw_from_app(self) -> bool:
         """Withdraw from the app a request whose body is incomplete. Return False, and end the connection, if the app
         has begun to answer."""
         cycle = self.cycle
@@ -398,7 +398,7 @@ class Protocol(HttpToolsProtocol):
             return True
         return False
 
-    def _say(self, problem: Problem) -> None:
+    def _send_refusal(self, problem: Problem) -> None:
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
@@ -432,11 +432,11 @@ class Protocol(HttpToolsProtocol):
 
     def _close_after_the_last(self) -> None:
         """Announce the end of the connection with the last answer. Do nothing while more requests have arrived."""
-        if self._deaf or self.transport.is_closing() or self._in_message or self._unread():
+        if self._reads_no_more or self.transport.is_closing() or self._in_message or self._unread():
             return
         if self._under_way:
             self.cycle.keep_alive = False
-            self._deaf = True
+            self._reads_no_more = True
         else:
             self.transport.close()
 
@@ -470,7 +470,7 @@ def _headers_too_large() -> Problem:
     return Problem("headers_too_large", headers_max=HEADERS_MAX, value_bytes=VALUE_MAX, limit_bytes=HEAD_MAX)
 
 
-async def _answered(
+async def _run_app(
     cycle: RequestResponseCycle,
     app: ASGI3Application,
     cors: Cors | None,

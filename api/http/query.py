@@ -12,26 +12,26 @@ from api.http.problems import Problem
 from referee.games import RULESETS
 
 
-class Taken(NamedTuple):
+class Declared(NamedTuple):
     """The query parameters and media types of a call, as in the description."""
 
     parameters: tuple[str, ...]
     offers: tuple[str, ...]
 
 
-_TAKEN: dict[type, Taken] = {}
+_DECLARED: dict[type, Declared] = {}
 """Parameters and media types by operation class; each call has a class of its own."""
 
 
-def _taken(handler: HTTPRouteHandler) -> Taken | None:
+def _declared(handler: HTTPRouteHandler) -> Declared | None:
     """Return the parameters and media types of a handler, ``None`` if it is not described."""
     operation: Any = handler.operation_class
-    if operation not in _TAKEN and hasattr(operation, "offers"):
+    if operation not in _DECLARED and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
-        asked = ((name, field.kwarg_definition) for name, field in fields)
-        names = (kind.name or name for name, kind in asked if isinstance(kind, QueryParameter))
-        _TAKEN[operation] = Taken(tuple(names), operation.offers)
-    return _TAKEN.get(operation)
+        definitions = ((name, field.kwarg_definition) for name, field in fields)
+        names = (kind.name or name for name, kind in definitions if isinstance(kind, QueryParameter))
+        _DECLARED[operation] = Declared(tuple(names), operation.offers)
+    return _DECLARED.get(operation)
 
 
 def strictly(request: Req) -> None:
@@ -43,24 +43,24 @@ def strictly(request: Req) -> None:
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
         return  # most acts: no parameters, and any media type is accepted
-    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
-    if taken is None:
+    declared = _declared(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
+    if declared is None:
         return
     if request.scope["query_string"]:
         given = [name for name, _ in request.query_params.multi_items()]
         for name in given:
-            if name not in taken.parameters:
-                raise Problem("unknown_parameter", parameter=name, allowed=list(taken.parameters))
+            if name not in declared.parameters:
+                raise Problem("unknown_parameter", parameter=name, allowed=list(declared.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
-    if chosen(accept, taken.offers) is None:
-        raise Problem("not_acceptable", allowed=list(taken.offers))
+    if chosen(accept, declared.offers) is None:
+        raise Problem("not_acceptable", allowed=list(declared.offers))
 
 
 def more(request: Req, **changed: object) -> dict[str, str]:
     """Return the header with the link to the next page: this request with changed parameters (RFC 8288)."""
-    asked = {**dict(request.query_params), **changed}
-    return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
+    parameters = {**dict(request.query_params), **changed}
+    return {"Link": f'<{request.scope["path"]}?{urlencode(parameters)}>; rel="next"'}
 
 
 def must_be_ruleset(ruleset: str | None) -> None:

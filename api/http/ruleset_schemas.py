@@ -24,22 +24,22 @@ def _rules_named(description: str) -> list[str]:
     return named
 
 
-def _written_out(schema: Any, components: dict[str, Any]) -> Any:
+def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     """Return the schema with its references replaced by the schemas that they name."""
     if isinstance(schema, list):
-        return [_written_out(part, components) for part in schema]
+        return [_without_references(part, components) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    rest = {name: _written_out(part, components) for name, part in schema.items() if name != "$ref"}
+    rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
     if "prefixItems" in rest:  # few readers of schemas support a schema for each place
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
-    return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
+    return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 
 def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the JSON Schema of a type, without references."""
     ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
-    schema: dict[str, Any] = _written_out(top, components)
+    schema: dict[str, Any] = _without_references(top, components)
     return schema
 
 
@@ -51,8 +51,8 @@ def result_schema(name: str) -> dict[str, Any] | None:
         return None
     schema, docs = _by_itself(kind), field_docs(kind)
     fields = {
-        field: {**told, **({"description": docs[field]} if field in docs else {})}
-        for field, told in schema["properties"].items()
+        field: {**described, **({"description": docs[field]} if field in docs else {})}
+        for field, described in schema["properties"].items()
     }
     about = {"title": f"Result of {name}", "description": plain_text(kind.__doc__ or "")}
     whole: dict[str, Any] = with_formats({**schema, **about, "properties": fields})

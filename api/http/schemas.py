@@ -124,7 +124,7 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return {"type": "array", "items": _schema(info.item_type, scope), **limits}
         case types.TupleType():
             count = len(info.item_types)
-            return {"type": "array", "items": _anywhere(info, scope), "minItems": count, "maxItems": count}
+            return {"type": "array", "items": _item_schema(info, scope), "minItems": count, "maxItems": count}
         case types.DictType():
             return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
     return _scalar(info)
@@ -179,19 +179,19 @@ def _enumeration(values: tuple[Any, ...]) -> Plain:
 
 
 def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:
-    told = dict(info.extra_json_schema or {})
-    if "x-tied" in told:
+    extra = dict(info.extra_json_schema or {})
+    if "x-tied" in extra:
         return _tied(info, scope)
-    if (values := told.pop("x-values", None)) is not None:
-        told["enum"] = sorted(getattr(TEXTS, values))
-    if "description" in told:
-        told["description"] = plain_text(told["description"])
-    schema = {**_schema(info.type, scope), **told}
+    if (values := extra.pop("x-values", None)) is not None:
+        extra["enum"] = sorted(getattr(TEXTS, values))
+    if "description" in extra:
+        extra["description"] = plain_text(extra["description"])
+    schema = {**_schema(info.type, scope), **extra}
     name = schema.pop("title", None)
     return schema if name is None else _refer(name, schema, lambda: schema)
 
 
-def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
+def _item_schema(info: types.TupleType, scope: Scope) -> Plain:
     """Return one schema for all items of a tuple: few generators support a schema for each place."""
     by_type: dict[str, list[Plain]] = {}
     for item in info.item_types:
@@ -204,9 +204,9 @@ def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
 
 def _widest(schemas: list[Plain]) -> Plain:
     """Return the limits that include those of all these schemas."""
-    told = [_resolved(one) for one in schemas]
-    least = {"minimum": min(one["minimum"] for one in told)} if all("minimum" in one for one in told) else {}
-    most = {"maximum": max(one["maximum"] for one in told)} if all("maximum" in one for one in told) else {}
+    resolved = [_resolved(one) for one in schemas]
+    least = {"minimum": min(one["minimum"] for one in resolved)} if all("minimum" in one for one in resolved) else {}
+    most = {"maximum": max(one["maximum"] for one in resolved)} if all("maximum" in one for one in resolved) else {}
     return least | most
 
 
@@ -221,7 +221,7 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     if len(members) > 1 and len(structs) == len(members):
         field = structs[0].tag_field
         assert field is not None, "structs in a union have tags"
-        schema = _told_apart(field, {str(one.tag): _struct(one, scope) for one in structs})
+        schema = _one_of(field, {str(one.tag): _struct(one, scope) for one in structs})
     elif len(members) > 1 and len(numbers) == len(members):
         schema = {"type": "number"}
     elif len(members) > 1:
@@ -243,7 +243,7 @@ def _or_null(schema: Plain) -> Plain:
     return {"anyOf": [schema, NULL]}
 
 
-def _told_apart(field: str, members: Mapping[str, Plain]) -> Plain:
+def _one_of(field: str, members: Mapping[str, Plain]) -> Plain:
     mapping = {value: member["$ref"] for value, member in members.items()}
     return {"oneOf": list(members.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 
@@ -382,22 +382,24 @@ def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         return _variant(info, scope, alone=alone)
     tied = _tied_by(cls, by)
     variants = {
-        value: _variant(info, _knowing(scope, by, value), about=f"`{_called(cls)}` if `{by}` is `{value}`.")
+        value: _variant(info, _with_value(scope, by, value), about=f"`{_called(cls)}` if `{by}` is `{value}`.")
         for value, kinds in _ties()[by].items()
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _refer(_called(cls), cls, lambda: {"description": about, **_told_apart(by, variants)})
+    return _refer(_called(cls), cls, lambda: {"description": about, **_one_of(by, variants)})
 
 
-def _knowing(scope: Scope, by: str, value: str) -> Scope:
+def _with_value(scope: Scope, by: str, value: str) -> Scope:
     return scope._replace(ruleset=value) if by == "ruleset" else scope._replace(topic=value)
 
 
 def _variant(info: Struct, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
     cls, ties = info.cls, _ties_of(info.cls)
     known = {by: value for by, value in scope._asdict().items() if by in ties}
-    scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _takes_no_more(cls))
+    scope = Scope(
+        **known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _refuses_unknown_fields(cls)
+    )
     about = about or plain_text(cls.__doc__ or "")
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, about, alone=alone))
 
@@ -406,13 +408,13 @@ def _has_defaults(cls: type) -> bool:
     return any(map(_has_default, _info(cls).fields))
 
 
-def _takes_no_more(cls: type) -> bool:
+def _refuses_unknown_fields(cls: type) -> bool:
     """Return whether unknown fields are refused when the class is read."""
     config = getattr(cls, "__struct_config__", None)
     return config is not None and bool(config.forbid_unknown_fields)
 
 
-def _is_asked(cls: type) -> bool:
+def _is_act_or_part(cls: type) -> bool:
     """Return whether it is an act or a part of one: clients send it, and answers show it."""
     info = _info(cls)
     return isinstance(info, StructType) and (info.tag_field == "act" or cls.__module__ in SENT or cls in BOTH)
@@ -437,7 +439,7 @@ def _name(cls: type, scope: Scope) -> str:
     name = _called(cls) if ruleset is None else camel(ruleset) + _called(cls)
     if scope.resolved:
         return f"{name}Resolved"
-    return f"{name}Shown" if _is_asked(cls) and not scope.sent else name
+    return f"{name}Shown" if _is_act_or_part(cls) and not scope.sent else name
 
 
 def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Plain:
@@ -453,15 +455,15 @@ def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Pla
     for field in info.fields:
         name = field.encode_name
         here = getattr(scope, name, None)
-        told = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
-        said = docs.get(name) or told.get("description") or WORDS.words.get(name)
+        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
+        description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or (_has_default(field) and (scope.resolved or not left_out)):
             required.append(name)
         elif field.default not in (NODEFAULT, None, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
-            said = f"{said or ''} Default: `{word}`.".lstrip()
-        properties[name] = {**told, **({"description": said} if said else {})}
+            description = f"{description or ''} Default: `{word}`.".lstrip()
+        properties[name] = {**schema, **({"description": description} if description else {})}
     return {
         "type": "object",
         "description": about,
@@ -495,5 +497,5 @@ def _classes_in(module: str) -> dict[str, ast.ClassDef]:
 def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for field, text in zip(node.body, node.body[1:], strict=False):
         match field, text:
-            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(said))):
-                yield name, plain_text(said)
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(description))):
+                yield name, plain_text(description)
