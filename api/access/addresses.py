@@ -26,8 +26,6 @@ _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-
 
 
 class Address(NamedTuple):
-    """The address that a request comes from."""
-
     text: str
     """The address as it is logged."""
     whose: str
@@ -48,8 +46,6 @@ def networks_of(setting: str) -> tuple[Network, ...]:
 
 
 class Addresses:
-    """Finds the addresses that requests come from."""
-
     def __init__(self, trusted_proxies: str) -> None:
         """``trusted_proxies``: networks in CIDR; the forwarding headers of proxies in them are trusted."""
         self._trusted = networks_of(trusted_proxies)

@@ -48,8 +48,6 @@ class Presented(NamedTuple):
 
 
 class KeyHolder(NamedTuple):
-    """The holder of a valid key of a club."""
-
     club: Club
     key_id: KeyId
     key: Key
@@ -59,7 +57,6 @@ class KeyHolder(NamedTuple):
 
     @property
     def actor(self) -> Actor:
-        """The actor of acts with this key."""
         return f"key:{self.key_id}"
 
     @property
@@ -81,7 +78,6 @@ class KeyHolder(NamedTuple):
         )
 
     def may(self, scope: Scope) -> bool:
-        """Return whether the key has this scope."""
         return scope in self.key.scopes
 
 
@@ -92,12 +88,10 @@ class Operator(NamedTuple):
 
     @property
     def actor(self) -> Actor:
-        """The actor of the operator's acts."""
         return "operator"
 
     @property
     def member(self) -> None:
-        """No member."""
         return
 
     @property

@@ -29,7 +29,6 @@ class Derived:
         return self._of(self._body, whose)
 
     def token(self, whose: str) -> str:
-        """Return the token of a seat or an official."""
         return urlsafe_b64encode(self.secret_of(whose)).decode().rstrip("=")
 
     def _of(self, *what: str) -> bytes:

@@ -97,8 +97,6 @@ class Policy:
 
 
 class Counted(NamedTuple):
-    """The count of one request."""
-
     policy: Policy
     who: str
     address: Address

@@ -51,7 +51,6 @@ class Tickets:
         self._reader, self._engine = engine, writer(engine)
 
     def prepare(self) -> None:
-        """Create the table if it is missing."""
         with self._engine.begin() as connection:
             alone(connection)
             _metadata.create_all(connection)

@@ -44,7 +44,6 @@ class RefusedTokens:
 
 
 def new_token() -> str:
-    """Return a new random token."""
     return secrets.token_urlsafe(32)
 
 

@@ -36,8 +36,6 @@ EXPOSED: Headers = [(b"access-control-expose-headers", ANSWER_HEADERS)]
 
 
 class Cors:
-    """The origins whose pages may call."""
-
     def __init__(self, origins: str) -> None:
         """``origins``: a list separated by commas, or ``*`` for any. Raises ``ValueError`` for anything else."""
         named = [origin.strip() for origin in origins.split(",")]

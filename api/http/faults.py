@@ -179,7 +179,6 @@ def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
 
 
 def _members(here: types.Type) -> list[types.Type]:
-    """Return the types that a value may have."""
     while isinstance(here, types.Metadata):
         here = here.type
     if isinstance(here, types.UnionType):
@@ -301,7 +300,6 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
 
 
 def in_words(fault: Fault, language: Language) -> Wrong:
-    """Return a fault in words."""
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):
         del facts["name"]

@@ -94,7 +94,6 @@ def prefers(accept: str | None, media_type: str, to: str = "application/json") -
 
 
 def takes_gzip(request: Req) -> bool:
-    """Return whether the client accepts gzip."""
     accepted = header(request, b"accept-encoding")
     if accepted is None:
         return False
@@ -128,7 +127,6 @@ def tag_by(body: bytes) -> str:
 
 
 def packed_tag(tag: str) -> str:
-    """Return the ETag of the compressed answer."""
     return f'{tag[:-1]}-gzip"'
 
 

@@ -42,6 +42,5 @@ class Packer:
 
 
 def packed(body: bytes) -> bytes:
-    """Return a body as gzip."""
     packer = Packer(body)
     return packer.take(body) + packer.end()

@@ -88,7 +88,6 @@ REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(),
 
 @lru_cache(maxsize=512)
 def problem_type(code: str) -> str:
-    """Return the stable ``type`` of a problem."""
     return f"/problems/{code.replace('_', '-')}"
 
 
@@ -183,7 +182,6 @@ def _links(document: Document) -> str:
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
-    """Return the document of a problem."""
     text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
     errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
@@ -239,7 +237,6 @@ def as_sent(
 
 
 def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
-    """Return the document of a refusal."""
     return Document(
         type=problem_type(refused.code),
         title=sentences.title(refused.code, language),

@@ -79,14 +79,11 @@ unread bytes would lose the answer too."""
 
 @cache
 def connections_max() -> int:
-    """Return the maximum of connections at a time."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_KEPT))
 
 
 class ServingState(ServerState):
-    """The state that the connections of a server share."""
-
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
@@ -210,7 +207,6 @@ class Protocol(HttpToolsProtocol):
         return None
 
     def data_received(self, data: bytes) -> None:
-        """Read the received bytes in pieces."""
         if len(data) <= PIECE:
             self._read(data)
         else:
@@ -262,7 +258,6 @@ class Protocol(HttpToolsProtocol):
     # A message. A Problem that these callbacks raise ends the reading.
 
     def on_message_begin(self) -> None:
-        """Begin a message."""
         super().on_message_begin()
         self._stop_clock()
         self._unset_keepalive_if_required()
@@ -314,7 +309,6 @@ class Protocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a message."""
         self._in_message = False
         self._stop_clock()
         super().on_message_complete()

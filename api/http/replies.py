@@ -59,7 +59,6 @@ class Reply:
         self._media_type, self._headers = media_type, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
         body = await self._texts.put_in(self._body, self._media_type)
         headers: Headers = []
         if self._status not in BODILESS:
@@ -79,7 +78,6 @@ def bodiless(status: int, headers: Mapping[str, str]) -> Reply:
 def reply(
     body: Any, texts: MemberTexts, *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
 ) -> Reply:
-    """Return an answer as JSON."""
     return Reply(encode(body), texts, status=status, headers=headers)
 
 

@@ -61,7 +61,6 @@ def result_schema(name: str) -> dict[str, Any] | None:
 
 @cache
 def options_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a ruleset's options, without references."""
     schema = _by_itself(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():

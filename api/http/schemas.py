@@ -257,7 +257,6 @@ def camel(key: str) -> str:
 
 
 def phases_of(rules: Ruleset) -> tuple[str, ...]:
-    """Return the names of the phases of a game."""
     kinds = (get_origin(phase) or phase for phase in get_args(rules.state))
     return tuple(str(kind.__struct_config__.tag) for kind in kinds)
 

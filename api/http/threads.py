@@ -33,8 +33,6 @@ def answering_for(holder: str) -> None:
 
 
 class _Call:
-    """A waiting call and its result."""
-
     def __init__(self, holder: str, work: Callable[[], Any]) -> None:
         self.holder, self.work = holder, work
         self.future: Future[Any] = Future()
@@ -151,7 +149,6 @@ class Threads:
         return call
 
     def _let_go(self, call: _Call) -> None:
-        """Free the place of a call."""
         _count_down(self._held, call.holder)
         self._taken -= 1
 

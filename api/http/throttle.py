@@ -20,7 +20,6 @@ class Slowed:
         self._awaits_turn = False
 
     def later(self, loop: AbstractEventLoop, connection: object, answer: Callable[[], None]) -> None:
-        """Send an answer when its turn comes."""
         self._waiting[connection] = answer
         if not self._awaits_turn:
             self._awaits_turn = True
