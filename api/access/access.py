@@ -252,7 +252,7 @@ class Access:
             await self._look_for_a_missing_one()
         caller = _must_see(match, caller)
         if caller.held is not None:
-            self._limits.found_good(caller.held, match.opened.club)
+            self._limits.found_valid(caller.held, match.opened.club)
         return match, caller
 
     async def _look_for_a_missing_one(self) -> None:

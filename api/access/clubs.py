@@ -189,7 +189,7 @@ class ClubAccess:
         held = held_by(request, text)
         try:
             if is_operators(held, self._operator):
-                self._limits.found_good(held)
+                self._limits.found_valid(held)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await holder_of(text, held, self._clubs, self._limits)
             if found.club.id == club_id and found.club.version < min_version:
@@ -246,8 +246,8 @@ async def holder_by(says: Named, held: str, clubs: Clubs, limits: Limits) -> Key
         found = presented(club, says.name, held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
-    good(found, utc_now())
-    limits.found_good(held, club.id, is_key=True)
+    must_be_valid(found, utc_now())
+    limits.found_valid(held, club.id, is_key=True)
     return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 
@@ -261,7 +261,7 @@ async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
     found = presented(club, holder.key_id, holder.held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
-    good(found, utc_now())
+    must_be_valid(found, utc_now())
     return holder._replace(club=club, key=found.key, ends_at=found.ends_at)
 
 
@@ -276,7 +276,7 @@ def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:
     return Presented(key, key.until) if before and key.until is not None else None
 
 
-def good(found: Presented, at: datetime) -> None:
+def must_be_valid(found: Presented, at: datetime) -> None:
     """Raise Problem (401 key_revoked or key_expired) if the key is not valid at this time."""
     if found.key.revoked:
         raise Problem("key_revoked", headers=CHALLENGE)

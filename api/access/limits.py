@@ -88,12 +88,12 @@ class Policy:
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
         """``of_address``: the allowance that all keys and tokens of one address share."""
         self.name, self.pace, self.of_address = name, pace, of_address
-        self._told = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
+        self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
 
-    def told(self, left: int, wait: int) -> Headers:
+    def headers(self, left: int, wait: int) -> Headers:
         """Return the headers of draft-ietf-httpapi-ratelimit-headers."""
-        return [self._told, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
+        return [self._policy_header, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
 
 
 class Counted(NamedTuple):
@@ -138,7 +138,7 @@ class Limits:
         self._good: OrderedDict[str, str] = OrderedDict()
         """The name under which the requests of a valid key or token count, by its SHA-256."""
 
-    def good(self, held: str, club: UUID | None = None) -> None:
+    def mark_valid(self, held: str, club: UUID | None = None) -> None:
         """Note that a key or token, by its SHA-256, is valid: it counts for its club from now on, or for itself.
 
         If there are too many, the least recently used one is dropped: it counts for its address again.
@@ -150,13 +150,13 @@ class Limits:
         if len(self._good) > KEPT_MAX:
             self._good.popitem(last=False)
 
-    def found_good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+    def found_valid(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
         """Note that the caller's token or key is valid: from now on its own limits hold, or those of its club.
 
         ``held``: its SHA-256. ``club``: the club of the key or of the token's match, for which calls in threads count
         from now on.
         """
-        self.good(held, club if is_key else None)
+        self.mark_valid(held, club if is_key else None)
         if club is not None:
             answering_for(f"club {club}")
 
@@ -174,7 +174,7 @@ class Limits:
         """Return the name under which a valid key or token counts, given by its SHA-256."""
         return self._good.get(held, held)
 
-    def told(self, scope: Any, problem: str | None = None) -> Headers:
+    def headers(self, scope: Any, problem: str | None = None) -> Headers:
         """Return the headers with the limits of a request. The code of its ``problem`` may cost more."""
         counted: Counted | None = notes_in(scope).counted
         if counted is None:
@@ -183,7 +183,7 @@ class Limits:
         if problem in WRONG:
             own = counted.who == counted.address.whose
             left, wait = counted.policy.pace.charge(counted.address.whose, WRONG_COST - own)
-        return counted.policy.told(left, wait)
+        return counted.policy.headers(left, wait)
 
     def _counted(self, scope: Any) -> Counted | None:
         policy = self._acts if scope["method"] in WRITES else self._reads

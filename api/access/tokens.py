@@ -29,7 +29,7 @@ class RefusedTokens:
         self._logged: set[str] = set()
         self._not_logged = 0
 
-    def tell(self, address: str) -> None:
+    def log_refused(self, address: str) -> None:
         """Log or count a wrong token or key from this address."""
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:

@@ -135,7 +135,7 @@ def letters(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-def held(request: Req, tag: str, texts: MemberTexts) -> str | None:
+def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
     """Return the ETag under which the caller has this answer, plain or compressed, ``None`` if it has not.
 
     The comparison is weak. A header that cannot be read matches nothing.

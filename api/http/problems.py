@@ -27,7 +27,7 @@ from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, in_words, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.logged_paths import logged
-from api.http.notes import Told, notes_in
+from api.http.notes import AnsweredProblem, notes_in
 from api.http.replies import encode
 from api.http.shortage import is_shortage
 from projections.follow.engine import DamagedCell
@@ -164,7 +164,7 @@ def _answer(
     request: Req, code: str, language: Language, document: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
     rule = document.rule if isinstance(document.rule, str) else None
-    notes_in(request.scope).problem = Told(document.status, code, rule)
+    notes_in(request.scope).problem = AnsweredProblem(document.status, code, rule)
     headers = {**(headers or {}), **_headers(language), "Link": _links(document)}
     return Response(encode(document), status_code=document.status, headers=headers, media_type=MEDIA_TYPE)
 
@@ -362,7 +362,7 @@ def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
     log.error("%s %s: %s", request.scope["method"], request.scope["path"], damaged, exc_info=cause)
 
 
-def told_of(request: Req, error: Exception) -> msgspec.Raw:
+def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
     """Return the problem for an error as JSON, to be part of a larger answer."""
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
     return msgspec.Raw(handle(request, error).content)

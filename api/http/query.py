@@ -57,7 +57,7 @@ def strictly(request: Req) -> None:
         raise Problem("not_acceptable", allowed=list(declared.offers))
 
 
-def more(request: Req, **changed: object) -> dict[str, str]:
+def next_page_header(request: Req, **changed: object) -> dict[str, str]:
     """Return the header with the link to the next page: this request with changed parameters (RFC 8288)."""
     parameters = {**dict(request.query_params), **changed}
     return {"Link": f'<{request.scope["path"]}?{urlencode(parameters)}>; rel="next"'}
@@ -69,7 +69,7 @@ def must_be_ruleset(ruleset: str | None) -> None:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
 
 
-def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:
+def refuse_null(request: Req, **parameters: tuple[object, Any]) -> None:
     """Raise Problem (400) for a parameter given as "null", which Litestar reads as a missing one."""
     for name, (value, kind) in parameters.items():
         if value is None and name in request.query_params:

@@ -9,7 +9,7 @@ import msgspec
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Headers, Req, held, packed_tag, tag_by, tag_of, takes_gzip
+from api.http.headers import Headers, Req, matching_etag, packed_tag, tag_by, tag_of, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
 
@@ -96,7 +96,7 @@ def of_match(
 def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
     """Return a short answer, which is sent uncompressed, or 304 if the caller has it."""
     headers = {**PRIVATE, "Link": DESCRIBED}
-    if has := held(request, tag, texts):
+    if has := matching_etag(request, tag, texts):
         return bodiless(304, {"ETag": has, **headers})
     return Reply(encode(body()), texts, headers={"ETag": tag, **headers})
 
@@ -159,7 +159,7 @@ class Fixed:
 
     def reply(self, request: Req) -> Reply:
         """Return the answer, or 304 if the caller has it."""
-        if tag := held(request, self._tag, NO_TEXTS):
+        if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):
             headers = named(packed_tag(self._tag), {**self._headers, **GZIP})

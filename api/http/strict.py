@@ -84,7 +84,7 @@ def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
     return None
 
 
-def told_apart(names: Iterable[str], *, officials: bool = False) -> None:
+def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
     """Raise Problem (422) if a player or official has an invisible name, or two have names that look the same."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):

@@ -76,7 +76,7 @@ class TestWho:
         refused = RefusedTokens()
         began = time.monotonic()
         for number in range(1000):
-            refused.tell(f"2001:db8::{number:x}")
+            refused.log_refused(f"2001:db8::{number:x}")
         assert len(caplog.records) <= LOGGED_MAX * (1 + (time.monotonic() - began) / LOGGED_SECONDS)
 
     def test_another_seat(self, dealt: Table) -> None:
