@@ -223,7 +223,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             return None
         metrics.answered(scope["method"], "unknown", problem.status, problem.code)
         status, headers, body = as_sent(problem, scope["path"], scope["headers"], cors, last=False)
-        return status, [*headers, *limits.told(scope)], body
+        return status, [*headers, *limits.headers(scope)], body
 
     def begun(message: HTTPResponseStartEvent, scope: Any) -> None:
         problem = notes_in(scope).problem
@@ -231,12 +231,12 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         headers = secured(message["headers"])
         if cors is not None:
             headers += cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
-        message["headers"] = headers + limits.told(scope, code)
+        message["headers"] = headers + limits.headers(scope, code)
         metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
         if problem is None:
             return
         if code in WRONG:
-            refused_tokens.tell(addresses.of(scope).text)
+            refused_tokens.log_refused(addresses.of(scope).text)
         if (tried := tried_in(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 

@@ -1,1 +1,1 @@
-"""Who is asking, and who may see and do what: calls ask :mod:`api.access.access`, and decide nothing themselves."""
+"""Callers and their rights. Calls leave every decision on rights to :mod:`api.access.access`."""

@@ -1,4 +1,4 @@
-"""The one place that decides who may see a match, and who may do what in it."""
+"""Decides which callers may see a match, and what they may do in it."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -30,19 +30,19 @@ T = TypeVar("T")
 
 
 class Matches(Clubs, Protocol):
-    """Finds matches and clubs. Each method raises ``UnknownAggregate`` if there is no such match or club."""
+    """Finds matches and clubs. Each method raises ``UnknownAggregate`` (404) if the match or club does not exist."""
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """At this version or later."""
+        """Return the match at this version or later."""
 
     async def opened(self, match_id: UUID) -> Match:
-        """Perhaps as it was: for what its opening tells."""
+        """Return the match, perhaps in an older version: for callers that need only its opening."""
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match as it was opened. Raises also ``DamagedRow``, if its opening cannot be read."""
+        """Return the match as opened. Raises ``DamagedRow`` (503) if its opening cannot be read."""
 
     async def newest(self, match: Match) -> Match:
-        """As it is stored."""
+        """Return the newest stored version of the match."""
 
 
 class Names(Protocol):
@@ -56,20 +56,28 @@ class Names(Protocol):
 
 
 class InThread(Protocol):
-    """Has what touches the database done in a thread."""
+    """Runs calls that use the database in a thread."""
 
     def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """What the call gives."""
+        """Return what the call returns. Raises ``Busy`` (503) if too many calls wait."""
 
 
 def anybody(request: Req) -> None:
-    """Where nothing has to be shown. 401 for what cannot be good all the same: who sends it means to be somebody."""
+    """Check the Authorization header of a call that needs none.
+
+    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed) even though the call is public: a
+    caller who sends a credential expects to be identified.
+    """
     credential_of(request)
 
 
 class Access:
-    """Turns a request into a :class:`~api.access.caller.Caller`. Where a match is not his to see, it is
-    ``UnknownAggregate`` all the same, before anything else is looked at."""
+    """Turns a request into a :class:`~api.access.caller.Caller`.
+
+    If the caller may not see a match, its methods raise ``UnknownAggregate`` (404 no_such_match) before any other
+    check, as if the match did not exist. They raise Problem (401) for a credential that is not valid: token_unknown,
+    key_unknown, key_expired or key_revoked.
+    """
 
     def __init__(
         self,
@@ -85,12 +93,15 @@ class Access:
         self._tickets, self._in_thread, self._held_back = tickets, in_thread, held_back
 
     async def key_if_shown(self, request: Req) -> KeyHolder | None:
-        """Return the holder of the key that came with a request, ``None`` if none did. Raises 401 for a bad key."""
+        """Return the holder of the key in a request, ``None`` without a key. Raises Problem (401) for a bad key."""
         shown = credential_of(request)
         return None if shown is None else await self._key(shown)
 
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
-        """The match, at this version or later, and who wants to see it. 404, 401."""
+        """Return the match, at this version or later, and the caller who wants to see it.
+
+        Raises ``UnknownAggregate`` (404 no_such_match), Problem (401; 409 version_not_reached).
+        """
         shown = credential_of(request)
         key = None if shown is None else await self._key(shown)
         try:
@@ -101,30 +112,37 @@ class Access:
         match, caller = await self._known(match, shown, key)
         if match.version < min_version:
             match = await self._matches.match(match_id, min_version)
-            caller = _must_be_somebody(match, _whose(match, shown, key))
+            caller = _must_see(match, _whose(match, shown, key))
         return await self._with_names(match, caller)
 
     async def acts(
-        self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
+        self, request: Req, match_id: UUID, shown: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
-        """The match, which may be as it was, and who asks this of it, or something else; what is tried is ``noted``.
-        404, 401, and 403 where it is not his to ask."""
+        """Return the match, perhaps in an older version, and the caller with the right to make these requests of it.
+
+        ``noted``: whether the requests are noted as attempts (J12). Raises ``UnknownAggregate`` (404 no_such_match)
+        and Problem: 401, and 403 as :meth:`Caller.must_act` and :meth:`Caller.must_be_theirs` do.
+        """
         match, caller = await self._holder(match_id, shown)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
         if caller.actor is None:
-            if asked and isinstance(asked[0], IssueToken | Invite):
-                caller = caller.reissues(match, asked[0])
-            caller.must_act(match, _needed(match, asked))
+            if requests and isinstance(requests[0], IssueToken | Invite):
+                caller = caller.reissues(match, requests[0])
+            caller.must_act(match, _needed_scope(match, requests))
         if caller.held_back and not noted:
             self._held_back(match, caller)
-        for one in asked:
+        for one in requests:
             if noted:
                 caller.tries(request, match, one)
             caller.must_be_theirs(match, one)
         return match, replace(caller, texts=texts)
 
     async def must_still(self, match: Match, caller: Caller) -> Caller:
-        """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
+        """Return the caller with the rights of the current match and club.
+
+        Raises Problem (401 token_unknown, key_unknown, key_expired or key_revoked) if the credential is no longer
+        valid.
+        """
         if caller.key is not None:
             key = await again(caller.key, self._matches)
             now = by_key(match, key)
@@ -138,14 +156,14 @@ class Access:
         return caller
 
     async def still(self, match: Match, caller: Caller) -> Caller | None:
-        """The same; ``None`` where he may not."""
+        """Return the caller with the current rights, ``None`` if the credential is no longer valid."""
         try:
             return await self.must_still(match, caller)
         except Problem:
             return None
 
     async def listing(self, request: Req) -> Sight:
-        """What he is told of in lists. 401."""
+        """Return what the caller may see in lists. Raises Problem (401) for a bad key."""
         shown = credential_of(request)
         if shown is None:
             return Sight()
@@ -153,14 +171,20 @@ class Access:
         return Sight(held=shown.held) if key is None else key.sight
 
     async def give_ticket(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """What stands for a credential in the address of one stream, and when it expires. 404, 401."""
+        """Return a ticket that replaces a credential in the address of one stream, and the time when it expires.
+
+        Raises ``UnknownAggregate`` (404 no_such_match) and Problem (401).
+        """
         await self._holder(match_id, shown)
         return await self._in_thread(self._tickets.give, match_id, shown)
 
     async def by_ticket(
         self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
-        """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
+        """Return the match and the caller who got the ticket. The ticket is used up, unless ``only_looks``.
+
+        Raises ``UnknownAggregate`` (404 no_such_match), Problem (401 ticket_unknown; 409 version_not_reached).
+        """
         tickets = self._tickets
         try:
             match = await self._matches.match(match_id)
@@ -172,7 +196,7 @@ class Access:
             raise UnknownAggregate(str(match_id))
         match = await self._matches.match(match_id, min_version)
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
-        with suppress(Problem):  # of what has ended meanwhile
+        with suppress(Problem):  # the credential is no longer valid
             if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
                 return await self._with_names(match, caller)
         raise Problem("ticket_unknown", headers=CHALLENGE)
@@ -188,7 +212,10 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
-        """The match, which may be as it was, and who shows this. 404, 401."""
+        """Return the match, perhaps in an older version, and the holder of a credential.
+
+        Raises ``UnknownAggregate`` (404 no_such_match) and Problem (401).
+        """
         key = await self._key(shown)
         try:
             match = await self._matches.opened(match_id)
@@ -198,21 +225,24 @@ class Access:
         return await self._known(match, shown, key)
 
     async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
-        """Raise ``UnknownAggregate`` for a match with a damaged row, unless the caller could see it when it was
-        opened. Raises ``DamagedRow`` if not even the opening can be read."""
+        """Raise ``UnknownAggregate`` (404) for a damaged match, unless the caller could see it when it was opened.
+
+        Raises ``DamagedRow`` (503 row_damaged) if its opening cannot be read.
+        """
         match = await self._matches.begun(match_id)
         if by_nothing(match) is None and _whose(match, shown, key) is None:
             raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
-        """Whose key it is; ``None``: it is a token of a match. 401."""
+        """Return the holder of a key, ``None`` for a token. Raises Problem (401) as :func:`holder_by` does."""
         return None if shown.named is None else await holder_by(shown.named, shown.held, self._matches, self._limits)
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
-        """Return the match and the caller who shows this. 404, 401.
+        """Return the match and the caller with this credential.
 
-        Another process may just have made an unknown token, so the match is read from the store then. The store is
-        read as well for a caller who may not see a private match: the answer to a missing match takes no longer.
+        A different process may just have made an unknown token, so the match is then read from the store. The store
+        is also read for a caller who may not see a private match, so that a missing match takes as long. Raises
+        ``UnknownAggregate`` (404 no_such_match) and Problem (401 token_unknown).
         """
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
@@ -220,26 +250,30 @@ class Access:
             caller = _whose(match, shown, key)
         elif caller is None and by_nothing(match) is None:
             await self._look_for_a_missing_one()
-        caller = _must_be_somebody(match, caller)
+        caller = _must_see(match, caller)
         if caller.held is not None:
-            self._limits.found_good(caller.held, match.opened.club)
+            self._limits.found_valid(caller.held, match.opened.club)
         return match, caller
 
     async def _look_for_a_missing_one(self) -> None:
-        """Read the store for a match that does not exist."""
+        """Read the store for a match that does not exist, which takes as long as for one that does."""
         with suppress(UnknownAggregate):
             await self._matches.match(uuid4())
 
 
 def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
-    """Who shows this, as the match stands; ``None``: somebody who may not see it, or whose token is none of it."""
+    """Return the caller with this credential, ``None`` if they may not see the match or the token is not of it."""
     if key is not None:
         return by_key(match, key)
     return by_nothing(match) if shown is None else by_token(match, shown.held)
 
 
-def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
-    """404 for a match that he may not see, 401 for a token that is none of one that everybody may."""
+def _must_see(match: Match, caller: Caller | None) -> Caller:
+    """Return the caller if there is one.
+
+    Otherwise raises ``UnknownAggregate`` (404 no_such_match) for a private match, and Problem (401 token_unknown) for
+    a public one.
+    """
     if caller is not None:
         return caller
     if by_nothing(match) is None:
@@ -247,8 +281,8 @@ def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
     raise Problem("token_unknown", headers=CHALLENGE)
 
 
-def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:
-    """The scope by which a key of the club could ask this of the match, where it is nothing that a seat asks."""
-    if asked and isinstance(asked[0], IssueToken | Invite):
-        return "open" if isinstance(asked[0], IssueToken) or asked[0].role in ROLES_OF_PROGRAMS else "officiate"
-    return "officiate" if asked and match.sole_actor(asked[0]) == "official" else "play"
+def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
+    """Return the scope that a club's key needs to make these requests without a seat in the match."""
+    if requests and isinstance(requests[0], IssueToken | Invite):
+        return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
+    return "officiate" if requests and match.sole_actor(requests[0]) == "official" else "play"

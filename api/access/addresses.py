@@ -28,16 +28,14 @@ _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-
 
 
 class Address(NamedTuple):
-    """The address that a request comes from."""
-
     text: str
     """The address as it is logged."""
     whose: str
     """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
     here: bool
-    """Whether the client is on this machine and asks without a proxy."""
+    """True if the client is on this machine and uses no proxy."""
     proxy: bool
-    """Whether it is a trusted proxy."""
+    """True for a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
@@ -50,8 +48,6 @@ def networks_of(setting: str) -> tuple[Network, ...]:
 
 
 class Addresses:
-    """Finds the addresses that requests come from."""
-
     def __init__(self, trusted_proxies: str) -> None:
         """``trusted_proxies``: networks in CIDR; the forwarding headers of proxies in them are trusted."""
         self._trusted = networks_of(trusted_proxies)

@@ -1,4 +1,4 @@
-"""Who tries what: noted with a request when that is known, for what is kept if it is refused (J12)."""
+"""Notes on a request which act the caller tries, so that a refusal can be recorded for the officials (J12)."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ from referee.value import Value
 
 
 class Tried(NamedTuple):
-    """Whoever acts has shown a token of the match."""
+    """An act that a holder of a token of the match tries."""
 
     match: UUID
     actor: Actor
@@ -19,12 +19,12 @@ class Tried(NamedTuple):
 
 
 def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
-    """The holder of a token wants this: say so before anything can refuse it."""
+    """Note that the holder of a token tries this. Call it before any check can refuse it."""
     notes_in(request.scope).tried = match_id, actor, asked
 
 
 def tried_in(scope: Any) -> Tried | None:
-    """What was noted with a request."""
+    """Return the attempt noted on a request, ``None`` if none was."""
     if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, asked = tried

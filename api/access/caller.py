@@ -1,4 +1,4 @@
-"""Whoever sends a request, as far as one match is concerned."""
+"""The caller of a request about a match: what they may see of it and do in it."""
 
 from datetime import datetime
 from uuid import UUID
@@ -27,85 +27,87 @@ NOT_BY_AN_OLD_SECRET = (AgreeStakes, Invite)
 OF_A_SCRIBE = (SeatAct, Knock)
 """Acts of a seat that a scribe may do."""
 ROLES_OF_PROGRAMS = ("scribe", "watcher")
-"""Roles to which a key with `open` may admit: a device of the table, and a screen beside it."""
+"""Roles to which a key with `open` may admit: a device at the table, and a screen beside it."""
 
 
 def seat_of(key: KeyHolder, match: Match) -> int | None:
-    """Where the member sits whose key it is; ``None``: nowhere, or it is another club's match."""
+    """Return the seat of the member who holds the key, ``None`` if they do not play in this match."""
     member, members = key.key.member, match.opened.members
     return members.index(member) if member in members and match.opened.club == key.club.id else None
 
 
 class Caller(Value):
-    """Who asks something of a match: what he may see of it, and as whom he acts in it."""
+    """A caller's rights in one match: the view of it, and the actor that the caller may act as."""
 
     viewer: Viewer
-    """As whom he sees what is not over."""
+    """The viewer whose view of the current deal the caller gets."""
     actor: Actor | None = None
-    """As whom he acts; ``None``: he only looks on."""
+    """The actor that the caller acts as; ``None``: the caller may only watch."""
     held: str | None = None
-    """The SHA-256 of the token of the match that he holds, which the desk looks at again; ``None``: he holds none."""
+    """The SHA-256 of the caller's token of the match, which the desk checks again; ``None``: no token."""
     key: KeyHolder | None = None
-    """Whose key he has shown: of a club, perhaps of another than the match's."""
+    """The holder of the key that was sent, perhaps of a club other than the match's; ``None``: no key."""
     texts: MemberTexts = NO_TEXTS
     """The names and texts of members that the caller may read in answers about the match."""
     audits: bool = False
-    """Whether he sees as the official what is over."""
+    """True if the caller sees finished deals as the official does."""
 
     held_back: bool = False
-    """Whether the caller sees less than their key or token says, because a member behind it plays in the match."""
+    """True if the caller sees less than their key or token allows, because a member behind it plays in the match."""
 
     def sees_as(self, public: bool) -> Viewer:
-        """As whom he sees what happened in a deal; ``public``: it is over, and its cards lie open."""
+        """Return the viewer of events of a deal. ``public``: the deal is over and its cards are open."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
-        """Whether he is told what the members are called who play: who holds a token of the match, or a key of its
-        club."""
+        """Return whether the caller may see members' names: with a token of the match or a key of its club."""
         return self.held is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
     def without_texts(self) -> "Caller":
-        """The caller as work in another process gets them: it cannot read the store of names, and makes no answer."""
+        """The caller for work in a different process, which cannot read the store of names and makes no answer."""
         return replace(self, texts=NO_TEXTS)
 
     @property
     def shown(self) -> str | None:
-        """The SHA-256 of what he has shown; ``None``: nothing."""
+        """The SHA-256 of the caller's token or key; ``None``: neither was sent."""
         return self.held if self.key is None else self.key.held
 
     @property
     def sight(self) -> Sight:
-        """What he is told of in lists."""
+        """The part of lists that the caller may see."""
         return Sight(held=self.held) if self.key is None else self.key.sight
 
     @property
     def rests_on(self) -> tuple[UUID, ...]:
-        """The clubs whose events may end what he may see."""
+        """The clubs whose events may end the caller's rights."""
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:
-        """For how long he may see it, if nothing happens."""
+        """Return the seconds until the key expires; infinite without a key."""
         return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
     def acting(self) -> Actor:
-        """As whom he acts, who may."""
-        assert self.actor is not None, "who may only look is refused before"
+        """The actor of this caller. Call only after `must_act`."""
+        assert self.actor is not None, "must_act refuses callers who may only watch"
         return self.actor
 
     def tries(self, request: Req, match: Match, asked: Value) -> None:
-        """He wants this of a match: say so before anything can refuse it."""
+        """Note that the caller tries this. Call it before any check can refuse it."""
         tries(request, match.id, self.acting, asked)
 
     def command(
         self, match_id: UUID, asked: Request, *, key: str | None = None, expected: int | None = None
     ) -> Command:
-        """What he asks of the match, for the desk."""
+        """Return the command for the desk that executes this request of the caller."""
         return Command(id=match_id, actor=self.acting, request=asked, key=key, expected=expected, token=self.held)
 
     def must_act(self, match: Match, scope: Scope) -> None:
-        """403 unless he acts in the match; a key of its club that lacks the ``scope`` for it is told so."""
+        """Raise Problem (403) unless the caller may act in the match.
+
+        The code is scope_missing if a key of the match's club lacks the ``scope``, else only_looks_on.
+        """
         if self.actor is not None:
             return
         if self.key is not None and self.key.club.id == match.opened.club:
@@ -113,10 +115,11 @@ class Caller(Value):
         raise Problem("only_looks_on")
 
     def must_be_theirs(self, match: Match, asked: Request) -> None:
-        """Raise 403 unless the caller may ask this.
+        """Raise Problem (403) unless the caller may make this request.
 
-        A scribe may do what seats do, but makes no statements for them. The old secret of a rotated key cannot make
-        invitations or agree to stakes.
+        A scribe may do what seats do (else 403 for_seats), but makes no statements for them. The old secret of a
+        rotated key cannot make invitations or agree to stakes (secret_replaced). Other codes: confirmed_by_members,
+        invited_by_members, not_your_seat, for_officials.
         """
         if isinstance(asked, NOT_BY_AN_OLD_SECRET) and self.key is not None and self.key.key.hash != self.key.held:
             raise why_not_taken(self.key)
@@ -128,23 +131,33 @@ class Caller(Value):
             must_be_theirs(match, self.acting, asked)
 
     def must_be_seat(self, seat: int, *, itself: bool) -> None:
-        """403 unless he may act for this seat; ``itself``: nobody writes that down for it."""
+        """Raise Problem (403 for_seats or not_your_seat) unless the caller may act for this seat.
+
+        ``itself``: a scribe may not do it for the seat.
+        """
         if itself or self.actor != "scribe":
             must_be_seat(self.acting, seat)
 
     def must_be_official(self, match: Match) -> None:
-        """Raise 403 unless the caller sees the match as one of its officials."""
+        """Raise Problem (403) unless the caller sees the match as one of its officials.
+
+        Codes: scope_missing, only_looks_on, plays_in_match, for_officials.
+        """
         self.must_act(match, "officiate")
         self.must_not_be_held_back()
         must_be_official(self.acting)
 
     def must_not_be_held_back(self) -> None:
-        """Raise 403 if a member behind the caller's key or token plays in the match, which is not over."""
+        """Raise Problem (403 plays_in_match) if a member behind the caller's key or token plays in the match."""
         if self.held_back:
             raise Problem("plays_in_match")
 
     def must_know_acts(self, match: Match, whose: Viewer) -> None:
-        """403 unless he may be told what somebody may do now: himself, in a tally any seat, an official all."""
+        """Raise Problem (403) unless the caller may see the legal acts of this viewer.
+
+        A seat sees its own, in a tally those of any seat; an official sees all. Codes: scope_missing, only_looks_on,
+        for_seats, not_your_seat.
+        """
         self.must_act(match, "play")
         if isinstance(whose, int) and self.viewer not in (whose, "official") and match.opened.dealing != "tally":
             must_be_seat(self.acting, whose)
@@ -160,24 +173,26 @@ class Caller(Value):
         return Caller(viewer=self.viewer, actor=key.actor, key=key)
 
     def _must_admit(self, match: Match, asked: Invite) -> None:
-        """Raise 403 unless the caller may make this invitation.
+        """Raise Problem (403 for_officials or invited_by_members) unless the caller may make this invitation.
 
         A seat invites to itself. In a club's match a key with `officiate` invites to seats and to the officials'
-        places; to a seat for money it must be a member's key, so that a person answers for the invitation.
+        places. To a seat in a match for money only a member's key may invite, so that a person is responsible.
         """
         if asked.role == "seat" and self.actor == asked.seat:
             return
         must_be_official(self.acting)
-        if match.opened.club is None or self.key is None:  # what a token of a club's match may not, the match refuses
+        if (
+            match.opened.club is None or self.key is None
+        ):  # the match itself refuses invitations by tokens in a club's match
             return
         if asked.role == "seat" and match.opened.stakes is not None and self._by_program:
             raise Problem("invited_by_members")
 
     @property
     def _by_program(self) -> bool:
-        """Whether the caller has shown a key that no member holds."""
+        """True if the caller sent a key that no member holds."""
         return self.key is not None and self.key.member is None
 
 
 SPECTATOR = Caller(viewer="spectator")
-"""Who shows nothing."""
+"""The caller without a credential."""

@@ -1,4 +1,4 @@
-"""Whoever shows a key of a club, or the operator's: who it is, and whether the key is good."""
+"""Holders of clubs' keys and of the operator's key, and checks of these keys."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -20,56 +20,53 @@ from referee.store.club import Club
 from referee.store.store import UnknownAggregate
 
 SEES_PRIVATE: tuple[Scope, ...] = ("open", "officiate", "audit")
-"""With one of these a key sees the private matches of its club."""
+"""Scopes that let a key see the private matches of its club."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
 
 READ_MAX = 4096
 _READ: dict[str, Named] = {}
-"""What keys name that have been read, by their SHA-256: no secret, and a key is shown with each act."""
+"""Clubs and ids in the keys read so far, by SHA-256: a cache without secrets, because a key comes with each act."""
 
 
 class Clubs(Protocol):
-    """Where clubs are found. Each raises ``UnknownAggregate`` where there is none."""
+    """Finds clubs. Each method raises ``UnknownAggregate`` (404) if the club does not exist."""
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """At this version or later."""
+        """Return the club at this version or later."""
 
     async def newest_club(self, club: Club) -> Club:
-        """As it is stored, which another process may have come to."""
+        """Return the newest stored version of the club, which a different process may have written."""
 
 
 class Presented(NamedTuple):
-    """A key as somebody shows it: good, as the club stands."""
+    """A key of a club to which a sent secret belongs."""
 
     key: Key
     ends_at: datetime
-    """When what was shown ends: the key, or its secret where another has taken its place."""
+    """The time when the secret ends: when the key expires, or earlier if a new secret has replaced this one."""
 
 
 class KeyHolder(NamedTuple):
-    """Whoever has shown a good key of a club."""
-
     club: Club
     key_id: KeyId
     key: Key
     held: str
-    """The SHA-256 of what was shown, by which the desk looks at it again."""
+    """The SHA-256 of the secret that was sent, which the desk checks again."""
     ends_at: datetime
 
     @property
     def actor(self) -> Actor:
-        """As whom he acts."""
         return f"key:{self.key_id}"
 
     @property
     def member(self) -> int | None:
-        """Whose key it is; ``None``: a program's."""
+        """The number of the member who holds the key; ``None``: it is a program's."""
         return self.key.member
 
     @property
     def sight(self) -> Sight:
-        """What the key lets its holder see in lists."""
+        """The part of lists that the key's holder may see."""
         member = self.key.member
         return Sight(
             club=self.club.id,
@@ -81,33 +78,30 @@ class KeyHolder(NamedTuple):
         )
 
     def may(self, scope: Scope) -> bool:
-        """Whether the key is good for this."""
         return scope in self.key.scopes
 
 
 class Operator(NamedTuple):
-    """Whoever runs the service, as far as one club is concerned."""
+    """The operator of the service as the caller of one club."""
 
     club: Club
 
     @property
     def actor(self) -> Actor:
-        """As whom he acts."""
         return "operator"
 
     @property
     def member(self) -> None:
-        """Nobody's in particular."""
         return
 
     @property
     def held(self) -> None:
-        """The desk need not look again."""
+        """No secret that the desk checks again."""
         return
 
     @property
     def sight(self) -> Sight:
-        """What the operator's key lets its holder see in lists."""
+        """The part of lists that the operator may see: nothing."""
         return NOBODY
 
 
@@ -115,26 +109,29 @@ ClubCaller = KeyHolder | Operator
 
 
 def must_have(caller: ClubCaller, scope: Scope | None) -> None:
-    """403 unless his key is good for this; ``None``: any is."""
+    """Raise Problem (403 scope_missing) unless the caller's key has this scope. ``None`` needs no scope."""
     if scope is not None and isinstance(caller, KeyHolder) and not caller.may(scope):
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
 def why_not_taken(caller: ClubCaller) -> Problem:
-    """Return why the club took no act from a caller whose key is good: its secret was replaced."""
+    """Return the problem of a caller whose act the club did not accept: 403 secret_replaced or 401 key_unknown."""
     if isinstance(caller, KeyHolder) and caller.key.hash != caller.held:
         return Problem("secret_replaced", until=caller.ends_at.isoformat())
     return Problem("key_unknown", headers=CHALLENGE)
 
 
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
-    """403 unless his key is good for the books: `audit` or `treasury`; or it is a member's own account, ``owner``."""
+    """Raise Problem (403 scope_missing) unless the caller may see the books.
+
+    That needs `audit` or `treasury`. The account of a member, ``owner``, may also be seen with the member's own key.
+    """
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
         must_have(caller, "audit")
 
 
 def sees_books(caller: ClubCaller) -> bool:
-    """Whether his key is good for the books of all."""
+    """Return whether the caller may see the books of all members."""
     return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
 
 
@@ -144,26 +141,29 @@ def sees_proposals(caller: ClubCaller, confirmers: Iterable[Scope]) -> bool:
 
 
 def must_audit(caller: ClubCaller) -> None:
-    """403 unless his key is good for what only officials and auditors see."""
+    """Raise Problem (403 scope_missing) unless the caller may see what only officials and auditors see."""
     must_have(caller, "audit")
 
 
 def is_operators(held: str, operator: str) -> bool:
-    """Whether this is the SHA-256 of the operator's key; ``operator``: that, empty where there is none."""
+    """Return whether this is the SHA-256 of the operator's key. ``operator``: that hash, empty without such a key."""
     return compare_digest(held, operator or "none")
 
 
 class ClubAccess:
-    """Turns a request into whoever shows a key of a club, or the operator's."""
+    """Finds the holder of the key in a request, or the operator."""
 
     def __init__(self, clubs: Clubs, limits: Limits, operator: str, *, anybody_founds: bool) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty if there is no such key."""
+        """``operator``: the SHA-256 of the operator's key in hex, empty without such a key."""
         self._clubs, self._limits = clubs, limits
         self._operator, self._anybody_founds = operator, anybody_founds
 
     def founder(self, request: Req) -> Actor:
-        """As whom somebody founds a club: the operator, or anybody where that may be, by the club's first key. 401
-        for others, and for a key that is not the operator's: who sends it means to be somebody."""
+        """Return the actor who founds a club: the operator, or the new club's first key if any client may do it.
+
+        Raises Problem (400 two_authorizations, 401 founding_needs_key) for others, and for any key that is not the
+        operator's: a caller who sends a key expects to be identified.
+        """
         text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
         if text is None and self._anybody_founds:
             return "key:k1"
@@ -172,18 +172,24 @@ class ClubAccess:
         return "operator"
 
     async def holder(self, request: Req) -> KeyHolder:
-        """Whose key was shown. 401 where none was, or one that is not good (any more)."""
+        """Return the holder of the key in a request.
+
+        Raises Problem (401): key_missing, key_malformed, key_unknown, key_expired or key_revoked.
+        """
         text = shown(request)
         return await holder_of(text, held_by(request, text), self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
-        """Who asks something of a club, as it stands at this version or later. 401 without a good key; 404 where it
-        is another club's, as if there were none of this id; 409 where it does not come so far."""
+        """Return the caller of a club, which has this version or a later one.
+
+        Raises Problem: 401 as :meth:`holder` does, 404 no_such_club also if the key is of a different club, 409
+        version_not_reached.
+        """
         text = shown(request)
         held = held_by(request, text)
         try:
             if is_operators(held, self._operator):
-                self._limits.found_good(held)
+                self._limits.found_valid(held)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await holder_of(text, held, self._clubs, self._limits)
             if found.club.id == club_id and found.club.version < min_version:
@@ -197,7 +203,7 @@ class ClubAccess:
 
 
 def shown(request: Req) -> str:
-    """The key that came with a request. 401 without one."""
+    """Return the text of the key in a request. Raises Problem (400 two_authorizations, 401 key_missing)."""
     text = token_of(request, missing="key_missing", challenge=CHALLENGE)
     if text is None:
         raise Problem("key_missing", headers=CHALLENGE)
@@ -205,12 +211,15 @@ def shown(request: Req) -> str:
 
 
 async def holder_of(text: str, held: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key; ``held``: its SHA-256. Raises Problem (401) if it is not good."""
+    """Return the holder of a key. ``held``: its SHA-256.
+
+    Raises Problem (401): key_malformed, key_unknown, key_expired or key_revoked.
+    """
     return await holder_by(names_in(text, held), held, clubs, limits)
 
 
 def names_in(text: str, held: str) -> Named:
-    """What a key names, whose SHA-256 is ``held``. 401 where it is not whole."""
+    """Return the club and id in a key. ``held``: its SHA-256. Raises Problem (401 key_malformed)."""
     says = _READ.get(held)
     if says is None:
         says = named(text)
@@ -223,35 +232,41 @@ def names_in(text: str, held: str) -> Named:
 
 
 async def holder_by(says: Named, held: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key by the club and id in it and its SHA-256. Raises Problem (401) if it is not good."""
+    """Return the holder of a key by the club and id in it and its SHA-256.
+
+    Raises Problem (401): key_unknown, key_expired or key_revoked.
+    """
     try:
         club = await clubs.club(says.aggregate)
     except UnknownAggregate:
         raise Problem("key_unknown", headers=CHALLENGE) from None
     found = presented(club, says.name, held)
-    if found is None:  # another process may just have made it
+    if found is None:  # a different process may just have made it
         club = await clubs.newest_club(club)
         found = presented(club, says.name, held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
-    good(found, utc_now())
-    limits.found_good(held, club.id, is_key=True)
+    must_be_valid(found, utc_now())
+    limits.found_valid(held, club.id, is_key=True)
     return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 
 async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
-    """Who was found good before, as the club stands now: another secret in the place of his ends what he shows. 401
-    where it is good no more."""
+    """Return the holder of a key with the current state of the club.
+
+    Raises ``UnknownAggregate`` (404) and Problem (401): key_unknown if a new secret has replaced the one sent, else
+    key_expired or key_revoked.
+    """
     club = await clubs.club(holder.club.id)
     found = presented(club, holder.key_id, holder.held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
-    good(found, utc_now())
+    must_be_valid(found, utc_now())
     return holder._replace(club=club, key=found.key, ends_at=found.ends_at)
 
 
 def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:
-    """The key of this id, if this is the SHA-256 of its text or of the one before; good or not."""
+    """Return the key with this id if the SHA-256 is of its secret or of the one before; also if it has ended."""
     key = club.standing.key(key_id)
     if key is None:
         return None
@@ -261,8 +276,8 @@ def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:
     return Presented(key, key.until) if before and key.until is not None else None
 
 
-def good(found: Presented, at: datetime) -> None:
-    """401 unless it is so at this time."""
+def must_be_valid(found: Presented, at: datetime) -> None:
+    """Raise Problem (401 key_revoked or key_expired) if the key is not valid at this time."""
     if found.key.revoked:
         raise Problem("key_revoked", headers=CHALLENGE)
     if found.ends_at <= at:

@@ -22,7 +22,7 @@ Code = Annotated[
     str,
     Meta(
         title="InvitationCode",
-        description="The one-time code of an invitation. Whoever has it can redeem it.",
+        description="The one-time code of an invitation. Any person who has it can redeem it.",
         extra_json_schema={"pattern": f"^{PATTERN}$", "maxLength": LENGTH_MAX},
     ),
 ]

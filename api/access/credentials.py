@@ -1,4 +1,4 @@
-"""What is shown with a request: the token of a match, or the key of a club."""
+"""Credentials of requests: the token of a match, or the key of a club."""
 
 from uuid import UUID
 
@@ -10,32 +10,34 @@ from referee.value import Value
 
 
 class Credential(Value):
-    """What somebody shows with a request to be let in; of which match or whose it is, nobody has looked yet."""
+    """A token or key of a request, of which only the form has been checked."""
 
     held: str
-    """What is kept of it: its SHA-256."""
+    """The SHA-256 of the token or key."""
     named: Named | None = None
-    """The club and the key that it names; ``None``: it is a token of a match."""
+    """The club and the id in a key; ``None``: it is a token of a match."""
 
     @property
     def written(self) -> str:
-        """It as one text."""
+        """The credential as one text, for :meth:`read`."""
         return self.held if self.named is None else f"{self.held} {self.named.aggregate} {self.named.name}"
 
     @staticmethod
     def read(text: str) -> "Credential":
-        """What was :attr:`written` so."""
+        """Return the credential of a text made by :attr:`written`."""
         held, *names = text.split(" ")
         return Credential(held=held, named=Named(UUID(names[0]), names[1]) if names else None)
 
 
 def credential_of(request: Req) -> Credential | None:
-    """What came with the request, ``None`` without an Authorization header. 400 for two of them, 401 for what is
-    neither a token nor a whole key."""
+    """Return the credential of a request, ``None`` without an Authorization header.
+
+    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed).
+    """
     token = token_of(request)
     if token is None:
         return None
     held = held_by(request, token)
-    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin so, too
+    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin with it too
         return Credential(held=held)
     return Credential(held=held, named=names_in(token, held))

@@ -1,4 +1,4 @@
-"""The keys of clubs, as they are shown once and then held by their owners: ``knk_<club><key>_<secret><checksum>``."""
+"""The text form of clubs' keys: ``knk_<club><key>_<secret><checksum>``."""
 
 from api.access.secret_form import Named, SecretForm
 

@@ -1,11 +1,11 @@
-"""How much may be asked in a minute: by club, else by token of a match, else by address (GCRA, in memory).
+"""Limits on requests a minute: by club, else by token of a match, else by address (GCRA, in memory).
 
-All keys of a club share what one may, and all keys and tokens of one address some times that, so that many of them
-gain nothing.
+All keys of a club share one allowance. All keys and tokens of one address share a multiple of it, so that many keys
+are no advantage.
 
-A key or token counts for itself once it has been found good, and until then for its address. So whoever guesses
-finds no fresh allowance, however many he tries; and as a wrong one costs its address ten, it has soon used up its own
-and is refused before anybody looks at what it sends. Who holds a good one is not slowed by that, not even beside it.
+A key or token has its own allowance once it is known to be valid. Until then its requests count for the address. So a
+client that guesses gets no new allowance. A wrong key or token costs its address ten requests, so a guessing address
+is soon refused before its credentials are looked up. Valid keys and tokens of the same address are not affected.
 """
 
 import time
@@ -23,26 +23,26 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
-"""In nanoseconds, in which all is counted here: sums of them are exact."""
+"""Nanoseconds of a second. All times here are in nanoseconds, because their sums are exact."""
 WINDOW_SECONDS = 60
 KEPT_MAX = 65_536
-"""Of those who have not all again, and of tokens found good."""
+"""Callers with used allowance, and tokens and keys known to be valid, that are kept in memory."""
 REST = "rest"
-"""In whose name they ask for whom there is no place."""
+"""The name under which requests count when :data:`KEPT_MAX` callers are kept."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""What is said of a token or key that is none."""
+"""The codes of problems with a wrong token or key."""
 WRONG_COST = 10
-"""In requests."""
+"""Requests that a wrong token or key costs."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
-    """So much in so many seconds for each, all of it at once if it likes: the generic cell rate algorithm.
+    """An allowance of ``most`` per ``seconds`` for each caller: the generic cell rate algorithm.
 
-    Of each it is kept until when it has paid for what it took. That is forgotten only once the time is past, when it
-    would make no difference any more; so nobody gains by being forgotten, or by having others forgotten. Where more
-    than :data:`KEPT_MAX` have not all again, whoever comes new shares one allowance with all others who do.
+    For each caller the time is kept until which the used allowance is paid for. It is dropped only after that time,
+    when it makes no difference, so dropping favours no caller. If more than :data:`KEPT_MAX` callers have used
+    allowance, all new ones share one allowance.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -53,8 +53,10 @@ class Pace:
         self._tidied = 0
 
     def take(self, who: str) -> tuple[int, int]:
-        """What is left after one more, and in how many nanoseconds all of it is there again. Where there was none
-        left, -1 and in how many one is; then nothing is taken."""
+        """Take one from the allowance. Return the rest, and the nanoseconds until all is available again.
+
+        If nothing is left, return -1 and the nanoseconds until one is available, and take nothing.
+        """
         now = self._clock()
         paid = self._paid.get(who)
         if paid is None:
@@ -66,14 +68,14 @@ class Pace:
         return (self._all - until + now) // self._each, until - now
 
     def charge(self, who: str, cost: int) -> tuple[int, int]:
-        """Takes so much, also what is not there; what is left then, as above."""
+        """Take ``cost`` from the allowance, even if less is left. Return what :meth:`take` returns."""
         now = self._clock()
         paid, who = self._place(who, now) if who not in self._paid else (self._paid[who], who)
         self._paid[who] = until = max(paid, now) + cost * self._each
         return max(0, (self._all - until + now) // self._each), until - now
 
     def _place(self, who: str, now: int) -> tuple[int, str]:
-        """Until when has paid who is not known, and as whom he counts."""
+        """Return the time until which a new caller has paid, and the name under which they count."""
         if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
             self._paid, self._tidied = {one: until for one, until in self._paid.items() if until > now}, now
         who = who if len(self._paid) < KEPT_MAX else REST
@@ -81,39 +83,37 @@ class Pace:
 
 
 class Policy:
-    """What a kind of request may."""
+    """The limits of one kind of request, ``act`` or ``read``."""
 
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
-        """``of_address``: what all keys and tokens of one address may together."""
+        """``of_address``: the allowance that all keys and tokens of one address share."""
         self.name, self.pace, self.of_address = name, pace, of_address
-        self._told = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
+        self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
 
-    def told(self, left: int, wait: int) -> Headers:
-        """Its headers, after the IETF's draft-ietf-httpapi-ratelimit-headers."""
-        return [self._told, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
+    def headers(self, left: int, wait: int) -> Headers:
+        """Return the headers of draft-ietf-httpapi-ratelimit-headers."""
+        return [self._policy_header, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
 
 
 class Counted(NamedTuple):
-    """A request, as it was counted."""
-
     policy: Policy
     who: str
     address: Address
     left: int
     wait: int
-    """In nanoseconds."""
+    """Nanoseconds until all of the allowance is available again, or one request if nothing is left."""
     most: int
-    """In a minute."""
+    """Requests a minute."""
 
 
 def seconds_in(nanoseconds: int) -> int:
-    """So many whole seconds, and no less."""
+    """Return the time in seconds, rounded up."""
     return -(-nanoseconds // SECOND)
 
 
 class Limits:
-    """What the requests of one process may, by who sends them. On the loop."""
+    """Counts the requests of one process by caller. Call it on the event loop."""
 
     def __init__(
         self,
@@ -125,8 +125,8 @@ class Limits:
         loopback: bool,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``address_times``: how many times as much as one key all keys and tokens of one address may. ``loopback``:
-        whether they hold on this machine too. 0 a minute: as many as one likes."""
+        """``acts_per_minute``, ``reads_per_minute``: 0 for no limit. ``address_times``: the allowance of an address,
+        as a multiple of one key's. ``loopback``: apply the limits to loopback clients too."""
         self._addresses, self._loopback = addresses, loopback
         named = {"act": acts_per_minute, "read": reads_per_minute}
         policies = {
@@ -136,13 +136,12 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._good: OrderedDict[str, str] = OrderedDict()
-        """By the SHA-256 of a good key or token, the name under which its requests are counted."""
+        """The name under which the requests of a valid key or token count, by its SHA-256."""
 
-    def good(self, held: str, club: UUID | None = None) -> None:
-        """A key or token, by its SHA-256, has been found good: it counts for its club from now on, or for itself.
+    def mark_valid(self, held: str, club: UUID | None = None) -> None:
+        """Note that a key or token, by its SHA-256, is valid: it counts for its club from now on, or for itself.
 
-        Of too many the one is forgotten that was shown least lately: it counts for its address once more, and what
-        it has used it has used.
+        If there are too many, the least recently used one is dropped: it counts for its address again.
         """
         if held in self._good:
             self._good.move_to_end(held)
@@ -151,18 +150,18 @@ class Limits:
         if len(self._good) > KEPT_MAX:
             self._good.popitem(last=False)
 
-    def found_good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller has shown a good token or key: from now on its own limits hold, or those of its club.
+    def found_valid(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+        """Note that the caller's token or key is valid: from now on its own limits hold, or those of its club.
 
-        ``held``: its SHA-256. ``club``: the club of the key or of the token's match; calls in threads count as the
-        club's from now on.
+        ``held``: its SHA-256. ``club``: the club of the key or of the token's match, for which calls in threads count
+        from now on.
         """
-        self.good(held, club if is_key else None)
+        self.mark_valid(held, club if is_key else None)
         if club is not None:
             answering_for(f"club {club}")
 
     def refuses(self, scope: Any) -> Problem | None:
-        """Counts a request; 429 where it is one too many."""
+        """Count a request. Return a problem (429 slow_down) if it is over the limit."""
         counted = notes_in(scope).counted = self._counted(scope)
         if counted is None or counted.left >= 0:
             return None
@@ -172,11 +171,11 @@ class Limits:
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
     def counts_as(self, held: str) -> str:
-        """Return as whose a key or token counts that has been found good, given by its SHA-256."""
+        """Return the name under which a valid key or token counts, given by its SHA-256."""
         return self._good.get(held, held)
 
-    def told(self, scope: Any, problem: str | None = None) -> Headers:
-        """What the answer to a request that was counted says of it; a ``problem`` may cost more."""
+    def headers(self, scope: Any, problem: str | None = None) -> Headers:
+        """Return the headers with the limits of a request. The code of its ``problem`` may cost more."""
         counted: Counted | None = notes_in(scope).counted
         if counted is None:
             return []
@@ -184,7 +183,7 @@ class Limits:
         if problem in WRONG:
             own = counted.who == counted.address.whose
             left, wait = counted.policy.pace.charge(counted.address.whose, WRONG_COST - own)
-        return counted.policy.told(left, wait)
+        return counted.policy.headers(left, wait)
 
     def _counted(self, scope: Any) -> Counted | None:
         policy = self._acts if scope["method"] in WRITES else self._reads
@@ -207,7 +206,7 @@ class Limits:
 
 
 def _held(headers: Headers) -> str:
-    """The SHA-256 of what was shown; empty without it, or where it is for :mod:`api.access.tokens` to refuse."""
+    """Return the SHA-256 of the token or key in these headers, empty if there is no bearer token."""
     for name, value in headers:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

@@ -1,4 +1,4 @@
-"""The holder of a token or a key: as whom they see a match and act in it."""
+"""Holders of tokens and keys: the view that they have of a match, and the actor that they act as."""
 
 from collections.abc import Iterable
 
@@ -11,11 +11,11 @@ from referee.visibility import Viewer
 
 
 def by_token(match: Match, held: str) -> Caller | None:
-    """Return the holder of a token, by its SHA-256, as the match stands; ``None`` if it is no token of the match."""
+    """Return the holder of a token, by its SHA-256; ``None`` if the token is not of the match."""
     actor = match.holder(held)
     if actor is None:
         return None
-    # What the server deals is in nobody's hands but the seats': what is refused to a scribe would tell of it.
+    # Only the seats know the cards that the server deals: refusals to a scribe would reveal them.
     if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
         return Caller(viewer="spectator", held=held)
     viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
@@ -31,9 +31,9 @@ def _plays(match: Match, behind: Iterable[int]) -> bool:
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
-    """Return the holder of a good key, ``None`` if they may not see the match.
+    """Return the holder of a valid key, ``None`` if they may not see the match.
 
-    A key shows nothing of what officials and auditors alone see as long as a member behind it plays in the match.
+    While a member behind the key plays in the match, it does not show what only officials and auditors see.
     """
     opened = match.opened
     of_club = opened.club == key.club.id
@@ -56,5 +56,5 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
 
 
 def by_nothing(match: Match) -> Caller | None:
-    """Who shows nothing; ``None`` where that is not enough."""
+    """Return the caller without a credential, ``None`` if the match is not public."""
     return SPECTATOR if match.opened.visibility == "public" else None

@@ -1,4 +1,4 @@
-"""How much may be had at a time or made in an hour or a day, and what only who shows a key may."""
+"""Quotas: open matches and streams at a time, matches opened in an hour, clubs founded in a day."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ HOUR, DAY = 3600, 86400
 
 
 class Quotas:
-    """What one process gives, by who asks for it. On the loop."""
+    """Checks the quotas of one process. Call it on the event loop."""
 
     def __init__(
         self,
@@ -27,35 +27,38 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: whether what holds for addresses, and for streams, holds on this machine too."""
+        """``loopback``: apply the quotas of addresses and of streams to loopback clients too."""
         self._addresses, self._loopback = addresses, loopback
         self.anybody_opens = anybody_opens
-        """Whether a caller without a key of a club may open matches."""
+        """True if a caller without a club's key may open matches."""
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
         self._streams: Counter[str] = Counter()
 
     def may_open(self) -> None:
-        """For who opens a match without a club: 401 where that is not for anybody."""
+        """Raise Problem (401 opening_needs_key) if a caller without a club's key may not open matches."""
         if not self.anybody_opens:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
     def opens(self, request: Req) -> None:
-        """He opens one now, and not one that there is already: 403 where his address has opened too many."""
+        """Count a match that the caller opens. Raises Problem (403 quota_reached) if the address opened too many."""
         self._takes(request, self._opened, "matches_per_hour")
 
     def may_open_in_club(self, count: int) -> None:
-        """For who opens a match of a club, of which so many are open: 403 where it may have no more."""
+        """Raise Problem (403 quota_reached) if a club with this number of open matches may open no more."""
         if count >= self._club_matches:
             raise _reached("open_matches", self._club_matches)
 
     def founds(self, request: Req) -> None:
-        """He founds one now: 403 where his address has founded too many."""
+        """Count a club that the caller founds. Raises Problem (403 quota_reached) if the address founded too many."""
         self._takes(request, self._founded, "clubs_per_day")
 
     def stream(self, request: Req, held: str | None) -> Callable[[], None]:
-        """He begins to follow a stream, with a key or token that has been found good, given by its SHA-256, or
-        without; what to call when it has ended. 403 where he follows too many."""
+        """Count a stream that the caller follows. Return a function to call when it has ended.
+
+        ``held``: the SHA-256 of the caller's valid key or token, ``None`` without one. Raises Problem (403
+        quota_reached) if the caller follows too many.
+        """
         address = self._addresses.of(request.scope)
         if address.here and not self._loopback:
             return lambda: None

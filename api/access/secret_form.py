@@ -30,16 +30,16 @@ class Named(NamedTuple):
 
 
 class SecretForm:
-    """One kind of secret: its prefix, the letter that its names begin with if it has names, and its random bytes."""
+    """The form of one kind of secret, with which its texts are written and read."""
 
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
-        """``letter``: what names begin with; ``None``: the texts hold no name."""
+        """``letter``: the first letter of names; ``None``: the texts have no name."""
         self.prefix, self.random_bytes = prefix, random_bytes
         self.secret_digits = _digits_for(8 * random_bytes)
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
         rest = f"_[0-9A-Za-z]{{{self.secret_digits + CHECK_DIGITS}}}"
         self.pattern = f"{prefix}{aggregate}{name}{rest}"
-        """As a regular expression."""
+        """A regular expression of the whole text."""
         name_max = 0 if letter is None else NAME_MAX
         self.length_max = len(prefix) + ID_DIGITS + name_max + 1 + self.secret_digits + CHECK_DIGITS
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
@@ -68,7 +68,7 @@ def checksum(text: str) -> str:
 
 @lru_cache(IDS_CACHED)
 def _id_in(digits: str) -> UUID | None:
-    """Return the id that these digits stand for, ``None`` if they stand for a larger number."""
+    """Return the id that these digits represent, ``None`` if their number is too large."""
     number = 0
     for digit in digits:
         number = number * len(DIGITS) + _VALUE_OF[digit]

@@ -1,8 +1,8 @@
-"""Tickets: whoever cannot send a token with a request, as a browser's EventSource cannot, sends one of these in its
-address. Addresses are written into logs and histories, so a ticket is good for one stream and not for long.
+"""Tickets: a client that cannot send a header, such as a browser's EventSource, sends a ticket in the address.
 
-They are kept beside the books, as SHA-256: any process over the store takes what another gave, and only once. Signed
-ones would need no table, but be good once at each process, and the processes share no secret to sign with.
+Addresses are written to logs and histories, so a ticket is valid for one stream and a short time. Tickets are stored
+with the projections, as SHA-256: every process of the store accepts them, and each only once. Signed tickets would
+need no table. But each process would accept one, and the processes share no secret for signatures.
 """
 
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
-"""From when it is given until the stream has to be asked for. Clocks of several machines may differ by less."""
+"""Seconds from the issue of a ticket to its expiry. The clocks of the machines must differ by less."""
 TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()
@@ -45,19 +45,18 @@ _tickets = Table(
 
 
 class Tickets:
-    """Touches the database: call it in a thread."""
+    """Issues and redeems tickets. Touches the database: call it in a thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._reader, self._engine = engine, writer(engine)
 
     def prepare(self) -> None:
-        """Creates the table if it is missing."""
         with self._engine.begin() as connection:
             exclude_others(connection)
             _metadata.create_all(connection)
 
     def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """A ticket for this match in the place of what was shown; and when it expires."""
+        """Store a ticket that replaces a credential for this match. Return it and the time when it expires."""
         ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
@@ -67,17 +66,16 @@ class Tickets:
         return ticket, expires
 
     def look(self, match_id: UUID, ticket: str) -> Credential | None:
-        """What it stands for; ``None`` if it is no ticket for this match, or not any more. It
-        stays as it is."""
+        """Return the credential of a ticket and keep the ticket; ``None`` if it is not valid for this match."""
         with self._reader.begin() as connection:
             return _good(connection.execute(_found(match_id, ticket)).one_or_none())
 
     def take(self, match_id: UUID, ticket: str) -> Credential | None:
-        """The same, but it is none from now on."""
+        """Return the credential of a ticket and use the ticket up; ``None`` if it is not valid for this match."""
         with self._engine.begin() as connection:
             found = connection.execute(_found(match_id, ticket)).one_or_none()
             if connection.execute(delete(_tickets).where(_this(match_id, ticket))).rowcount == 0:
-                return None  # or somebody else has just taken it
+                return None  # a different request has just used it
         return _good(found)
 
 

@@ -1,4 +1,4 @@
-"""Tokens, and whose an act is. Tokens are kept as SHA-256 and compared in constant time."""
+"""Tokens, and checks that an act is the caller's. Tokens are stored as SHA-256 and compared in constant time."""
 
 import logging
 import secrets
@@ -15,36 +15,35 @@ from referee.store.match import Match
 
 log = logging.getLogger(__name__)
 
-TOLD_SECONDS = 1.0
-"""Not more often than this is anything said of the same address."""
-TOLD_MAX = 20
-"""Nor of more addresses in that time: one who guesses may have many."""
+LOGGED_SECONDS = 1.0
+"""Seconds between two log lines about the same address."""
+LOGGED_MAX = 20
+"""Addresses logged in that time, at most: a guessing client may have many."""
 
 
 class RefusedTokens:
-    """Tells the log who gives tokens and keys that are not good, and how often; never the token."""
+    """Logs the addresses that send wrong tokens and keys, and how often; never the token."""
 
     def __init__(self) -> None:
         self._since = 0.0
-        self._told: set[str] = set()
-        self._untold = 0
+        self._logged: set[str] = set()
+        self._not_logged = 0
 
-    def tell(self, address: str) -> None:
-        """One more, from this address."""
+    def log_refused(self, address: str) -> None:
+        """Log or count a wrong token or key from this address."""
         now = time.monotonic()
-        if now - self._since >= TOLD_SECONDS:
+        if now - self._since >= LOGGED_SECONDS:
             self._since = now
-            self._told.clear()
-        if address in self._told or len(self._told) == TOLD_MAX:
-            self._untold += 1
+            self._logged.clear()
+        if address in self._logged or len(self._logged) == LOGGED_MAX:
+            self._not_logged += 1
             return
-        self._told.add(address)
-        log.warning("unknown token from %r; %d not logged since the last one", address, self._untold)
-        self._untold = 0
+        self._logged.add(address)
+        log.warning("unknown token from %r; %d not logged since the last one", address, self._not_logged)
+        self._not_logged = 0
 
 
 def new_token() -> str:
-    """A token that cannot be guessed."""
     return secrets.token_urlsafe(32)
 
 
@@ -52,19 +51,22 @@ TOKEN_LENGTH = len(new_token())
 
 
 def hash_of(token: str) -> str:
-    """What is kept of a token."""
+    """Return the SHA-256 of a token in hex, which is stored instead of it."""
     return sha256(token.encode()).hexdigest()
 
 
 def held_by(request: Req, token: str) -> str:
-    """What is kept of the token that came with a request."""
+    """Return the SHA-256 of the token in a request; it is calculated once."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
-    """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
-    no token, also where none is needed: whoever sends it means to be somebody. 400 for two of them, or nobody could
-    say who is meant. ``missing``, ``challenge``: how it is refused."""
+    """Return the bearer token of a request, ``None`` without an Authorization header.
+
+    Raises Problem (400 two_authorizations) for two headers, because the caller would be ambiguous, and Problem (401)
+    for a header without a bearer token, even on public calls: the caller expects to be identified. ``missing``,
+    ``challenge``: the code and the headers of that 401.
+    """
     given = [value for name, value in request.scope["headers"] if name == b"authorization"]
     if not given:
         return None
@@ -77,7 +79,7 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
 
 
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
-    """403 unless this is the caller's to ask."""
+    """Raise Problem (403 for_seats, not_your_seat or for_officials) unless the actor may make this request."""
     whose = match.sole_actor(request)
     if whose is None or whose == actor:
         return
@@ -88,7 +90,7 @@ def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
 
 
 def must_be_seat(actor: Actor, seat: int) -> None:
-    """403 unless the caller holds the token of this seat."""
+    """Raise Problem (403) unless the actor is this seat: for_seats for no seat, not_your_seat for a different one."""
     if not isinstance(actor, int):
         raise Problem("for_seats", seat=seat)
     if actor != seat:
@@ -96,6 +98,6 @@ def must_be_seat(actor: Actor, seat: int) -> None:
 
 
 def must_be_official(actor: Actor) -> None:
-    """403 unless the caller is an official."""
+    """Raise Problem (403 for_officials) unless the actor is an official."""
     if not is_official(actor):
         raise Problem("for_officials")

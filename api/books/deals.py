@@ -12,7 +12,7 @@ from api.access.caller import Caller
 from api.books.places import Place, place_of
 from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
-from api.http.headers import held, prefers, tag_in, tag_of
+from api.http.headers import matching_etag, prefers, tag_in, tag_of
 from api.http.long_answers import long_reply
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
@@ -319,7 +319,7 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
     tag = tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable(match, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     place = await place_of(service, match, deal)
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     if plain:
         body = await in_long_thread(read_text, service, match, place)

@@ -3,7 +3,7 @@
 from litestar import get
 
 from api.http.describe import described
-from api.http.headers import held, tag_of
+from api.http.headers import matching_etag, tag_of
 from api.http.long_answers import long_reply
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
@@ -53,7 +53,7 @@ async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVe
         raise Problem("not_for_money")
     provisional = match.provisional(utc_now())
     tag = tag_of(match.version, *(("provisional",) if provisional else ()))
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has)
     body = await in_long_thread(
         service.desk.run_on_history, match.version, read_settlement, match, basis, provisional

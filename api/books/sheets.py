@@ -9,7 +9,7 @@ from litestar.openapi.spec import Operation
 from sqlalchemy import Connection
 
 from api.http.describe import Text, described, in_header
-from api.http.headers import held, prefers, tag_of
+from api.http.headers import matching_etag, prefers, tag_of
 from api.http.long_answers import long_reply
 from api.http.member_texts import MemberTexts
 from api.http.replies import JSON, PRIVATE, Reply, not_modified
@@ -39,7 +39,7 @@ async def answer(
     """
     media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
-    if tag := held(request, tag_of(match.version, *kinds), texts):
+    if tag := matching_etag(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
     players = match.opened.players  # by the names that the caller is told

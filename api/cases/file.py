@@ -13,7 +13,7 @@ from api.cases.case import Case, case_of, in_language
 from api.cases.documents import CaseFile, Draft, draft, file_of
 from api.cases.pages import case_policy, page_of
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
-from api.http.headers import held, prefers, tag_by
+from api.http.headers import matching_etag, prefers, tag_by
 from api.http.long_answers import long_reply
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -133,6 +133,6 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:
         headers |= {"Content-Security-Policy": case_policy()}
-    if has := held(request, tag, texts):
+    if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, texts, headers=headers, media_type=HTML if as_page else JSON)

@@ -15,7 +15,7 @@ from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
-from api.http.headers import held, tag_in
+from api.http.headers import matching_etag, tag_in
 from api.http.long_answers import long_reply
 from api.http.pages import next_link
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
@@ -210,7 +210,7 @@ async def list_knocks(
     page, link = await service.books.ask_of(book, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | link
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     return await long_reply(request, page, tag, caller.texts, headers=headers)
 
@@ -245,6 +245,6 @@ async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_v
     answer = await service.books.ask_of(book, match_id, match.version, read)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | ruled_by(answer)
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     return await long_reply(request, encode(answer), tag, caller.texts, headers=headers)

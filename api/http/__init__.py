@@ -1,1 +1,1 @@
-"""What every call does with requests, answers and errors."""
+"""Requests, answers and errors of all calls."""

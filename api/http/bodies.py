@@ -1,4 +1,4 @@
-"""Bodies are read strictly, and only here: what does not fit is answered with what would have been right."""
+"""The bodies of requests. No other module reads them."""
 
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +20,10 @@ class Body(Generic[T]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     async def read(self, request: Req) -> T:
-        """The body of this request. Raises :class:`~api.http.problems.Problem` 400, 413 or 415."""
+        """Return the body of a request.
+
+        Raises Problem (400 unreadable or repeated_key, 413 too_large, 415 wrong_media_type, 422 harmful_character).
+        """
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")
@@ -38,7 +41,7 @@ class Body(Generic[T]):
 
 
 async def _whole(request: Req) -> bytes:
-    """Return all of the body. The library's own way makes an object of every header first, to look at one."""
+    """Return the whole body. Raises Problem (400, 413). Litestar's own method parses every header first."""
     body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()

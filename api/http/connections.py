@@ -47,7 +47,7 @@ class Connections:
         return None if address.here or address.proxy else address.whose
 
     def take(self, whose: str) -> bool:
-        """Count a connection. Return False if the address has as many as it may have."""
+        """Count a connection. Return False if the address already has the maximum."""
         if self._open[whose] >= self.most:
             return False
         self._open[whose] += 1

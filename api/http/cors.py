@@ -1,9 +1,9 @@
-"""Which pages of other origins may call, and what their browsers are told of it (CORS). Tokens come in a header and
-there are no cookies, so nothing is ever allowed with credentials.
+"""CORS: the origins whose pages may call, and the headers for their browsers.
 
-Not by Litestar's middleware: it would take the place of an answer's Vary, refuse in plain text, and not reach what
-the protocol answers by itself. The Cross-Origin-Resource-Policy stays: a browser minds it only for what is loaded
-without CORS, such as an image or a script, and that is still nobody else's.
+Tokens are sent in a header and there are no cookies, so credentials are never allowed. Litestar's middleware is not
+used: it would replace an answer's Vary, refuse in plain text, and not reach the answers of the protocol. The
+Cross-Origin-Resource-Policy stays: browsers apply it only to loads without CORS, such as images, and pages of other
+origins may not use those.
 """
 
 import re
@@ -13,43 +13,43 @@ from api.http.headers import Headers
 
 ANY = "*"
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
-"""As a browser writes it: the host in small letters, and the port unless it is the usual one."""
+"""An origin as browsers write it: the host in small letters, and the port unless it is the default."""
 METHODS = b"GET, HEAD, POST"
-TAKEN = b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
-"""What such a page may send beside what any page may."""
-GIVEN = (
+REQUEST_HEADERS = (
+    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+)
+"""Request headers that such a page may send, beside those that any page may send."""
+ANSWER_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
 )
-"""What it may read beside what any page may."""
+"""Headers of answers that such a page may read, beside those that any page may read."""
 KEPT_SECONDS = b"7200"
-"""For so long a browser need not ask again before it calls: the longest that Chromium keeps to."""
+"""Seconds for which a browser may cache a preflight: the longest time that Chromium accepts."""
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
-    (b"access-control-allow-headers", TAKEN),
+    (b"access-control-allow-headers", REQUEST_HEADERS),
     (b"access-control-max-age", KEPT_SECONDS),
 ]
-EXPOSED: Headers = [(b"access-control-expose-headers", GIVEN)]
+EXPOSED: Headers = [(b"access-control-expose-headers", ANSWER_HEADERS)]
 
 
 class Cors:
-    """The origins whose pages may call."""
-
     def __init__(self, origins: str) -> None:
-        """``origins``: with commas between them, or ``*`` for any. Raises ``ValueError`` for what is none."""
+        """``origins``: a list separated by commas, or ``*`` for any. Raises ``ValueError`` for anything else."""
         named = [origin.strip() for origin in origins.split(",")]
         for origin in named:
             if not (_ORIGIN.fullmatch(origin) or named == [ANY]):
                 raise ValueError(f"{origin!r} is no origin, such as https://cards.example or http://localhost:5173")
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
-    def headers(self, asked: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
-        """What an answer tells the browser of whoever asked; ``preflight``: before it asks."""
+    def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
+        """Return the CORS headers for a request with these headers. ``preflight``: the request is a preflight."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:
-            origin = next((value for name, value in asked if name == b"origin"), None)
+            origin = next((value for name, value in request_headers if name == b"origin"), None)
             if origin not in self._named:
                 return [(b"vary", b"Origin")]
             allowed = [(b"access-control-allow-origin", origin), (b"vary", b"Origin")]
@@ -57,5 +57,5 @@ class Cors:
 
 
 def cors_of(origins: str) -> Cors | None:
-    """What the setting says; ``None`` where it says nothing."""
+    """Return the CORS of a setting, ``None`` if the setting is empty."""
     return Cors(origins) if origins.strip() else None

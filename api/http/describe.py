@@ -1,6 +1,6 @@
-"""The OpenAPI description: what Litestar cannot read off a handler that takes raw bytes and gives them.
+"""The parts of the OpenAPI description that Litestar cannot derive from a handler of raw bytes.
 
-Schemas are made of the very types that read and write (:mod:`api.http.schemas`).
+Schemas are made from the types that read and write (:mod:`api.http.schemas`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,23 +20,23 @@ from referee.wire_types import TEXT_MAX
 
 JSON = "application/json"
 ANY = r"^[^\x00\r\n]*$"
-"""Whatever a header may hold: what cannot be read is as if it were not there."""
+"""Any value of a header: a value that cannot be read is ignored."""
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
-"""A seat's or the official's token."""
+"""The security of calls that need the token of a seat or an official."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""Without a token as a spectator. It holds wherever a call says nothing else: generators make a client that must have
-a token of any call that names one by itself."""
+"""The security of calls that spectators may make without a token. It is the default: if a call names only a token,
+generated clients require one."""
 
 KEY: list[dict[str, list[str]]] = [{"key": []}]
-"""A key of a club."""
+"""The security of calls that need a key of a club."""
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
 
 
 def in_header(
     name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
 ) -> Plain:
-    """A request header that a handler reads by itself."""
+    """Return the description of a request header that a handler reads."""
     return {
         "name": name,
         "in": "header",
@@ -48,17 +48,19 @@ def in_header(
 
 
 LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
-IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the answer is still that one.", example='"12"')
+IF_NONE_MATCH = in_header(
+    "If-None-Match", "The ETag of the answer that the client has: 304 if it has not changed.", example='"12"'
+)
 IF_MATCH = in_header(
     "If-Match",
-    "Only if the match, or club, is at this version. Without it the act is decided on how things stand.",
+    "Only if the match, or club, has this version. Without it the act is decided on the newest version.",
     pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
     longest=64,
     example='"12"',
 )
 IDEMPOTENCY_KEY = in_header(
     "Idempotency-Key",
-    "Makes a repeat safe: the same key with the same body gives the same answer, and nothing happens twice.",
+    "Makes a repeat safe: the same key with the same body gets the same answer, and nothing is done twice.",
     pattern="^[!-}][!-~]{0,127}$",
     longest=128,
     example="2f6c9e1a",
@@ -66,8 +68,8 @@ IDEMPOTENCY_KEY = in_header(
 
 OPENING_KEY = in_header(
     "Idempotency-Key",
-    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match or club with the same "
-    "tokens or key. Whoever knows it can have them: it is a secret, such as a random UUID.",
+    "Makes a repeat safe: for 24 hours the same key with the same body gets the same match or club with the same "
+    "tokens or key. A caller who knows it can get them: it must be a secret, such as a random UUID.",
     pattern="^[!-}][!-~]{15,127}$",
     longest=128,
     example="7d1c3a52-5f0e-4f5b-9c76-0a4f7f2f6b1d",
@@ -80,42 +82,42 @@ def _text(pattern: str, longest: int) -> Plain:
 
 _HEADERS: dict[str, tuple[str, Plain]] = {
     "Access-Control-Allow-Origin": (
-        "Where the operator lets pages of other origins call: whose page may read the answer, or `*` for any.",
+        "If the operator lets pages of other origins call: the origin that may read the answer, or `*` for any.",
         _text(r"^(\*|https?://\S+)$", VALUE_MAX),
     ),
-    "Content-Disposition": ("What to call the file.", _text('^attachment; filename="[!-~]+"$', 64)),
+    "Content-Disposition": ("The name of the file.", _text('^attachment; filename="[!-~]+"$', 64)),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
-        "In quotes the version of the match, or club, followed by `-gzip` or the like in other forms of the same; "
-        "where there is no version, a mark of what the answer says.",
+        "In quotes the version of the match, or club, followed by `-gzip` or similar in other forms of the answer; "
+        "if there is no version, a hash of the answer.",
         _text('^(W/)?"[!#-~]{1,128}"$', 132),
     ),
     "Idempotency-Replayed": (
-        "`true`: the act had been done before, and this is its answer.",
+        "`true`: the act was done by an earlier request, and this is its answer.",
         {"type": "string", "enum": ["true"]},
     ),
     "Link": (
-        'Where there is more, `rel="next"`, and where it is described, `rel="describedby"` (RFC 8288).',
+        '`rel="next"`: the next page. `rel="describedby"`: the description (RFC 8288).',
         _text("^<[!-~]+>; ", VALUE_MAX),
     ),
-    "Location": ("Where the new match, or club, is.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "Location": ("The path of the new match, or club.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
-        "Where the operator limits how much may be asked: of this kind, `act` for what writes and `read` for the "
-        "rest, `r` requests are left, and after `t` seconds all are there again "
-        "(draft-ietf-httpapi-ratelimit-headers). Counted by key, else by token, else by address.",
+        "If the operator limits requests: `r` requests of this kind, `act` for writes and `read` for the rest, are "
+        "left, and after `t` seconds all are available again (draft-ietf-httpapi-ratelimit-headers). Counted by "
+        "key, else by token, else by address.",
         _text('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
     ),
     "RateLimit-Policy": (
-        "Where the operator limits it: `q` requests of this kind in `w` seconds.",
+        "If the operator limits requests: `q` requests of this kind in `w` seconds.",
         _text('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
     ),
     "Retry-After": (
         "Seconds to wait before trying again.",
         {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
     ),
-    "WWW-Authenticate": ("How to say who one is.", _text("^Bearer ", 256)),
+    "WWW-Authenticate": ("The scheme of the credentials that the call needs.", _text("^Bearer ", 256)),
     "X-Accel-Buffering": (
-        "To a proxy before the service, such as nginx: it is to pass on what comes at once.",
+        "`no`: a proxy before the service, such as nginx, must not buffer the answer.",
         {"type": "string", "enum": ["no"]},
     ),
 }
@@ -123,7 +125,7 @@ _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 
 def named_headers() -> Plain:
-    """All headers of answers, by name: an answer refers to those that it may have."""
+    """Return all headers of answers, by name. An answer refers to those that it may have."""
     return {
         name: {"schema": schema, "description": text, "required": False} for name, (text, schema) in _HEADERS.items()
     }
@@ -133,21 +135,23 @@ def _headers(names: Sequence[str]) -> Plain:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names, *_EVERYWHERE})}
 
 
+_ALWAYS = (400, 401, 406, 413, 429, 500, 503)
+"""The statuses of problems that any call can return."""
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
-    400: "Unreadable: a parameter, a header or the body.",
-    401: "The token or key is missing or not good, or is not of this match; or Authorization names none.",
-    403: "The token is another seat's, or not the official's; the key lacks a scope; or there are as many as may be.",
-    404: "There is no such thing.",
-    406: "There is no form of it that Accept names.",
-    409: "The match is in no state for it.",
-    412: "If-Match is stale: the match has moved on.",
+    400: "A parameter, a header or the body cannot be read.",
+    401: "The token or key is missing, malformed, unknown, expired or revoked.",
+    403: "The token is for a different seat or role, the key lacks a scope, or a limit is reached.",
+    404: "It does not exist, or the caller may not see it.",
+    406: "Accept names no media type of the answer.",
+    409: "The request does not fit the state of the match.",
+    412: "If-Match names an old version.",
     413: "The body is too large.",
     415: "The body is not `application/json`.",
-    422: "Against the rules, or the same Idempotency-Key with another body.",
-    429: "More than the operator lets one key, token or address ask.",
-    500: "Our fault.",
-    503: "Try again.",
+    422: "Against the rules, or the same Idempotency-Key with a different body.",
+    429: "More requests than the operator allows one key, token or address.",
+    500: "A fault of the service.",
+    503: "The service cannot answer now.",
 }
 
 
@@ -160,31 +164,31 @@ def _error(status: int) -> Plain:
 
 
 class OperationExamples(Value, forbid_unknown_fields=True):
-    """What was sent to an operation, and what was answered by status and media type; each by a name."""
+    """Requests to an operation, and answers by status and media type; each by a name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
     problems: dict[str, str] = msgspec.field(default_factory=dict)
-    """By status, the name of the problem that was answered."""
+    """The names of the problems in answers, by status."""
 
 
 class Examples(Value, forbid_unknown_fields=True):
-    """All of them."""
-
     operations: dict[str, OperationExamples]
     problems: dict[str, dict[str, Any]]
-    """By their names."""
+    """Problems by name."""
 
 
 @cache
 def _examples() -> Examples:
-    """From real matches: ``python -m tests.conformance.examples`` writes them."""
+    """Return examples from real matches. ``python -m tests.conformance.examples`` writes them."""
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def show_examples(operation: Plain) -> None:
-    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them. A problem
-    is told once for all operations, and referred to."""
+    """Add its examples to an operation of the finished description: Litestar would drop nulls in them.
+
+    Operations refer to problems, each of which is shown once.
+    """
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
@@ -196,7 +200,7 @@ def show_examples(operation: Plain) -> None:
 
 
 def named_responses() -> Plain:
-    """The problems that operations refer to, by name."""
+    """Return the problems that operations refer to, by name."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
         named[name] = _error(problem["status"])
@@ -209,14 +213,14 @@ def _shown(examples: Mapping[str, Any]) -> Plain:
 
 
 class Text(NamedTuple):
-    """An answer that is text: what it is, how it begins, and of which types is what it holds as JSON, if it does."""
+    """An answer that is text: its description, a pattern of its beginning, and the types of JSON within it."""
 
     what: str
     begins: str
     holds: tuple[Any, ...] = ()
 
     def schema(self) -> Plain:
-        """Made when it is first asked for: whoever only imports a call waits for no schema."""
+        """Return the schema. It is made on demand, because making schemas takes long."""
         holds = {"contentSchema": {"anyOf": [schema_of(one) for one in self.holds]}} if self.holds else {}
         return {
             "type": "string",
@@ -225,6 +229,20 @@ class Text(NamedTuple):
             "maxLength": TEXT_MAX,
             **holds,
         }
+
+
+def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
+    """Return the bodies of an answer, by media type."""
+    content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
+    return content if gives is None else {**content, JSON: {"schema": schema_of(gives)}}
+
+
+def _answer(
+    text: str, headers: Sequence[str], content: Plain | None = None, links: Mapping[str, Plain] | None = None
+) -> Plain:
+    """Return the description of an answer. Parts that are empty are left out."""
+    parts = {"headers": _headers(headers), "content": content, "links": links}
+    return {"description": text, **{name: part for name, part in parts.items() if part}}
 
 
 def described(
@@ -242,45 +260,28 @@ def described(
     links: Mapping[str, Plain] | None = None,
     tagged: bool = True,
 ) -> type[Operation]:
-    """The operation class of a handler.
+    """Return the operation class of a handler.
 
-    What takes no body is a read, and has an ETag unless not ``tagged``.
-
-    ``gives`` is the type of its JSON answer, ``beside`` by status what others say and give, ``others`` schemas of
-    other media types; ``body`` what it reads;
-    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body. A 304 has
-    the ``headers`` of the answer in whose place it is given.
+    ``gives``: the type of its JSON answer, whose description is ``says``. ``others``: its answers of other media
+    types. ``beside``: description and type of its answers with other statuses. ``body``: the type of its request
+    body; a call without one is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: statuses
+    of its problems. ``empty``: statuses without a body; a 304 has the ``headers`` of the answer that it replaces.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
-        empty = {304: "The caller has it already."} | dict(empty or {})
+        empty = {304: "The client already has this answer."} | dict(empty or {})
 
     @dataclass
     class Described(Operation):
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
-            content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
-            if gives is not None:
-                content[JSON] = {"schema": schema_of(gives)}
-            parts = {"headers": _headers(headers), "content": content, "links": links}
-            more = {
-                str(code): {
-                    "description": text,
-                    "headers": _headers(headers),
-                    "content": {JSON: {"schema": schema_of(kind)}},
-                }
-                for code, (text, kind) in (beside or {}).items()
-            }
-            responses: dict[str, Any] = {
-                **more,
-                str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
-                **{
-                    str(code): {"description": text, "headers": _headers(headers if code == 304 else ())}
-                    for code, text in (empty or {}).items()
-                },
-                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 413, 429, 500, 503})},
-            }
+            answers = {code: _answer(text, headers, _content(kind)) for code, (text, kind) in (beside or {}).items()}
+            answers[status] = _answer(says, headers, _content(gives, others), links)
+            for code, text in (empty or {}).items():
+                answers[code] = _answer(text, headers if code == 304 else ())
+            answers |= {code: _error(code) for code in sorted({*errors, *_ALWAYS})}
+            responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses
             if body is not None:
                 request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
@@ -292,7 +293,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """A parameter is left out, never ``null``; its limits hold for what else it may be."""
+    """Return the description of a parameter without ``null``: a client leaves the parameter out instead."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:
@@ -301,5 +302,5 @@ def _without_null(parameter: Plain) -> Plain:
 
 
 def link(operation: str, **parameters: str) -> Plain:
-    """Where to go on from an answer."""
+    """Return a link from an answer to an operation that uses it."""
     return {"operationId": operation, "parameters": parameters}

@@ -1,6 +1,6 @@
-"""What is wrong with a body or a parameter: all of it, in the words of the interface.
+"""The faults of a body or a parameter, all at once, in the words of the interface.
 
-Nothing is looked for here before the decoder has refused, so that what is right is read but once.
+Faults are searched only after the decoder has refused a body, so that a valid body is read only once.
 """
 
 import json
@@ -23,21 +23,30 @@ from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
 ALLOWED_MAX = 100
-"""More values are listed nowhere: the acts, the cards, the fields of an opening."""
+"""Values in the longest list of allowed values."""
 FAULTS_MAX = 20
-"""So many are named at once; who mends them is told of the rest."""
+"""Faults that one answer names; the client fixes these and then gets the rest."""
 SHOWN_MAX = 40
-"""A longer text is not shown to who sent it, only counted."""
+"""Characters of the longest text that is shown; of a longer text only the length is shown."""
 DIGITS_MAX = 400
-"""A number of more is none to the decoder."""
+"""Digits of the longest whole number that the decoder accepts."""
 
 _NOTHING: Any = object()
 _HALF = re.compile("[\ud800-\udfff]")
 _LISTS = (types.ListType, types.VarTupleType, types.SetType, types.FrozenSetType)
+_PHRASES: dict[type[types.Type], str] = {
+    types.BoolType: "boolean",
+    types.StrType: "formed",
+    types.DateTimeType: "moment",
+    types.DateType: "day",
+    types.UUIDType: "id",
+    types.DictType: "object",
+}
+"""The names of the phrases without limits, by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
-    """All texts: of faults, of what belongs somewhere, and of what has a pattern."""
+    """The texts of faults, of expected values, and of texts with a pattern."""
 
     faults: dict[str, Text]
     said: dict[str, Text]
@@ -50,7 +59,7 @@ TEXTS = msgspec.toml.decode((files("api.http") / "faults.toml").read_bytes(), ty
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong: by its ``code``, at a place in the body or in a parameter."""
+    """A fault: its ``code``, and its place in the body or its parameter."""
 
     code: str
     at: tuple[str | int, ...] = ()
@@ -61,16 +70,16 @@ class Fault(NamedTuple):
 
 
 class Wrong(Value, omit_defaults=True):
-    """One thing that is wrong with a request: at a place in its body, or in a parameter."""
+    """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
-    """What belongs there and what stands there, in the reader's language."""
+    """The value that belongs there and the value sent, in the reader's language."""
     pointer: (
         Annotated[
             str,
             Meta(
-                description="Where in the body, as a JSON Pointer (RFC 6901): empty for the whole body; where a "
-                "field is missing, the place that it would have. Left out where a parameter is wrong.",
+                description="The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a "
+                "field is missing, the place that it would have. Left out if a parameter is wrong.",
                 examples=["/players/3/name"],
                 extra_json_schema={"pattern": "^(/.*)?$", "maxLength": wire_types.TEXT_MAX},
             ),
@@ -92,7 +101,7 @@ class Wrong(Value, omit_defaults=True):
         Annotated[
             tuple[wire_types.Code | wire_types.WholePoints, ...],
             Meta(
-                description="The values or the names of fields that belong there, where they can be listed.",
+                description="The values or the names of fields that belong there, if they can be listed.",
                 extra_json_schema={"maxItems": ALLOWED_MAX},
             ),
         ]
@@ -102,7 +111,7 @@ class Wrong(Value, omit_defaults=True):
 
 @cache
 def type_of(kind: Any) -> types.Type:
-    """A type as msgspec reads it."""
+    """Return a type as msgspec reads it."""
     return types.type_info(kind)
 
 
@@ -110,7 +119,7 @@ def type_of(kind: Any) -> types.Type:
 
 
 def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
-    """All that is wrong with a body that could not be read as one of this kind."""
+    """Return the faults of a body that could not be read as this kind, at most :data:`FAULTS_MAX`."""
     if not body.strip():
         return (Fault("empty"),)
     try:
@@ -144,14 +153,16 @@ def _place(before: str) -> dict[str, int]:
 
 
 def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
-    """Yield the faults of a part of a value, each with its place in the whole. Only a fault gets a place: to make
-    one for each part would take long where the parts are deep within one another."""
+    """Yield the faults of a part of a value, each with its place in the whole.
+
+    Only faults get a place: making one for each part would take long if the value is deeply nested.
+    """
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
 
 
 def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield what is wrong with a value of JSON that stands where one of this type belongs."""
+    """Yield the faults of a JSON value that should be of this type."""
     if isinstance(value, float) and math.isinf(value):
         yield Fault("too_big", expected=here)
         return
@@ -168,7 +179,6 @@ def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
 
 
 def _members(here: types.Type) -> list[types.Type]:
-    """What a value may be, one by one."""
     while isinstance(here, types.Metadata):
         here = here.type
     if isinstance(here, types.UnionType):
@@ -177,7 +187,7 @@ def _members(here: types.Type) -> list[types.Type]:
 
 
 def _is_of(member: types.Type, value: Any) -> bool:
-    """Whether the value is of the kind of JSON that the type is written in."""
+    """Return whether a value has the kind of JSON in which the type is written."""
     match member:
         case types.AnyType():
             return True
@@ -199,7 +209,7 @@ def _is_of(member: types.Type, value: Any) -> bool:
 
 
 def _holds(member: types.Type, value: Any) -> bool:
-    """Whether a value of the right kind is within the limits of the type; what it is made of is another thing."""
+    """Return whether a value of the right kind is within the limits of the type. Its parts are not checked."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -244,7 +254,7 @@ def _long_enough(member: Any, value: Any) -> bool:
 
 
 def _within(member: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield what is wrong with the parts of a value."""
+    """Yield the faults of the parts of a value."""
     if isinstance(value, list):
         for number, item in enumerate(value):
             kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
@@ -260,7 +270,7 @@ def _part(member: types.Type, name: str) -> types.Type:
 
 
 def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
-    """Yield what is wrong with an object: one of these, as its tag tells."""
+    """Yield the faults of an object, which should be one of these structs. Its tag says which."""
     struct, tag_field = structs[0], structs[0].tag_field
     if tag_field is not None:
         tags = types.LiteralType(tuple(one.tag for one in structs))
@@ -289,8 +299,7 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
 # Saying
 
 
-def said(fault: Fault, language: Language) -> Wrong:
-    """A fault in words."""
+def in_words(fault: Fault, language: Language) -> Wrong:
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):
         del facts["name"]
@@ -307,7 +316,7 @@ def said(fault: Fault, language: Language) -> Wrong:
 
 
 def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
-    """The first of them, where it is, and how many there are besides; without the full stop."""
+    """Return a clause with the first fault, its place, and the number of the others."""
     one = wrong[0]
     facts = {"said": one.detail.rstrip(".")}
     if where := one.parameter or one.pointer:
@@ -318,13 +327,12 @@ def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
 
 
 def pointer(at: tuple[str | int, ...]) -> str:
-    """A place as a JSON Pointer."""
+    """Return a place as a JSON Pointer."""
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
 
 
 def _clause(here: types.Type, language: Language) -> str:
-    """What belongs where this type is, as a clause that begins a sentence. Where something else than nothing belongs,
-    that nothing would do as well goes without saying."""
+    """Return a clause that begins a sentence and says which value belongs here. It does not mention null."""
     members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
@@ -337,51 +345,42 @@ def _clause(here: types.Type, language: Language) -> str:
 
 
 def _listed(here: types.Type) -> types.Type:
-    """The type, or what it may be if only the description lists it."""
+    """Return the type, or the literals that the description lists for it."""
     if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
         return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
     return here
 
 
 def _phrases(member: types.Type, language: Language) -> list[str]:
-    def phrase(name: str, **facts: Any) -> list[str]:
-        told = {key: str(fact) for key, fact in facts.items() if fact not in (None, "")}
-        return [filled(TEXTS.phrases[name].in_(language), told)]
+    """Return the literals of a type, or else a phrase for its values."""
+    if isinstance(member, types.LiteralType):
+        return [f"`{value}`" if isinstance(value, str) else f"`{_json(value)}`" for value in member.values]
+    name, limits = _phrase_and_limits(member)
+    facts = {key: str(limit) for key, limit in limits.items() if limit not in (None, "")}
+    return [filled(TEXTS.phrases[name].in_(language), facts)]
 
+
+def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of the phrase for a type, and the limits that it shows."""
     match member:
-        case types.LiteralType():
-            return [f"`{_json(value)}`" if not isinstance(value, str) else f"`{value}`" for value in member.values]
-        case types.BoolType():
-            return phrase("boolean")
         case types.IntType() | types.FloatType():
-            whole = isinstance(member, types.IntType)
             low = member.ge if member.gt is None else member.gt + 1
             high = member.le if member.lt is None else member.lt - 1
-            return phrase("whole" if whole else "number", min=low, max=high)
-        case types.StrType() if member.pattern is not None:
-            return phrase("formed")
-        case types.StrType():
-            return phrase("text", **_size(member.min_length, member.max_length))
-        case types.DateTimeType():
-            return phrase("moment")
-        case types.DateType():
-            return phrase("day")
-        case types.UUIDType():
-            return phrase("id")
+            return "whole" if isinstance(member, types.IntType) else "number", {"min": low, "max": high}
+        case types.StrType() if member.pattern is None:
+            return "text", _size(member.min_length, member.max_length)
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
-            return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))
-        case types.DictType():
-            return phrase("object")
+            return "object", {"fields": _quoted([member.tag_field] if member.tag_field else required)}
         case types.TupleType():
-            return phrase("list", exactly=len(member.item_types))
+            return "list", {"exactly": len(member.item_types)}
         case _ if isinstance(member, _LISTS):
-            return phrase("list", **_size(member.min_length, member.max_length))
-    return phrase("anything")
+            return "list", _size(member.min_length, member.max_length)
+    return _PHRASES.get(type(member), "anything"), {}
 
 
 def _size(least: int | None, most: int | None) -> dict[str, int | None]:
-    """How long something is to be, in as few numbers as can be."""
+    """Return the facts of a required length: one number if it is exact."""
     return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
@@ -396,7 +395,7 @@ def _quoted(names: Any) -> str:
 
 
 def _given(value: Any, language: Language) -> str:
-    """What stands there, shown if it is short."""
+    """Return the value sent as a phrase: the value itself if it is short."""
     if isinstance(value, list):
         return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
     if isinstance(value, dict):
@@ -414,7 +413,7 @@ def _json(value: Any) -> str:
 
 
 def _can_be_shown(text: str) -> bool:
-    """Whether a text of the caller's is short, and nothing in it is hidden or ends the quotation."""
+    """Return whether a text is short, fully visible and without a mark that ends the quotation."""
     return len(text) <= SHOWN_MAX and text.isprintable() and "`" not in text
 
 

@@ -1,4 +1,4 @@
-"""What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
+"""The headers of requests, read from the raw list: a header that no call reads costs nothing."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,21 +16,21 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 Headers = list[tuple[bytes, bytes]]
 
 NAMES_MAX = 32
-"""So many are read of what a header such as Accept names; a browser names ten."""
+"""Names that are read of a header such as Accept; a browser sends ten."""
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""For what is no page: nothing may be loaded from it, and it is framed nowhere."""
+"""The policy of answers that are no pages: nothing may be loaded, and no page may frame them."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-"""What each answer tells a browser besides: its media type is meant, and it is nobody else's."""
+"""Headers of every answer, for browsers: no guessing of media types, and no use by other origins."""
 
 
 def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers of an answer of an app, and both besides; a page has a policy of its own."""
+    """Return the headers of an answer with :data:`SECURE`, and with :data:`POLICY` if it has no policy."""
     headers = [*given, *SECURE]
     for name, _ in headers:
         if name == POLICY[0]:
@@ -39,7 +39,7 @@ def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header(request: Req, name: bytes) -> str | None:
-    """The value of a header by its lower-case name, or ``None``."""
+    """Return the value of a header by its lower-case name, ``None`` if it is missing."""
     for given, value in request.scope["headers"]:
         if given == name:
             return value.decode("latin-1")
@@ -47,7 +47,7 @@ def header(request: Req, name: bytes) -> str | None:
 
 
 def _welcome(given: str) -> list[tuple[str, float]]:
-    """What a header such as Accept names, each with how welcome it is: 0 to 1."""
+    """Return the names in a header such as Accept, each with its weight from 0 to 1."""
     found = []
     for part in given.lower().split(",", NAMES_MAX)[:NAMES_MAX]:
         name, *parameters = (piece.strip() for piece in part.split(";"))
@@ -60,7 +60,7 @@ def _welcome(given: str) -> list[tuple[str, float]]:
 
 
 def language_of(accept: str | None) -> Language:
-    """``sv`` where the reader prefers Swedish to English, else ``en``."""
+    """Return ``sv`` if the reader prefers Swedish to English, else ``en``."""
     best = {"sv": 0.0, "en": 0.0}
     for tag, weight in _welcome(accept or ""):
         language = tag.split("-")[0]
@@ -69,10 +69,10 @@ def language_of(accept: str | None) -> Language:
 
 
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
-    """The media type of those offered that is most welcome, the first if all are alike; ``None`` if none is.
+    """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
 
-    What is named counts for more than what ``*`` stands for, and of those named alike the last: who names what is
-    not offered first wants it.
+    With equal weights an exact name wins over ``*``. Among exact names the last offer wins: a client that names a
+    media type other than the default wants it. Otherwise the first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]
@@ -89,12 +89,11 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
-    """Whether ``media_type`` is more welcome than the other, or named beside it."""
+    """Return whether the client prefers ``media_type``, or names it with the same weight."""
     return chosen(accept, (to, media_type)) == media_type
 
 
 def takes_gzip(request: Req) -> bool:
-    """Whether the reader can unpack gzip."""
     accepted = header(request, b"accept-encoding")
     if accepted is None:
         return False
@@ -103,41 +102,43 @@ def takes_gzip(request: Req) -> bool:
 
 
 def version_of(tag: str) -> int | None:
-    """The version that an ETag of a match names."""
+    """Return the version in an ETag of a match or club, ``None`` if it has none."""
     found = _TAG.fullmatch(tag.strip())
     return int(found[1]) if found else None
 
 
 def tag_of(version: int, *kinds: str) -> str:
-    """The ETag of a match at this version. ``kinds`` tell apart what the same address gives otherwise than as plain
-    JSON in English: an ETag names one sequence of bytes (RFC 9110, 8.8.3)."""
+    """Return the ETag of a match or club at this version.
+
+    ``kinds`` distinguish answers of the same address other than plain JSON in English: an ETag names one sequence of
+    bytes (RFC 9110, 8.8.3).
+    """
     return f'"{"-".join((str(version), *kinds))}"'
 
 
 def tag_in(version: int, language: Language, *kinds: str) -> str:
-    """The ETag of an answer with sentences in this language."""
+    """Return the ETag of an answer with sentences in this language."""
     return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
 def tag_by(body: bytes) -> str:
-    """The ETag of what has no version: by what it says."""
+    """Return the ETag of a body without a version: a hash of the body."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
 def packed_tag(tag: str) -> str:
-    """The ETag of the same, compressed."""
     return f'{tag[:-1]}-gzip"'
 
 
 def letters(number: int) -> str:
-    """A number in an ETag, beside the version."""
+    """Return a number as letters, for an ETag."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-def held(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag under which the caller has this answer already, plain or compressed, None if it has it not.
+def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
+    """Return the ETag under which the caller has this answer, plain or compressed, ``None`` if it has not.
 
-    The comparison is the weak one; what cannot be read matches nothing.
+    The comparison is weak. A header that cannot be read matches nothing.
     """
     tag = texts.tag(tag)
     given = header(request, b"if-none-match")

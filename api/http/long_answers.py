@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from api.http.headers import Req, held, packed_tag, tag_by, takes_gzip
+from api.http.headers import Req, matching_etag, packed_tag, tag_by, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
 from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified
@@ -36,6 +36,6 @@ async def marked_reply(
 ) -> Reply:
     """Return an answer that has no version, with an ETag made of its body, or 304 if the caller has it."""
     tag = tag_by(body)
-    if has := held(request, tag, texts):
+    if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, texts, headers=headers)

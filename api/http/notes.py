@@ -7,7 +7,7 @@ from referee.actors import Actor
 from referee.value import Value
 
 
-class Told(NamedTuple):
+class AnsweredProblem(NamedTuple):
     """The problem that a request was answered with, or one of its acts."""
 
     status: int
@@ -27,7 +27,7 @@ class Notes:
         """The SHA-256 of the token or key that came with the request; empty: it has not been calculated."""
         self.tried: tuple[UUID, Actor, Value] | None = None
         """The match, the holder of a token, and what they asked; None: nothing that officials could read (J12)."""
-        self.problem: Told | None = None
+        self.problem: AnsweredProblem | None = None
         """The problem in the answer; None: there is no problem in it."""
 
 

@@ -1,10 +1,9 @@
 """Long answers as gzip.
 
-An answer can hold cards that only its reader may see beside a note that another player chose. Who could watch the
-connection and choose such notes might tell from the length how well the two agree (BREACH). So the header of what is
-packed has a name in it of a length that nobody can foresee (as "Heal the BREACH" has it): the same answer has always
-the same, so that asking again evens nothing out, and another note is another act, which the match keeps. Tokens are
-in no answer that is packed.
+An answer can contain hidden cards beside a note that a different player chose. An attacker who watches the connection
+and chooses such notes could learn from the length how similar the two are (BREACH). So the gzip header has a name of
+unpredictable length ("Heal the BREACH"). The length is always the same for the same answer, so repeated requests
+reveal nothing, and each new note needs a new act, which is recorded. Compressed answers contain no tokens.
 """
 
 import secrets
@@ -12,16 +11,16 @@ import zlib
 from hashlib import blake2b
 
 PACK_FROM = 2048
-"""Bytes. What is shorter goes in one or two packets anyway."""
+"""Bytes of the shortest body that is compressed. Shorter ones need one or two packets anyway."""
 LEVEL = 6
 PAD_MAX = 64
-"""Bytes of the name; the codes of a hand take about thirty."""
+"""Bytes of the longest name; the codes of a hand take about thirty."""
 
 _key = secrets.token_bytes(16)
 
 
 class Packer:
-    """Packs one answer, whole or piece by piece, which begins with ``first``."""
+    """Compresses one answer, whole or piece by piece. The length of its name depends on ``first``."""
 
     def __init__(self, first: bytes) -> None:
         pad = blake2b(first, digest_size=2, key=_key).digest()
@@ -31,18 +30,17 @@ class Packer:
         self._sum = self._size = 0
 
     def take(self, piece: bytes) -> bytes:
-        """What can be sent after this piece."""
+        """Add a piece. Return the bytes that can be sent."""
         self._sum, self._size = zlib.crc32(piece, self._sum), self._size + len(piece)
         ready, self._ready = self._ready + self._deflate.compress(piece), b""
         return ready
 
     def end(self) -> bytes:
-        """The rest."""
+        """Return the rest of the bytes."""
         foot = self._sum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
         return self._ready + self._deflate.flush() + foot
 
 
 def packed(body: bytes) -> bytes:
-    """An answer as gzip."""
     packer = Packer(body)
     return packer.take(body) + packer.end()

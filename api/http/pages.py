@@ -11,7 +11,7 @@ from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import MemberTexts
 from api.http.problems import Problem
-from api.http.query import more
+from api.http.query import next_page_header
 from api.http.replies import PRIVATE, Reply
 from projections.cursors import Page, page_of
 
@@ -52,7 +52,7 @@ def next_link(request: Req, following: str | int | None, *, by: By = "cursor", *
 
     ``following``: the place where the next page begins. ``repeated``: parameters that the link names in any case.
     """
-    return {} if following is None else more(request, **{by: following}, **repeated)
+    return {} if following is None else next_page_header(request, **{by: following}, **repeated)
 
 
 async def page_reply(

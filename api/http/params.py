@@ -8,10 +8,10 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""More events than a match will have; small enough for any database."""
+"""The largest number of an event: more than a match can have, and small enough for any database."""
 
 WAIT_MAX = 25
-"""Seconds. Proxies give up on an answer that does not begin after 30 or 60."""
+"""Seconds of the longest wait. Proxies give up if an answer does not begin within 30 or 60."""
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
 MatchId = Annotated[
@@ -55,6 +55,6 @@ ClubMinVersion = Annotated[
 ]
 Wait = Annotated[
     int,
-    QueryParameter(ge=0, le=WAIT_MAX, description="So many seconds to wait where there is nothing new to tell."),
+    QueryParameter(ge=0, le=WAIT_MAX, description="The longest wait for something new, in seconds."),
 ]
 After = Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only events after this number.")]

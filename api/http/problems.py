@@ -1,4 +1,4 @@
-"""Everything that goes wrong, as RFC 9457 problems in the reader's language. No other file makes an error answer."""
+"""Every error answer: an RFC 9457 problem in the reader's language. No other module makes one."""
 
 import logging
 import sqlite3
@@ -24,10 +24,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.http.cors import Cors
-from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
+from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, in_words, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.logged_paths import logged
-from api.http.notes import Told, notes_in
+from api.http.notes import AnsweredProblem, notes_in
 from api.http.replies import encode
 from api.http.shortage import is_shortage
 from projections.follow.engine import DamagedCell
@@ -46,17 +46,17 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 RETRY_LATER = {"Retry-After": "60"}
-"""For what an operator has to repair."""
+"""The header of problems that an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 PATH_MAX = 3 * 4096
-"""No longer request target is read than a third of it, and what cannot be read in it is written as three letters each
-time."""
+"""Characters of a path in a problem: a request target has at most a third, and each character may be written as
+three."""
 PLAIN = "!$&'()*+,/:;=@~"
-"""Stands in a path as it is, with letters, digits and `-._`."""
+"""The characters of a path that are not percent-encoded, with letters, digits and `-._`."""
 RETRY_AFTER_MOST_SECONDS = 600
-"""Whoever waits longer had better look again."""
+"""The longest wait that Retry-After names."""
 REASON_MAX = 300
-"""Of what a database says in a failure, so many characters are logged."""
+"""Characters of a database's error message that are logged."""
 STORE_FAILURES: tuple[type[Exception], ...] = (
     PersistenceError,
     DBAPIError,
@@ -64,7 +64,7 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     psycopg.Error,
     sqlite3.Error,
 )
-"""What the event store, the books and their drivers raise when a database does not do what it is asked."""
+"""Errors of the event store, the projections and their drivers when a database fails."""
 
 
 Sent = tuple[int, Headers, bytes]
@@ -72,23 +72,22 @@ Sent = tuple[int, Headers, bytes]
 
 
 class ProblemText(RefusalText, forbid_unknown_fields=True):
-    """What is said of a problem of the interface itself. The sentence may name facts in braces."""
+    """The texts of a problem of the interface itself. The sentence may name facts in braces."""
 
     status: Annotated[int, Meta(ge=400, le=599)]
 
 
 TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), type=dict[str, ProblemText])
-"""By code. ``problems.toml`` is for a translator to read and change."""
+"""Texts by code. ``problems.toml`` is for a translator to read and change."""
 
 Reason = dict[str, str | int]
 """A ``code`` of :data:`REASONS`, and the facts that are shown in its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
-"""By code: why the service is not ready, each a clause."""
+"""Clauses by code: the reached limit, and why the service is not ready."""
 
 
 @lru_cache(maxsize=512)
 def problem_type(code: str) -> str:
-    """The stable ``type`` of a problem."""
     return f"/problems/{code.replace('_', '-')}"
 
 
@@ -96,15 +95,15 @@ ProblemType = Annotated[
     str,
     Meta(
         title="ProblemType",
-        description="What went wrong: stable, to branch on. More can be added.",
+        description="The type of the problem: stable, to branch on. More can be added.",
         extra_json_schema={"enum": sorted(map(problem_type, (*TEXTS, *sentences.TEXTS.refusals)))},
     ),
 ]
 
 
 class Document(Value, omit_defaults=True):
-    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know.
-    ``errors`` names all that is wrong with a body or with parameters, as far as it is not too much at once."""
+    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, if the caller may know it.
+    ``errors`` names the faults of a body or of parameters, up to a limit."""
 
     SCHEMA: ClassVar[str] = "Problem"
     type: ProblemType
@@ -115,13 +114,15 @@ class Document(Value, omit_defaults=True):
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
-    """Each thing that is wrong with a body or with parameters, with its place; left out elsewhere."""
+    """The faults of a body or of parameters, each with its place; left out of other problems."""
 
 
 class Problem(Exception):
-    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
-    the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`. A ``status`` is given where
-    it is another than that of the code."""
+    """An error of the interface itself, with a ``code`` of :data:`TEXTS`.
+
+    Its text may show as ``reason`` the first of the ``faults``, or the clause of :data:`REASONS` that the fact
+    ``what`` names. The fact ``reasons`` is a list of :data:`Reason`. ``status`` overrides the status of the code.
+    """
 
     def __init__(
         self,
@@ -137,11 +138,11 @@ class Problem(Exception):
         self.code, self.facts, self.faults, self.headers = code, facts, faults, dict(headers or {})
 
 
-def _said(value: Any) -> str:
+def _fact_text(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
-def _reason(reason: Reason, language: Language) -> str:
+def _clause(reason: Reason, language: Language) -> str:
     facts = {name: str(fact) for name, fact in reason.items()}
     return filled(REASONS[facts["code"]].in_(language), facts)
 
@@ -152,7 +153,7 @@ STATUS = {"state": 409, "who": 403, "rule": 422}
 
 @lru_cache(maxsize=512)
 def rule_page(rule: str) -> str | None:
-    """Where a rule or a reading can be read, if a game or the procedure has it: no two of their ids begin alike."""
+    """Return the path of the page of a rule or reading, ``None`` if no game and not the procedure has it."""
     for key in (*RULESETS, rulebook.PROCEDURE):
         with suppress(KeyError):
             return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
@@ -160,34 +161,35 @@ def rule_page(rule: str) -> str | None:
 
 
 def _answer(
-    request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
+    request: Req, code: str, language: Language, document: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
-    rule = told.rule if isinstance(told.rule, str) else None
-    notes_in(request.scope).problem = Told(told.status, code, rule)
-    headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
-    return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
+    rule = document.rule if isinstance(document.rule, str) else None
+    notes_in(request.scope).problem = AnsweredProblem(document.status, code, rule)
+    headers = {**(headers or {}), **_headers(language), "Link": _links(document)}
+    return Response(encode(document), status_code=document.status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def _headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
 
 
-def _described(told: Document) -> str:
-    """Where more is said: of the problem, and of the rule."""
-    links = [told.type]
-    if isinstance(told.rule, str) and (page := rule_page(told.rule)):
+def _links(document: Document) -> str:
+    """Return the links to the pages of a problem and of its rule."""
+    links = [document.type]
+    if isinstance(document.rule, str) and (page := rule_page(document.rule)):
         links.append(page)
     return ", ".join(f'<{target}>; rel="describedby"' for target in links)
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
-    """A problem as it is told."""
-    text, facts = TEXTS[problem.code], {name: _said(value) for name, value in problem.facts.items()}
-    errors = tuple(said(fault, language) for fault in problem.faults)
+    text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
+    errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
         facts["reason"] = first_of(errors, language)
+    elif "what" in facts:
+        facts["reason"] = _clause({**problem.facts, "code": facts["what"]}, language)
     if "reasons" in facts:
-        facts["reasons"] = "; ".join(_reason(reason, language) for reason in problem.facts["reasons"])
+        facts["reasons"] = "; ".join(_clause(reason, language) for reason in problem.facts["reasons"])
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),
@@ -201,23 +203,27 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
 
 def _problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    told = document_of(problem, request.scope["path"], language)
-    return _answer(request, problem.code, language, told, problem.headers)
+    document = document_of(problem, request.scope["path"], language)
+    return _answer(request, problem.code, language, document, problem.headers)
 
 
 def as_sent(
-    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
+    problem: Problem,
+    instance: str,
+    request_headers: Iterable[tuple[bytes, bytes]],
+    cors: Cors | None,
+    *,
+    last: bool = True,
 ) -> Sent:
-    """A problem that no handler answers: before one is asked, after one has failed, or
-    the protocol's own.
+    """Return the answer with a problem that arises outside of handlers.
 
-    ``asked``: the headers of what was asked, as far as they have come. ``last``: the connection is closed after it.
+    ``request_headers``: the headers received so far. ``last``: the connection is closed after the answer.
     """
     language = language_of(
-        next((value.decode("latin-1") for name, value in asked if name == b"accept-language"), None)
+        next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
     )
-    told = document_of(problem, instance, language)
-    body = encode(told)
+    document = document_of(problem, instance, language)
+    body = encode(document)
     headers = {
         **problem.headers,
         **_headers(language),
@@ -226,12 +232,11 @@ def as_sent(
         **({"Connection": "close"} if last else {}),
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    allowed = [] if cors is None else cors.headers(asked)
-    return told.status, [*raw, *SECURE, POLICY, *allowed], body
+    allowed = [] if cors is None else cors.headers(request_headers)
+    return document.status, [*raw, *SECURE, POLICY, *allowed], body
 
 
 def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
-    """A refusal as it is told."""
     return Document(
         type=problem_type(refused.code),
         title=sentences.title(refused.code, language),
@@ -248,19 +253,19 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
     return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
-WITHIN = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
-"""Where the next part of a path is an id, and what is said of one that is none."""
+NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
+"""Paths whose next part is an id, with the code of the problem if that part is not an id."""
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
-    """What Litestar itself finds wrong."""
+    """Answer an error that Litestar itself has found."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
-            return Response(b"", status_code=204)  # so that the page may then ask, and be told that there is nothing
+            return Response(b"", status_code=204)  # a preflight: the page may then send its request, and gets the 404
         path = request.scope["path"]
-        within = next((code for top, code in WITHIN.items() if path.startswith(top)), None)
-        return _problem(request, Problem(within) if within and _no_id(path) else Problem("no_such_page", path=path))
+        code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
+        return _problem(request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path))
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = [name.strip() for name in (error.headers or {}).get("allow", "").split(",")]
         methods = sorted(name for name in allowed if name)
@@ -275,7 +280,7 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
 
 
 def _parameters(request: Req, error: HTTPException) -> list[Fault]:
-    """The parameters that Litestar could not read, or missed: it names them, and says the rest in its own words."""
+    """Return the faults of the parameters that Litestar could not read or did not find."""
     unread = {item.get("key") for item in error.extra} if isinstance(error.extra, list) else set()
     handler = request.route_handler
     faults = []
@@ -284,17 +289,17 @@ def _parameters(request: Req, error: HTTPException) -> list[Fault]:
         if name in unread:
             given = request.query_params.get(name)
             faults.append(Fault("wrong", parameter=name, expected=type_of(expected), given=given))
-        elif name not in request.query_params and _must_be_asked(parameter):
+        elif name not in request.query_params and _is_required(parameter):
             faults.append(Fault("missing", parameter=name, expected=type_of(expected), facts={"name": name}))
     return faults or [Fault("unlike")]
 
 
-def _must_be_asked(parameter: FieldDefinition) -> bool:
+def _is_required(parameter: FieldDefinition) -> bool:
     return isinstance(parameter.kwarg_definition, QueryParameter) and parameter.is_required
 
 
-def _no_id(path: str) -> bool:
-    """Whether the part of the path where an id belongs is none."""
+def _has_no_id(path: str) -> bool:
+    """Return whether the third part of the path is not an id."""
     try:
         UUID(path.split("/")[3])
     except ValueError:
@@ -305,7 +310,7 @@ def _no_id(path: str) -> bool:
 def unforeseen(method: str, path: str, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
-    A shortage passes, so the client may try again; after a write it cannot know what was done.
+    A shortage passes, so the client may try again. After a write the client cannot know the outcome.
     """
     if not is_shortage(error):
         log.error("%s %s failed", method, logged(path), exc_info=error)
@@ -327,7 +332,8 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
-    """One line a request and no traceback: while a store is away there are many, and the fault is not in the code."""
+    """Answer a failure of a store. Its log line has no traceback: there are many of them, and the code is not at
+    fault."""
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s %s: %s: %s", request.scope["method"], logged(request.scope["path"]), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
@@ -346,18 +352,18 @@ def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
 
 
 def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
-    log.error("%s %s: a book cannot be read: %s", request.scope["method"], request.scope["path"], damaged)
+    log.error("%s %s: a projection cannot be read: %s", request.scope["method"], request.scope["path"], damaged)
     return _problem(request, Problem("book_damaged", headers=RETRY_LATER))
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a line. If a rule has failed on what was read, the first line has its traceback: the rule may be wrong."""
+    """Log a damaged row. If a rule failed on the row, the first line has the traceback: the rule may be wrong."""
     cause = damaged.__cause__ if new else None
     log.error("%s %s: %s", request.scope["method"], request.scope["path"], damaged, exc_info=cause)
 
 
-def told_of(request: Req, error: Exception) -> msgspec.Raw:
-    """The problem that this error would be answered with, to stand within another answer."""
+def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
+    """Return the problem for an error as JSON, to be part of a larger answer."""
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
     return msgspec.Raw(handle(request, error).content)
 

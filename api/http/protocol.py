@@ -1,8 +1,8 @@
-"""HTTP as it comes over a connection: what may come, how much of it and how long it may take.
+"""Connections with HTTP/1.1: limits on the size and time of requests.
 
-uvicorn's protocol gathers whatever a stranger sends before the app hears of it. This one counts while it reads, and
-what is too much, too slow or no HTTP is answered with a problem, once what was asked before has been answered; then
-nothing more is read and the connection is closed. Answers may take as long as they like: no limit is on them.
+uvicorn's protocol collects all that a client sends before the app sees it. This protocol counts while it reads. It
+answers a request that is too large, too slow or not HTTP with a problem, after the answers to the requests before it.
+Then it reads no more and closes the connection. Answers have no limits.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ log = logging.getLogger(__name__)
 UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
 HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-9A-Fa-f]{2})*+)(?::[0-9]*+)?")
-"""A host and a port (RFC 9110, section 7.2). It may be empty: then the request names none."""
+"""A host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
-"""Bytes of the request target. The longest of ours, with a cursor, have a few hundred."""
+"""Bytes of the request target. The longest that our calls need, with a cursor, has a few hundred."""
 HEADERS_MAX = 64
 """Headers of one request. A browser behind two proxies sends about thirty."""
 NAME_MAX = 256
@@ -50,55 +50,50 @@ VALUE_MAX = 8192
 HEAD_MAX = 16384
 """Bytes of all headers together, names and values."""
 PIECE = 16384
-"""Bytes that are read at a time, so that no limit is passed by more."""
+"""Bytes that are read at a time: no limit can be exceeded by more."""
 WIRE_FACTOR = 8
-"""A request may come in so many times the bytes of its largest body: a chunk of one byte is sent in six."""
+"""Bytes on the wire for each byte of the largest body: a chunk of one byte is sent in six."""
 PIPELINE_MAX = 64
-"""Requests of one connection that wait for the one before them."""
+"""Requests of one connection that wait for the answer to an earlier one."""
 CONNECTIONS_MAX = 10_000
-"""At a time, or as many as the process may have files open, but for :data:`FILES_KEPT`."""
+"""Connections at a time, if the process may open as many files beside :data:`FILES_KEPT`."""
 RESERVED = 32
 """Connections kept for the health of the service. Each brings one request, which it must send at once."""
 FILES_KEPT = 64
-"""For the store, the books and the log."""
+"""Open files for the store, the projections and the log."""
 
 HEAD_SECONDS = 10.0
-"""From the first byte of a request, or from the beginning of the connection, to the end of its headers."""
+"""Seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
 BODY_SECONDS = 30.0
-"""From there to the end of its body."""
+"""Seconds from the end of the headers to the end of the body."""
 IDLE_SECONDS = 65
-"""Between two requests. Longer than proxies keep a connection (60 s), so that they do not use one that has gone."""
+"""Seconds between two requests. Proxies keep a connection for 60 s, so they never use one that is closed here."""
 STALLED_SECONDS = 60.0
-"""For a reader to take something of what waits to be sent to him."""
+"""Seconds in which a client must read some of the bytes that wait to be sent."""
 STOPPING_SECONDS = 2.0
-"""From the beginning of a stop to the end of a request that has come in part."""
+"""Seconds from the beginning of a stop to the end of a request that has arrived in part."""
 CLOSING_SECONDS = 2.0
-"""After a refusal, for the caller to read it: what he still sends is thrown away until then, for a connection that is
-closed on unread bytes loses the answer too."""
+"""Seconds for the client to read a refusal. Until then its bytes are read and dropped: closing a connection with
+unread bytes would lose the answer too."""
 
 
 @cache
 def connections_max() -> int:
-    """How many connections there may be at a time."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_KEPT))
 
 
 class ServingState(ServerState):
-    """What the connections of a server share."""
-
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """The connections that may ask only for health, the oldest first."""
+        """The connections that may request only the health of the service, the oldest first."""
 
     stopping = False
-    """Whether the server stops: it answers what was received, and nothing else."""
+    """True while the server stops: it answers only requests that it has received."""
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection."""
-
     def __init__(
         self,
         config: Config,
@@ -126,11 +121,11 @@ class Protocol(HttpToolsProtocol):
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
         self._came = 0
-        """Bytes that came for a message, without the piece in which it began."""
+        """Bytes received of a message, without the piece in which it began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
-        self._deaf = False
+        self._reads_no_more = False
         self._refused: Problem | None = None
         self._unsent = 0
         self._look_at_writing: asyncio.TimerHandle | None = None
@@ -138,14 +133,14 @@ class Protocol(HttpToolsProtocol):
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """It begins: something has to come, or it is closed."""
+        """Start the connection. It is closed if no request arrives in time, or refused if there are too many."""
         super().connection_made(transport)
         most = connections_max()
         whose = None if self._connections is None else self._connections.at_once(self.client)
         if whose is not None and self._connections is not None:
             if not self._connections.take(whose):
                 self._refuse(self._too_many())
-                self.transport.close()  # it may not wait for what the caller still sends
+                self.transport.close()  # it must not wait for bytes that the client still sends
                 return
             self._whose = whose
         if len(self.connections) > most and not self._makes_room():
@@ -158,7 +153,7 @@ class Protocol(HttpToolsProtocol):
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has ended."""
+        """Release the resources of a connection that has ended."""
         self._stop_clock()
         self._unset_keepalive_if_required()
         self._slowed.forget(self)
@@ -168,7 +163,9 @@ class Protocol(HttpToolsProtocol):
             self._connections.leave(self._whose)
             self._whose = None
         super().connection_lost(exc)
-        if (running := self._running) is not None and not running.response_complete:  # uvicorn tells the last one
+        if (
+            running := self._running
+        ) is not None and not running.response_complete:  # uvicorn stops only the last one
             running.disconnected = True
             running.message_event.set()
         if self._look_at_writing is not None:
@@ -179,7 +176,7 @@ class Protocol(HttpToolsProtocol):
         return Problem("quota_reached", what="connections", most=self._connections.most)
 
     def _makes_room(self) -> bool:
-        """Whether one of the reserved connections could be ended that brings nothing."""
+        """Close an idle reserved connection. Return whether there was one."""
         for other in self._state.reserved:
             if not other._under_way:
                 other._stop_clock()
@@ -193,8 +190,8 @@ class Protocol(HttpToolsProtocol):
             self._connections.leave(self._during)
             self._during = None
 
-    def _may_ask(self, scope: Any) -> Problem | None:
-        """Return why this connection may not bring a request, ``None`` if it may. Health is told in any case."""
+    def _why_refused(self, scope: Any) -> Problem | None:
+        """Return why this connection may not bring a request, ``None`` if it may. Health is always answered."""
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False
@@ -211,7 +208,6 @@ class Protocol(HttpToolsProtocol):
         return None
 
     def data_received(self, data: bytes) -> None:
-        """Reads what came, in pieces."""
         if len(data) <= PIECE:
             self._read(data)
         else:
@@ -219,17 +215,17 @@ class Protocol(HttpToolsProtocol):
                 self._read(data[start : start + PIECE])
 
     def _read(self, piece: bytes) -> None:
-        if self._deaf:
+        if self._reads_no_more:
             return
         if b"pgrade:" in piece and (self._in_head or not self._in_message):
-            # There is nothing to change to, but who asks whether there is (as Java does) goes on by HTTP/1.1.
+            # No other protocol is offered, but a client that asks for one (as Java does) may continue with HTTP/1.1.
             head, end, rest = piece.partition(b"\r\n\r\n")
             piece = UPGRADE.sub(b"", head) + end + rest
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # Asked for in another way, or a tunnel: answered as it is. What follows may be its body or not: not read.
-            self._deaf, self.cycle.keep_alive = True, False
+            # An upgrade in an unusual form, or a tunnel. It is answered, but the bytes after it are not read.
+            self._reads_no_more, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__
             self._refuse(found if isinstance(found, Problem) else Problem("malformed"))
@@ -240,7 +236,7 @@ class Protocol(HttpToolsProtocol):
                 self._close_after_the_last()
 
     def _wait_for_the_rest(self, came: int) -> None:
-        """Of a message that has not come whole: it may not become too long, nor take too long."""
+        """Check the size of an incomplete message, and set the time in which the rest must arrive."""
         self._came, self._begun_now = 0 if self._begun_now else self._came + came, False
         if self._in_head and self._came > URL_MAX + HEAD_MAX:
             self._refuse(_headers_too_large())
@@ -260,10 +256,9 @@ class Protocol(HttpToolsProtocol):
     def _too_large(self) -> Problem:
         return Problem("too_large", limit_bytes=self._body_max)
 
-    # A message. What is raised in here ends the reading.
+    # A message. A Problem that these callbacks raise ends the reading.
 
     def on_message_begin(self) -> None:
-        """Its first byte."""
         super().on_message_begin()
         self._stop_clock()
         self._unset_keepalive_if_required()
@@ -271,13 +266,13 @@ class Protocol(HttpToolsProtocol):
         self._head_size = self._body_size = self._declared = self._hosts = 0
 
     def on_url(self, url: bytes) -> None:
-        """The request target, or a part of it."""
+        """Add a part of the request target. Raises Problem (414) if it is too long."""
         self.url += url
         if len(self.url) > URL_MAX:
             raise Problem("uri_too_long", limit_bytes=URL_MAX)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; or a trailer, which nobody asks for: it must not pass for a header."""
+        """Add a header; ignore a trailer, which must not pass for a header. Raises Problem (400, 431)."""
         if not self._in_head:
             return
         self._head_size += len(name) + len(value)
@@ -297,7 +292,7 @@ class Protocol(HttpToolsProtocol):
             raise _headers_too_large()
 
     def on_headers_complete(self) -> None:
-        """All headers have come: the app hears of it, if it may."""
+        """Start the app on the request. Raises Problem (400 bad_host, 413 too_large, 503 busy)."""
         if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() == "1.1"):
             raise Problem("bad_host")
         if self._declared > self._body_max:
@@ -308,14 +303,13 @@ class Protocol(HttpToolsProtocol):
         self._in_head = False
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
+        """Add a part of the body. Raises Problem (413) if it is too large."""
         self._body_size += len(body)
         if self._body_size > self._body_max:
             raise self._too_large()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Its last byte."""
         self._in_message = False
         self._stop_clock()
         super().on_message_complete()
@@ -325,19 +319,19 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         scope: Any = cycle.scope
-        if (problem := self._may_ask(scope)) is not None:
+        if (problem := self._why_refused(scope)) is not None:
             cycle.keep_alive = False
             sent = as_sent(problem, scope["path"], scope["headers"], self._cors, last=False)
             self.loop.call_soon(self._answer, cycle, *sent)
             return
         answer = None if self._refuses is None else self._refuses(scope)
         if answer is None:
-            super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
+            super()._start_asgi_task(cycle, partial(_run_app, cycle, app, self._cors))
         else:
             self._slowed.later(self.loop, self, partial(self._answer, cycle, *answer))
 
     def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
-        """Answers what the app need not hear of: somebody who asks too much is to cost little."""
+        """Send an answer without the app, so that a refused request costs little."""
         if cycle.disconnected:
             return
         lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
@@ -345,46 +339,47 @@ class Protocol(HttpToolsProtocol):
             lines.append(b"connection: close\r\n")
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
-        told = b"" if cycle.scope["method"] == "HEAD" else body
-        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", told]))
+        sent = b"" if cycle.scope["method"] == "HEAD" else body
+        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", sent]))
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
 
     def on_response_complete(self) -> None:
-        """An answer has been given: the next in line is begun, or what was refused is said."""
+        """Start the next waiting request, or send the refusal that waits."""
         self._request_ended()
         super().on_response_complete()
         if self._in_message:
-            self._unset_keepalive_if_required()  # another has begun to come, which has a clock of its own
+            self._unset_keepalive_if_required()  # the next request has begun to arrive, with a deadline of its own
         if self._refused is not None and not self._under_way:
-            self._say(self._refused)
+            self._send_refusal(self._refused)
         elif self._state.stopping:
             self._close_after_the_last()
 
     @property
     def _under_way(self) -> bool:
-        """Something that was asked before is being answered."""
+        """True while an earlier request is being answered."""
         running = self._running
         return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
 
     def _refuse(self, problem: Problem) -> None:
-        """Answers with a problem, after what was asked before, and reads no more."""
-        if self._deaf or self.transport.is_closing():
+        """Read no more, and answer with a problem after the earlier requests have been answered."""
+        if self._reads_no_more or self.transport.is_closing():
             return
-        self._deaf = True
+        self._reads_no_more = True
         self._stop_clock()
         self._unset_keepalive_if_required()
-        if self._in_message and not self._in_head and not self._taken_back():
+        if self._in_message and not self._in_head and not self._withdraw_from_app():
             return
         self._refused = problem
         if self._under_way:
             self._deadline = self.loop.call_later(BODY_SECONDS, self.transport.abort)
         else:
-            self._say(problem)
+            self._send_refusal(problem)
 
-    def _taken_back(self) -> bool:
-        """Takes a request whose body has not come whole from the app; not if it has begun to answer."""
+    def _withdraw_from_app(self) -> bool:
+        """Withdraw from the app a request whose body is incomplete. Return False, and end the connection, if the app
+        has begun to answer."""
         cycle = self.cycle
         if cycle.response_complete:
             self._hang_up()
@@ -398,7 +393,7 @@ class Protocol(HttpToolsProtocol):
             return True
         return False
 
-    def _say(self, problem: Problem) -> None:
+    def _send_refusal(self, problem: Problem) -> None:
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
@@ -411,7 +406,7 @@ class Protocol(HttpToolsProtocol):
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Ends it from this side, and soon from the other."""
+        """Close the connection on this side now, and abort it after :data:`CLOSING_SECONDS`."""
         self._stop_clock()
         self._unset_keepalive_if_required()
         if self.transport.can_write_eof():
@@ -421,40 +416,40 @@ class Protocol(HttpToolsProtocol):
     # The end of the server
 
     def shutdown(self) -> None:
-        """Answer what was received, then close. Refuse what does not come whole in time."""
+        """Answer the received requests, then close. Refuse a request that does not arrive completely in time."""
         self.loop.call_later(STOPPING_SECONDS, self._refuse, Problem("busy", headers=RETRY_AFTER))
         self._close_after_the_last()
 
     def begin_to_stop(self) -> None:
-        """Have the answer under way, if it is the last, say so. An idle connection may still get a request."""
+        """Announce the end of the connection with the current answer. An idle connection may still get a request."""
         if self._under_way:
             self._close_after_the_last()
 
     def _close_after_the_last(self) -> None:
-        """Have the last answer say that the connection is closed. Do nothing while more requests have come."""
-        if self._deaf or self.transport.is_closing() or self._in_message or self._unread():
+        """Announce the end of the connection with the last answer. Do nothing while more requests have arrived."""
+        if self._reads_no_more or self.transport.is_closing() or self._in_message or self._unread():
             return
         if self._under_way:
             self.cycle.keep_alive = False
-            self._deaf = True
+            self._reads_no_more = True
         else:
             self.transport.close()
 
     def _unread(self) -> int:
-        """Return how many bytes have come that were not read yet."""
+        """Return the number of received bytes that were not read yet."""
         file = self.transport.get_extra_info("socket").fileno()
         return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
-    # One who reads nothing of a long answer holds all of it in memory
+    # A client that reads nothing of a long answer keeps all of it in our memory
 
     def pause_writing(self) -> None:
-        """The reader is slower than we: he may be, but he has to take something now and then."""
+        """Check after a while that the slow client has read something."""
         super().pause_writing()
         self._unsent = self.transport.get_write_buffer_size()
         self._look_at_writing = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
 
     def resume_writing(self) -> None:
-        """He has caught up."""
+        """Stop the check: the client has caught up."""
         if self._look_at_writing is not None:
             self._look_at_writing.cancel()
         super().resume_writing()
@@ -470,7 +465,7 @@ def _headers_too_large() -> Problem:
     return Problem("headers_too_large", headers_max=HEADERS_MAX, value_bytes=VALUE_MAX, limit_bytes=HEAD_MAX)
 
 
-async def _answered(
+async def _run_app(
     cycle: RequestResponseCycle,
     app: ASGI3Application,
     cors: Cors | None,
@@ -478,7 +473,7 @@ async def _answered(
     receive: ASGIReceiveCallable,
     send: ASGISendCallable,
 ) -> None:
-    """What the app answers; a problem where it fails before it has begun to, whatever it is that ends it."""
+    """Run the app for one request. If it fails or is cancelled before it has begun to answer, send a problem."""
     try:
         await app(scope, receive, send)
     except asyncio.CancelledError:  # the service stops, and has waited long enough

@@ -1,4 +1,4 @@
-"""What a request asks for, held against what its call takes and gives: for all calls here, before any work."""
+"""Checks of query parameters and Accept against the call, for all calls, before any work."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -12,53 +12,55 @@ from api.http.problems import Problem
 from referee.games import RULESETS
 
 
-class Taken(NamedTuple):
-    """What a call takes and gives, as the description has it."""
+class Declared(NamedTuple):
+    """The query parameters and media types of a call, as in the description."""
 
     parameters: tuple[str, ...]
     offers: tuple[str, ...]
 
 
-_TAKEN: dict[type, Taken] = {}
-"""By operation: each call has its own."""
+_DECLARED: dict[type, Declared] = {}
+"""Parameters and media types by operation class; each call has a class of its own."""
 
 
-def _taken(handler: HTTPRouteHandler) -> Taken | None:
-    """What its call takes and gives; ``None`` for what is not described."""
+def _declared(handler: HTTPRouteHandler) -> Declared | None:
+    """Return the parameters and media types of a handler, ``None`` if it is not described."""
     operation: Any = handler.operation_class
-    if operation not in _TAKEN and hasattr(operation, "offers"):
+    if operation not in _DECLARED and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
-        asked = ((name, field.kwarg_definition) for name, field in fields)
-        names = (kind.name or name for name, kind in asked if isinstance(kind, QueryParameter))
-        _TAKEN[operation] = Taken(tuple(names), operation.offers)
-    return _TAKEN.get(operation)
+        definitions = ((name, field.kwarg_definition) for name, field in fields)
+        names = (kind.name or name for name, kind in definitions if isinstance(kind, QueryParameter))
+        _DECLARED[operation] = Declared(tuple(names), operation.offers)
+    return _DECLARED.get(operation)
 
 
 def strictly(request: Req) -> None:
-    """400 for a query parameter that the call does not know, or that is there twice; 406 where it has nothing in a
-    form that the reader takes. Passed over in silence, a misspelt ``limit`` would be an answer to another question.
+    """Refuse a request whose parameters or Accept do not fit its call.
+
+    Raises Problem (400 unknown_parameter or repeated_parameter, 406 not_acceptable). If a misspelt ``limit`` were
+    ignored, the client would get the answer to a different question.
     """
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
-        return  # as most acts come: nothing is asked for, and anything will do
-    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]  # only these have a call
-    if taken is None:
+        return  # most acts: no parameters, and any media type is accepted
+    declared = _declared(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
+    if declared is None:
         return
     if request.scope["query_string"]:
         given = [name for name, _ in request.query_params.multi_items()]
         for name in given:
-            if name not in taken.parameters:
-                raise Problem("unknown_parameter", parameter=name, allowed=list(taken.parameters))
+            if name not in declared.parameters:
+                raise Problem("unknown_parameter", parameter=name, allowed=list(declared.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
-    if chosen(accept, taken.offers) is None:
-        raise Problem("not_acceptable", allowed=list(taken.offers))
+    if chosen(accept, declared.offers) is None:
+        raise Problem("not_acceptable", allowed=list(declared.offers))
 
 
-def more(request: Req, **changed: object) -> dict[str, str]:
-    """The header that says where the next page is: the same question, from there on (RFC 8288)."""
-    asked = {**dict(request.query_params), **changed}
-    return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
+def next_page_header(request: Req, **changed: object) -> dict[str, str]:
+    """Return the header with the link to the next page: this request with changed parameters (RFC 8288)."""
+    parameters = {**dict(request.query_params), **changed}
+    return {"Link": f'<{request.scope["path"]}?{urlencode(parameters)}>; rel="next"'}
 
 
 def must_be_ruleset(ruleset: str | None) -> None:
@@ -67,8 +69,8 @@ def must_be_ruleset(ruleset: str | None) -> None:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
 
 
-def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:
-    """400 for a parameter that is there and tells nothing of its type: Litestar reads "null" as nothing."""
+def refuse_null(request: Req, **parameters: tuple[object, Any]) -> None:
+    """Raise Problem (400) for a parameter given as "null", which Litestar reads as a missing one."""
     for name, (value, kind) in parameters.items():
         if value is None and name in request.query_params:
             fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)

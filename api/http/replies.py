@@ -9,7 +9,7 @@ import msgspec
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Headers, Req, held, packed_tag, tag_by, tag_of, takes_gzip
+from api.http.headers import Headers, Req, matching_etag, packed_tag, tag_by, tag_of, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
 
@@ -59,7 +59,6 @@ class Reply:
         self._media_type, self._headers = media_type, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
         body = await self._texts.put_in(self._body, self._media_type)
         headers: Headers = []
         if self._status not in BODILESS:
@@ -79,7 +78,6 @@ def bodiless(status: int, headers: Mapping[str, str]) -> Reply:
 def reply(
     body: Any, texts: MemberTexts, *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
 ) -> Reply:
-    """Return an answer as JSON."""
     return Reply(encode(body), texts, status=status, headers=headers)
 
 
@@ -98,7 +96,7 @@ def of_match(
 def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
     """Return a short answer, which is sent uncompressed, or 304 if the caller has it."""
     headers = {**PRIVATE, "Link": DESCRIBED}
-    if has := held(request, tag, texts):
+    if has := matching_etag(request, tag, texts):
         return bodiless(304, {"ETag": has, **headers})
     return Reply(encode(body()), texts, headers={"ETag": tag, **headers})
 
@@ -160,8 +158,8 @@ class Fixed:
         self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
-        """The answer, or that the caller has it."""
-        if tag := held(request, self._tag, NO_TEXTS):
+        """Return the answer, or 304 if the caller has it."""
+        if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):
             headers = named(packed_tag(self._tag), {**self._headers, **GZIP})

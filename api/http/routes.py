@@ -1,4 +1,4 @@
-"""What goes with each path: HEAD wherever there is GET, and OPTIONS, which names all methods."""
+"""Routes: each path with GET also has HEAD, and each path has OPTIONS, which names all methods."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,20 +12,20 @@ from api.http.replies import Reply, bodiless
 
 
 def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
-    """These handlers under a path, and what goes with them.
+    """Return a controller with these handlers under a path, and with HEAD and OPTIONS.
 
-    HEAD is the same call, of which the server sends no body: it is left out of the description, where it would
-    double every operation. This is no router, which Litestar would copy through and through for each app. What a call
-    takes is read here, before there is one: decoders and names that an app would give do not reach it.
+    HEAD runs the call of GET, and the server sends no body. It is left out of the description: it would double every
+    operation. A controller is used because Litestar deep-copies a router for each app. The signatures of the
+    calls are read here, before an app exists: decoders and names of an app do not reach them.
     """
     calls = list(handlers)
     for call in (*calls, _options):
-        _ = call.signature_model  # made here once of what the function takes, or each app would do it
+        _ = call.signature_model  # made here once, or each app would make it
     methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
     for call in calls:
         for name in call.paths:
             methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
-    # The first of them, or Litestar adds its own, which name the methods of only the first call of a path.
+    # OPTIONS comes first, or Litestar adds its own, which names the methods of only the first call of a path.
     options = [_options_of(name, of) for name, of in methods.items()]
     heads = [_head(call) for call in calls if "GET" in call.http_methods]
 

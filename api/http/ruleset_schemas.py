@@ -1,4 +1,4 @@
-"""The options of a ruleset and the results of its deals as JSON Schemas, for its page and for who sends them."""
+"""The options of a ruleset and the results of its deals as JSON Schemas."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
 
 
 def _rules_named(description: str) -> list[str]:
-    """The ids with which an option's description begins, ranges written out: ``B72, B75-B76: …``."""
+    """Return the rule ids that begin a description, such as ``B72, B75-B76: …``; a range gives each of its ids."""
     head, colon, _ = description.partition(": ")
     named: list[str] = []
     if colon:
@@ -24,35 +24,35 @@ def _rules_named(description: str) -> list[str]:
     return named
 
 
-def _written_out(schema: Any, components: dict[str, Any]) -> Any:
-    """The schema with the parts that it refers to in their places."""
+def _without_references(schema: Any, components: dict[str, Any]) -> Any:
+    """Return the schema with its references replaced by the schemas that they name."""
     if isinstance(schema, list):
-        return [_written_out(part, components) for part in schema]
+        return [_without_references(part, components) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    rest = {name: _written_out(part, components) for name, part in schema.items() if name != "$ref"}
-    if "prefixItems" in rest:  # what stands where in a pair few readers know; that it is a pair, all do
+    rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
+    if "prefixItems" in rest:  # few readers of schemas support a schema for each place
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
-    return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
+    return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 
 def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON Schema of a type, which refers to nothing."""
+    """Return the JSON Schema of a type, without references."""
     ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
-    schema: dict[str, Any] = _written_out(top, components)
+    schema: dict[str, Any] = _without_references(top, components)
     return schema
 
 
 @cache
 def result_schema(name: str) -> dict[str, Any] | None:
-    """What a result tells in a ruleset, as a JSON Schema that stands by itself; ``None`` where there are none."""
+    """Return the JSON Schema of a ruleset's results, without references; ``None`` if it has no results."""
     kind = RULESETS[name].result
     if kind is None:
         return None
     schema, docs = _by_itself(kind), field_docs(kind)
     fields = {
-        field: {**told, **({"description": docs[field]} if field in docs else {})}
-        for field, told in schema["properties"].items()
+        field: {**described, **({"description": docs[field]} if field in docs else {})}
+        for field, described in schema["properties"].items()
     }
     about = {"title": f"Result of {name}", "description": plain_text(kind.__doc__ or "")}
     whole: dict[str, Any] = with_formats({**schema, **about, "properties": fields})
@@ -61,7 +61,6 @@ def result_schema(name: str) -> dict[str, Any] | None:
 
 @cache
 def options_schema(name: str) -> dict[str, Any]:
-    """The options of a ruleset as a JSON Schema that stands by itself."""
     schema = _by_itself(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():

@@ -1,12 +1,13 @@
-"""Schemas of the types that read and write, as generators of clients take them: all of them go by a name.
+"""Schemas of the types in requests and answers, in the form that generators of clients need: every schema has a name.
 
-A struct is named by its class, a type with a ``title`` by that. What only one game has is tied to the ``ruleset``
-that stands beside it, an event to its ``topic`` (:func:`~referee.value.tied`): what holds such fields comes as one
-schema for each, told apart by that field. Descriptions of fields are the docstrings that stand below them. Defaults
-are told there, too: of a ``default`` some generators make a field that must be given, others one that is always sent.
+A struct is named by its class, a type with a ``title`` by its title. A field that differs from game to game is tied
+to the field ``ruleset`` of the same struct, an event to its ``topic`` (:func:`~referee.value.tied`). A struct with
+such fields has one schema for each value, with that field as discriminator. Descriptions of fields are the docstrings
+below them. They name the defaults as well: a ``default`` is a required field for some generators, and for others a
+field that is always sent.
 
-What is sent takes no other fields than these. In what is answered more may come (``openapi/guides/promise.md``), so
-an act that is told has a schema beside that of the act as it is sent: ``PlayShown`` beside ``Play``.
+A request may have only the fields of its schema. An answer may get more (``openapi/guides/promise.md``). So an act in
+an answer has a schema of its own: ``PlayShown`` beside ``Play``.
 """
 
 import ast
@@ -35,29 +36,29 @@ from referee.store.match import Match
 from referee.value import Value
 
 Plain = dict[str, Any]
-"""A part of the description as it will be written."""
+"""A part of the OpenAPI description."""
 
 NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
 INT32 = 2**31
 _VALUES = {"const", "default", "enum", "example", "examples"}
-"""What stands in a schema and is none."""
+"""Keys of a schema whose values are not schemas."""
 
 BOTH = frozenset({SieAccounts})
-"""Besides acts, what is sent in an act and told as well."""
+"""Types other than acts that are both sent in an act and shown in answers."""
 SENT = {acts.__name__, requests.__name__}
-"""Modules in which all is sent."""
+"""Modules whose types are all sent by clients."""
 
 Struct = StructType | TypedDictType
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """What fields mean where nothing stands below them in the source."""
+    """Descriptions of fields that have no docstring in the source."""
 
     words: dict[str, str]
-    """Those that mean the same everywhere."""
+    """Descriptions that hold for every type."""
     of: dict[str, dict[str, str]]
-    """By type, those that mean something of their own there."""
+    """Descriptions that hold only for one type, by type."""
 
 
 WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)
@@ -67,31 +68,31 @@ _owners: dict[str, Any] = {}
 
 
 class Scope(NamedTuple):
-    """What is known where a schema is written."""
+    """The context in which a schema is written."""
 
     ruleset: str | None = None
     topic: str | None = None
     resolved: bool = False
-    """Options as a match keeps them: all of them are there."""
+    """True for the options of a match, with all defaults filled in."""
     sent: bool = False
-    """By a client: what it has besides is refused."""
+    """True for a type that a client sends: fields that the schema does not have are refused."""
 
 
 def schema_of(kind: Any, *, sent: bool = False) -> Plain:
-    """The schema of a type: where it has a name, a reference to it. ``sent``: of what a client sends."""
+    """Return the schema of a type, or a reference to it if it has a name. ``sent``: whether a client sends it."""
     info, scope = types.type_info(kind), Scope(sent=sent)
     if isinstance(info, StructType) and info.tag is not None:
-        return _struct(info, scope, alone=True)  # by itself it is read without its tag
+        return _struct(info, scope, alone=True)  # alone it is read without its tag
     return _schema(info, scope)
 
 
 def named_schemas() -> dict[str, Plain]:
-    """All schemas that have been referred to, by name."""
+    """Return all schemas that have been referred to, by name."""
     return dict(_named)
 
 
 def plain_text(text: str) -> str:
-    """A docstring for readers of the schema: without its lines, double backticks and roles."""
+    """Return a docstring without line breaks, double backticks and roles."""
     return re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(text.split()).replace("``", "`"))
 
 
@@ -116,6 +117,22 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return _union(info, scope)
         case types.AnyType() | types.RawType():
             return {}
+        case types.LiteralType():
+            return _enumeration(info.values)
+        case types.VarTupleType() | types.ListType():
+            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
+            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
+        case types.TupleType():
+            count = len(info.item_types)
+            return {"type": "array", "items": _item_schema(info, scope), "minItems": count, "maxItems": count}
+        case types.DictType():
+            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
+    return _scalar(info)
+
+
+def _scalar(info: types.Type) -> Plain:
+    """Return the schema of a type without parts. Raises ``TypeError`` for any other type."""
+    match info:
         case types.NoneType():
             return NULL
         case types.BoolType():
@@ -133,16 +150,6 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return {"type": "string", "format": "date", "maxLength": len("2026-01-02")}
         case types.UUIDType():
             return {"type": "string", "format": "uuid", "maxLength": 36}
-        case types.LiteralType():
-            return _enumeration(info.values)
-        case types.VarTupleType() | types.ListType():
-            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
-            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
-        case types.TupleType():
-            count = len(info.item_types)
-            return {"type": "array", "items": _anywhere(info, scope), "minItems": count, "maxItems": count}
-        case types.DictType():
-            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
     raise TypeError(f"no schema for {info}")
 
 
@@ -152,7 +159,7 @@ def _limits(info: Any, low: str, high: str, least: str, most: str) -> Plain:
 
 
 def with_formats(schema: Any) -> Any:
-    """The same, each whole number with its width: what lies within its limits fits in it."""
+    """Return the schema with the width of each integer, by its limits, as ``format``."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -172,20 +179,20 @@ def _enumeration(values: tuple[Any, ...]) -> Plain:
 
 
 def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:
-    told = dict(info.extra_json_schema or {})
-    if "x-tied" in told:
+    extra = dict(info.extra_json_schema or {})
+    if "x-tied" in extra:
         return _tied(info, scope)
-    if (values := told.pop("x-values", None)) is not None:
-        told["enum"] = sorted(getattr(TEXTS, values))
-    if "description" in told:
-        told["description"] = plain_text(told["description"])
-    schema = {**_schema(info.type, scope), **told}
+    if (values := extra.pop("x-values", None)) is not None:
+        extra["enum"] = sorted(getattr(TEXTS, values))
+    if "description" in extra:
+        extra["description"] = plain_text(extra["description"])
+    schema = {**_schema(info.type, scope), **extra}
     name = schema.pop("title", None)
     return schema if name is None else _refer(name, schema, lambda: schema)
 
 
-def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
-    """What may stand at any place of a tuple: what stands where, few generators know, and some get it wrong."""
+def _item_schema(info: types.TupleType, scope: Scope) -> Plain:
+    """Return one schema for all items of a tuple: few generators support a schema for each place."""
     by_type: dict[str, list[Plain]] = {}
     for item in info.item_types:
         schema = _schema(item, scope)
@@ -196,10 +203,10 @@ def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
 
 
 def _widest(schemas: list[Plain]) -> Plain:
-    """The limits within which all of these lie."""
-    told = [_resolved(one) for one in schemas]
-    least = {"minimum": min(one["minimum"] for one in told)} if all("minimum" in one for one in told) else {}
-    most = {"maximum": max(one["maximum"] for one in told)} if all("maximum" in one for one in told) else {}
+    """Return the limits that include those of all these schemas."""
+    resolved = [_resolved(one) for one in schemas]
+    least = {"minimum": min(one["minimum"] for one in resolved)} if all("minimum" in one for one in resolved) else {}
+    most = {"maximum": max(one["maximum"] for one in resolved)} if all("maximum" in one for one in resolved) else {}
     return least | most
 
 
@@ -213,8 +220,8 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     numbers = [member for member in members if isinstance(member, types.IntType | types.FloatType)]
     if len(members) > 1 and len(structs) == len(members):
         field = structs[0].tag_field
-        assert field is not None, "msgspec tells structs apart by their tags"
-        schema = _told_apart(field, {str(one.tag): _struct(one, scope) for one in structs})
+        assert field is not None, "structs in a union have tags"
+        schema = _one_of(field, {str(one.tag): _struct(one, scope) for one in structs})
     elif len(members) > 1 and len(numbers) == len(members):
         schema = {"type": "number"}
     elif len(members) > 1:
@@ -236,7 +243,7 @@ def _or_null(schema: Plain) -> Plain:
     return {"anyOf": [schema, NULL]}
 
 
-def _told_apart(field: str, members: Mapping[str, Plain]) -> Plain:
+def _one_of(field: str, members: Mapping[str, Plain]) -> Plain:
     mapping = {value: member["$ref"] for value, member in members.items()}
     return {"oneOf": list(members.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 
@@ -245,19 +252,18 @@ def _told_apart(field: str, members: Mapping[str, Plain]) -> Plain:
 
 
 def camel(key: str) -> str:
-    """The key of a ruleset as it begins the name of a schema."""
+    """Return the key of a ruleset as the beginning of a schema's name."""
     return "".join(part.title() for part in key.split("-"))
 
 
 def phases_of(rules: Ruleset) -> tuple[str, ...]:
-    """The names of the phases of a game."""
     kinds = (get_origin(phase) or phase for phase in get_args(rules.state))
     return tuple(str(kind.__struct_config__.tag) for kind in kinds)
 
 
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """By the field that tells them apart and its value: the types of the tied fields."""
+    """Return the types of the tied fields, by the field that they are tied to and its value."""
     return {
         "ruleset": {
             key: {
@@ -289,7 +295,7 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
     here = getattr(scope, by)
 
     def tied(kind: Any) -> Plain:
-        """Of another type, or only within other limits."""
+        """Return the schema of the type, or of the same type within different limits."""
         if isinstance(kind, dict):
             return {**_schema(info.type, scope), **extra, **kind}
         return _schema(types.type_info(kind), scope)
@@ -301,8 +307,11 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
 
 
 def _any_of(structs: list[Plain]) -> Plain:
-    """Where nothing says which of them it is: an object with the fields of all, which may be left out. Told as one of
-    several, it would have to fit one of them only, and nothing could come to any without making it another."""
+    """Return one object with the fields of all these structs, none of them required.
+
+    It is for values without a field that says which struct it is. As ``oneOf`` a value would have to fit exactly one
+    struct, and no field could ever be added.
+    """
     fields: dict[str, list[Plain]] = {}
     for struct in structs:
         for name, schema in struct["properties"].items():
@@ -311,12 +320,12 @@ def _any_of(structs: list[Plain]) -> Plain:
         name: schemas[0] if all(one == schemas[0] for one in schemas) else {"description": schemas[0]["description"]}
         for name, schemas in fields.items()
     }
-    about = "What is told in one game or another: which fields there are depends on the game."
+    about = "Fields that differ from game to game."
     return {"type": "object", "description": about, "properties": properties}
 
 
 def _inside(info: types.Type) -> Iterator[types.Type]:
-    """A type and what it is made of, down to structs."""
+    """Yield a type and the types in it, down to structs."""
     yield info
     for name in ("type", "item_type", "value_type"):
         if (inner := getattr(info, name, None)) is not None:
@@ -328,12 +337,12 @@ def _inside(info: types.Type) -> Iterator[types.Type]:
 
 @cache
 def _open_ties(cls: type) -> frozenset[str]:
-    """The fields that a struct's own fields are tied to, as far as they are not its own."""
+    """Return the fields that a struct's fields are tied to and that the struct does not have."""
     return _ties_of(cls) - {field.name for field in _info(cls).fields}
 
 
 def _tied_by(cls: type, by: str) -> set[str]:
-    """What of a struct's own fields is tied to this one."""
+    """Return the names of the ties from a struct's fields to this field."""
     extras = (
         inner.extra_json_schema or {}
         for field in _info(cls).fields
@@ -372,22 +381,24 @@ def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         return _variant(info, scope, alone=alone)
     tied = _tied_by(cls, by)
     variants = {
-        value: _variant(info, _knowing(scope, by, value), about=f"`{_called(cls)}` where `{by}` is `{value}`.")
+        value: _variant(info, _with_value(scope, by, value), about=f"`{_called(cls)}` if `{by}` is `{value}`.")
         for value, kinds in _ties()[by].items()
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _refer(_called(cls), cls, lambda: {"description": about, **_told_apart(by, variants)})
+    return _refer(_called(cls), cls, lambda: {"description": about, **_one_of(by, variants)})
 
 
-def _knowing(scope: Scope, by: str, value: str) -> Scope:
+def _with_value(scope: Scope, by: str, value: str) -> Scope:
     return scope._replace(ruleset=value) if by == "ruleset" else scope._replace(topic=value)
 
 
 def _variant(info: Struct, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
     cls, ties = info.cls, _ties_of(info.cls)
     known = {by: value for by, value in scope._asdict().items() if by in ties}
-    scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _takes_no_more(cls))
+    scope = Scope(
+        **known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _refuses_unknown_fields(cls)
+    )
     about = about or plain_text(cls.__doc__ or "")
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, about, alone=alone))
 
@@ -396,14 +407,14 @@ def _has_defaults(cls: type) -> bool:
     return any(map(_has_default, _info(cls).fields))
 
 
-def _takes_no_more(cls: type) -> bool:
-    """Whether it is read, and what it has besides is refused."""
+def _refuses_unknown_fields(cls: type) -> bool:
+    """Return whether unknown fields are refused when the class is read."""
     config = getattr(cls, "__struct_config__", None)
     return config is not None and bool(config.forbid_unknown_fields)
 
 
-def _is_asked(cls: type) -> bool:
-    """Whether it is an act or a part of one: what is sent, and is told as well where it may be done or was asked."""
+def _is_act_or_part(cls: type) -> bool:
+    """Return whether it is an act or a part of one: clients send it, and answers show it."""
     info = _info(cls)
     return isinstance(info, StructType) and (info.tag_field == "act" or cls.__module__ in SENT or cls in BOTH)
 
@@ -413,7 +424,7 @@ def _has_default(field: Field) -> bool:
 
 
 def _called(cls: type) -> str:
-    """The name of a struct: what it says itself, else that of its class."""
+    """Return the name of a struct: its ``SCHEMA``, else the name of its class."""
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
@@ -422,12 +433,12 @@ def _name(cls: type, scope: Scope) -> str:
         (fact,) = _ties()["topic"][scope.topic].values()
         return f"{fact.__name__}{cls.__name__.removeprefix('Event')}"
     ruleset = scope.ruleset
-    if cls.__module__.startswith("referee.games."):  # all of them call theirs Options, More and Detail
+    if cls.__module__.startswith("referee.games."):  # every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
     name = _called(cls) if ruleset is None else camel(ruleset) + _called(cls)
     if scope.resolved:
         return f"{name}Resolved"
-    return f"{name}Shown" if _is_asked(cls) and not scope.sent else name
+    return f"{name}Shown" if _is_act_or_part(cls) and not scope.sent else name
 
 
 def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Plain:
@@ -436,22 +447,22 @@ def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Pla
     left_out = config is None or scope.sent or config.omit_defaults
     properties, required = {}, []
     if isinstance(info, StructType) and info.tag_field is not None:
-        tag = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
+        tag = "The name of the act; here it may be left out." if alone else "The name of the act: the discriminator."
         tag = tag if info.tag_field == "act" else WORDS.words[info.tag_field]
         properties[info.tag_field] = {"type": "string", "const": info.tag, "description": tag}
         required = [] if alone else [info.tag_field]
     for field in info.fields:
         name = field.encode_name
         here = getattr(scope, name, None)
-        told = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
-        said = docs.get(name) or told.get("description") or WORDS.words.get(name)
+        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
+        description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or (_has_default(field) and (scope.resolved or not left_out)):
             required.append(name)
         elif field.default not in (NODEFAULT, None, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
-            said = f"{said or ''} Default: `{word}`.".lstrip()
-        properties[name] = {**told, **({"description": said} if said else {})}
+            description = f"{description or ''} Default: `{word}`.".lstrip()
+        properties[name] = {**schema, **({"description": description} if description else {})}
     return {
         "type": "object",
         "description": about,
@@ -461,12 +472,12 @@ def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Pla
     }
 
 
-# What the source says of fields
+# Descriptions of fields
 
 
 @cache
 def field_docs(cls: type) -> dict[str, str]:
-    """What is said of the fields of a class and of those that it is made from."""
+    """Return the descriptions of the fields of a class and of its bases, by name."""
     node, names = _classes_in(cls.__module__)[cls.__name__], vars(import_module(cls.__module__))
     docs: dict[str, str] = {}
     for base in node.bases:
@@ -485,5 +496,5 @@ def _classes_in(module: str) -> dict[str, ast.ClassDef]:
 def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for field, text in zip(node.body, node.body[1:], strict=False):
         match field, text:
-            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(said))):
-                yield name, plain_text(said)
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(description))):
+                yield name, plain_text(description)

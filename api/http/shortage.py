@@ -7,5 +7,4 @@ LACKING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS))
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether the machine lacked what a call needed."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in LACKING)

@@ -1,13 +1,11 @@
-"""Threads for what may touch the database or takes long to make, so that the event loop never waits for it.
+"""Threads for calls that use the database or take long, so that the event loop never waits for them.
 
-There are few of them, and few calls may wait for one. When all places are taken a call is refused at once, for the
-client can come back, but nobody can take back what a queue without end has promised. Each kind of call has its own
-threads, so that long answers do not keep short ones waiting, nor both of them the streams that are under way and the
-probes.
+Small pools with bounded queues. When a queue is full the call fails at once and the client can retry. Each kind of
+call has its own pool: long answers do not delay short ones, and neither delays streams or probes.
 
 Each call is for a holder: a club, or an address that showed no key of a club. A free thread takes a call of the
-holder that has the fewest threads. When all places are taken, a call takes the place of the newest call of the holder
-that has the most, if that is fairer. So while others wait no holder has more than half of the threads or places.
+holder that has the fewest threads. When all places are taken, a call replaces the newest call of the holder that has
+the most, if that is fairer. So while other holders wait, no holder has more than half of the threads or places.
 """
 
 import asyncio
@@ -35,30 +33,28 @@ def answering_for(holder: str) -> None:
 
 
 class _Call:
-    """A call that waits, and what comes of it."""
-
     def __init__(self, holder: str, work: Callable[[], Any]) -> None:
         self.holder, self.work = holder, work
         self.future: Future[Any] = Future()
 
 
 class Threads:
-    """So many threads, and so many calls that may wait for one of them."""
+    """A pool of threads, with a bounded number of waiting calls."""
 
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
         """``gives_way``: while a call runs, other threads soon get the interpreter when they need it."""
         self._within = giving_way if gives_way else nullcontext
         self.places = threads + waiting
-        """How many calls may run or wait."""
+        """The number of calls that may run or wait."""
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = Lock()
         self._waiting: dict[str, dict[_Call, None]] = {}
         """Calls by holder, in the order in which they came. The holder that was served last comes last."""
         self._running: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
-        """How many calls of each holder run or wait."""
+        """The number of running or waiting calls of each holder."""
         self._taken = 0
-        """How many of all run or wait."""
+        """The number of all running or waiting calls."""
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what the call returns.
@@ -86,7 +82,7 @@ class Threads:
             self._held[call.holder] += 1
             self._taken += 1
         if refused is not None:
-            with suppress(InvalidStateError):  # nobody awaits it any more
+            with suppress(InvalidStateError):  # the request has ended
                 refused.future.set_exception(Busy())
 
     def _make_room(self, holder: str) -> _Call:
@@ -115,7 +111,7 @@ class Threads:
         self._let_go(call)
 
     def _run_next(self) -> None:
-        """Run the call whose turn it is, if one waits. On one of the threads."""
+        """Run the next waiting call, if there is one, on the current thread."""
         with self._lock:
             if (call := self._next()) is None:
                 return
@@ -124,7 +120,7 @@ class Threads:
             try:
                 with self._within():
                     result = call.work()
-            except BaseException as raised:  # whatever it is, the caller gets it
+            except BaseException as raised:  # the caller gets any error
                 error = raised
         with self._lock:
             _count_down(self._running, call.holder)
@@ -153,7 +149,6 @@ class Threads:
         return call
 
     def _let_go(self, call: _Call) -> None:
-        """Give up its place."""
         _count_down(self._held, call.holder)
         self._taken -= 1
 
@@ -164,13 +159,13 @@ def _count_down(counts: Counter[str], holder: str) -> None:
         del counts[holder]
 
 
-# All of them together, the desk, the follower and who writes attempts find a connection each: the store opens 13 at
-# most, the books 15.
+# Each of these threads, the desk, the follower and the writer of attempts needs a connection: the store opens at most
+# 13, the projections 15.
 in_thread = Threads("reader", 5, waiting=64)
-"""For what is read in a moment."""
+"""Threads for short reads."""
 in_long_thread = Threads("long-reader", 2, waiting=32, gives_way=True)
-"""For answers that take the processor for long: more at a time would be no sooner done."""
+"""Threads for answers that need the processor for long: more threads would not be faster."""
 in_stream_thread = Threads("streamer", 2, waiting=10_000)
-"""For the next piece of what is being sent, of which each connection awaits one: it is not broken off."""
+"""Threads for the next piece of a stream. Each connection awaits one, so streams are not cut off."""
 in_probe_thread = Threads("prober", 1, waiting=8)
-"""For probes, which no reader holds up."""
+"""Threads for health probes, which no other call delays."""

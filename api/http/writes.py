@@ -1,4 +1,4 @@
-"""The headers of a call that writes: Idempotency-Key makes a repeat safe, If-Match holds only for one version."""
+"""Headers of calls that write: Idempotency-Key makes a repeat safe, If-Match requires a version."""
 
 import re
 from datetime import datetime, timedelta
@@ -9,11 +9,11 @@ from referee.store.clock import utc_now
 from referee.store.command import Outcome
 
 _KEY = re.compile(r"[!-}][!-~]{0,127}")
-"""1 to 128 visible ASCII characters, the first no tilde: such keys are the referee's own."""
+"""1 to 128 visible ASCII characters. The first is no tilde, with which the referee's own keys begin."""
 
 
 def key_of(request: Req) -> str | None:
-    """The Idempotency-Key of the request, if it has one; 400 if it is not well-formed."""
+    """Return the Idempotency-Key, ``None`` without the header. Raises Problem (400 bad_idempotency_key)."""
     key = header(request, b"idempotency-key")
     if key is not None and _KEY.fullmatch(key) is None:
         raise Problem("bad_idempotency_key")
@@ -21,34 +21,37 @@ def key_of(request: Req) -> str | None:
 
 
 OPENING_KEY_MIN = 16
-"""Characters of a key that opens a match, founds a club or makes a key: whoever knows it can have what is secret."""
+"""Characters of the shortest Idempotency-Key for an answer with secrets: a caller who knows the key can get them."""
 
 
 def opening_key_of(request: Req) -> str | None:
-    """The Idempotency-Key of a request that is answered with secrets, if it has one; 400 if it could be guessed."""
+    """Return the Idempotency-Key of a request that is answered with secrets, ``None`` without the header.
+
+    Raises Problem (400 bad_idempotency_key or short_opening_key).
+    """
     key = key_of(request)
     must_be_long(key)
     return key
 
 
 def must_be_long(key: str | None) -> None:
-    """Raise 400 for an Idempotency-Key that could be guessed, on a request that is answered with secrets."""
+    """Raise Problem (400 short_opening_key) for an Idempotency-Key that could be guessed."""
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
 
 
 REPEATED_FOR = timedelta(hours=24)
-"""So long a key that opened a match, or founded a club, is answered with what that gave."""
+"""The time in which an Idempotency-Key that opened a match or founded a club gets that answer again."""
 
 
 def must_be_recent(at: datetime) -> None:
-    """422 for a repeat of what was opened with a key too long ago."""
+    """Raise Problem (422 opening_key_expired) if the first request with an Idempotency-Key is too old to repeat."""
     if utc_now() - at > REPEATED_FOR:
         raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
 
 
 def expected_by(request: Req) -> int | None:
-    """The version that If-Match names, if the request has it; 400 if it names none."""
+    """Return the version in If-Match, ``None`` without the header. Raises Problem (400 bad_if_match)."""
     tag = header(request, b"if-match")
     if tag is None:
         return None
@@ -59,5 +62,5 @@ def expected_by(request: Req) -> int | None:
 
 
 def replayed(outcome: Outcome) -> dict[str, str]:
-    """The header that says that the act had been done before."""
+    """Return the header of an answer to a repeated act, empty for a new act."""
     return {"Idempotency-Replayed": "true"} if outcome.repeated else {}

@@ -12,8 +12,8 @@ from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import tag_of
 from api.http.params import MatchId, MinVersion
-from api.http.problems import STORE_FAILURES, Document, told_of
-from api.http.query import must_be_told
+from api.http.problems import STORE_FAILURES, Document, encoded_problem
+from api.http.query import refuse_null
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import replayed
 from api.matches.schemas import ActSent, ActShown, EventSeen, event_seen
@@ -108,7 +108,7 @@ async def list_legal_acts(
     """What a seat may do now."""
     access = request.service.access
     request.must_show()
-    must_be_told(request, seat=(seat, SeatSent))
+    refuse_null(request, seat=(seat, SeatSent))
     match, caller = await access.sees(request, match_id, min_version)
     whose: Viewer = caller.viewer if seat is None else seat
     caller.must_know_acts(match, whose)
@@ -211,7 +211,7 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
         except (*AGAINST, *AMISS) as error:
             if not outcomes and isinstance(error, AMISS):
                 raise
-            refused = {"index": index, "problem": told_of(request, error)}
+            refused = {"index": index, "problem": encoded_problem(request, error)}
             break
     done = [done_of(outcome, caller) for outcome in outcomes]
     again = sum(outcome.repeated for outcome in outcomes)

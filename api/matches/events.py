@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
 from api.http.describe import Text, described, in_header
-from api.http.headers import header, held, packed_tag, prefers, tag_of, takes_gzip
+from api.http.headers import header, matching_etag, packed_tag, prefers, tag_of, takes_gzip
 from api.http.long_answers import long_reply
 from api.http.packing import PACK_FROM, Packer
 from api.http.pages import next_link
@@ -143,7 +143,7 @@ async def list_events(
     tag, headers = tag_of(match.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(match, after, limit) if "limit" in request.query_params or not lined else None
     headers |= next_link(request, following, by="after", limit=limit)
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     if lined:
         return await _lined(request, match, caller, after, following or match.version, tag, headers)

@@ -17,7 +17,7 @@ from api.http.member_texts import NO_TEXTS
 from api.http.pages import must_be_cursor, page_reply
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.query import must_be_ruleset, must_be_told
+from api.http.query import must_be_ruleset, refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -144,7 +144,7 @@ async def list_matches(
 ) -> Reply:
     """All matches."""
     sight = await request.service.access.listing(request)
-    must_be_told(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
+    refuse_null(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

@@ -3,7 +3,7 @@
 from litestar import get
 
 from api.http.describe import described
-from api.http.headers import held
+from api.http.headers import matching_etag
 from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import Reply, short
 from api.matches.schemas import MatchSeen, seen_fields, tag_now
@@ -29,7 +29,7 @@ async def get_match(request: ApiCall, match_id: MatchId, min_version: MinVersion
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     match, caller = await wait_for_news(
-        request, match, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
+        request, match, caller, wait, lambda now: matching_etag(request, tag_now(now), caller.texts) is not None
     )
     viewer = caller.sees_as(match.version <= match.public_to)
     return short(request, tag_now(match), lambda: seen_fields(match, viewer), caller.texts)

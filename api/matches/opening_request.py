@@ -11,7 +11,7 @@ from msgspec import Meta, structs
 from api.http.faults import FAULTS_MAX, faults_in, type_of, under
 from api.http.problems import Problem
 from api.http.ruleset_schemas import options_schema
-from api.http.strict import told_apart
+from api.http.strict import must_be_distinct
 from api.matches.schemas import RulesetSeen
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
@@ -208,7 +208,7 @@ def opened_by(
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
     members = members_of(body, club)
     players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
-    told_apart(players)
+    must_be_distinct(players)
     if body.first_dealer is not None and not 0 <= body.first_dealer < count:
         raise Problem("no_such_first_dealer", last=count - 1)
     tally = body.dealing == "tally"
@@ -238,7 +238,7 @@ def opened_by(
         need = need_of(club, rules, body.dealing, points, pot)
     terms = terms_of(body)
     if terms is not None:
-        told_apart((one.name for one in terms.officials), officials=True)
+        must_be_distinct((one.name for one in terms.officials), officials=True)
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.http.describe import described
-from api.http.headers import held
+from api.http.headers import matching_etag
 from api.http.long_answers import long_reply
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
@@ -78,7 +78,7 @@ async def replay_match(
     if not 1 <= at <= match.version:
         raise Problem("no_such_event", first=1, last=match.version)
     tag = tag_now(match)
-    if has := held(request, tag, caller.texts):
+    if has := matching_etag(request, tag, caller.texts):
         return not_modified(has)
     body = await in_long_thread(service.desk.run_on_history, at, read_replay, match, at, caller.without_texts)
     return await long_reply(request, body, tag, caller.texts)

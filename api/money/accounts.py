@@ -12,7 +12,7 @@ from api.http.describe import KEY, described
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import must_be_told
+from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
 from api.runtime.call import ApiCall
@@ -77,7 +77,7 @@ async def list_accounts(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The accounts of a club."""
-    must_be_told(request, at=(at, EntrySent), evening=(evening, EveningSent))
+    refuse_null(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, held, tag_by
+from api.http.headers import chosen, matching_etag, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
@@ -86,6 +86,6 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     else:
         body = encode(found)
     tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
+    if has := matching_etag(request, tag, NO_TEXTS):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)

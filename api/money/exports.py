@@ -11,12 +11,12 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import held, tag_by
+from api.http.headers import matching_etag, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.query import must_be_told
+from api.http.query import refuse_null
 from api.http.replies import PRIVATE, Reply, not_modified
 from api.http.threads import in_long_thread
 from api.money.ledger_access import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
@@ -108,7 +108,7 @@ async def export_books(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The books as a file."""
-    must_be_told(request, **{"from": (first, date), "to": (last, date)})
+    refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
@@ -152,6 +152,6 @@ async def export_books(
     name = f"{journal.first}--{journal.last}{export.suffix}"
     headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
     tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
+    if has := matching_etag(request, tag, NO_TEXTS):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=export.media_type)

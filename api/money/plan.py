@@ -8,7 +8,7 @@ from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import held, tag_by
+from api.http.headers import matching_etag, tag_by
 from api.http.long_answers import long_reply, marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -193,7 +193,7 @@ async def get_payment_code(
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
     body = (await in_long_thread(payable.svg, payload, title)).encode()
     tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
+    if has := matching_etag(request, tag, NO_TEXTS):
         return not_modified(has)
     return await long_reply(request, body, tag, NO_TEXTS, media_type=SVG)
 

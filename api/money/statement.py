@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, held, tag_by
+from api.http.headers import chosen, matching_etag, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import next_link
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.query import must_be_told
+from api.http.query import refuse_null
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
 from api.money import statements
 from api.money.ledger_access import (
@@ -85,7 +85,7 @@ async def get_statement(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """A statement of account."""
-    must_be_told(request, **{"from": (first, date), "to": (last, date)})
+    refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
@@ -129,7 +129,7 @@ async def get_statement(
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next, by="after")
     tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
+    if has := matching_etag(request, tag, NO_TEXTS):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
 

@@ -4,7 +4,7 @@ import asyncio
 
 from api.access.attempts import Tried
 from api.access.caller import Caller
-from api.http.notes import Told
+from api.http.notes import AnsweredProblem
 from api.runtime.metrics import Metrics
 from api.runtime.wakeups import set_within
 from referee.store.attempts import HELD_BACK, OFFICIALS_VIEW, Attempt, Attempts
@@ -25,7 +25,7 @@ class RefusedAttempts:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
         self.rows = attempts.rows
 
-    def record(self, tried: Tried, told: Told) -> None:
+    def record(self, tried: Tried, told: AnsweredProblem) -> None:
         """Record that the holder of a token was refused (J12), after the answer is sent. On the loop.
 
         The attempt is dropped if its match is not cached, or if the clock shows no time for it.

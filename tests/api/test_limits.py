@@ -79,7 +79,7 @@ class TestHeaders:
         assert answer.status_code == 429
         problem = answer.json()
         assert problem["type"] == "/problems/slow-down"
-        assert problem["title"] == "Ta det lugnare"
+        assert problem["title"] == "För många förfrågningar"
         assert problem["facts"] == {"policy": "act", "per_minute": 6}
         assert 1 <= int(answer.headers["Retry-After"]) <= 10
         assert answer.headers["RateLimit"].startswith('"act";r=0;t=')

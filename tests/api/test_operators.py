@@ -67,7 +67,7 @@ class TestHealth:
             assert table.send("deal", 0, hands=HANDS).status_code == 503
             unready(
                 own_client,
-                r"The store took nothing \d+ seconds ago: (no space left on device|malformed JSON)\.",
+                r"The store refused a write \d+ seconds ago: (no space left on device|malformed JSON)\.",
                 r"Lagret tog inte emot något för \d+ sekunder sedan: (no space left on device|malformed JSON)\.",
                 "store_refuses",
             )
@@ -81,13 +81,14 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
+        error = "(Operational|Programming)Error"
         with without(store_url, service_of(own_client).books.protocols.sheets.name):
             Table(own_client)
             eventually(own_client, 503)
             unready(
                 own_client,
-                r"protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\.",
-                r"protocols har misslyckats efter position 0 i \d+ sekunder: (Operational|Programming)Error\.",
+                rf"The projection protocols has failed after position 0 for \d+ seconds: {error}\.",
+                rf"Projektionen protocols har misslyckats efter position 0 i \d+ sekunder: {error}\.",
                 "book_failed",
             )
         eventually(own_client, 200)
@@ -105,8 +106,8 @@ class TestHealth:
             en, sv = (
                 "; ".join(said.format(name) for name in sorted(books.standing_still())) + r"\."
                 for said in (
-                    r"{} has waited after position \d+ for \d+ seconds: the database does not answer",
-                    r"{} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
+                    r"The projection {} has waited after position \d+ for \d+ seconds: the database does not answer",
+                    r"Projektionen {} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
                 )
             )
             unready(own_client, en, sv, *["book_unanswered"] * len(books.standing_still()))
@@ -123,12 +124,12 @@ class TestHealth:
                 "; ".join([idle, *(said.format(name) for name in names)]) + r"\."
                 for idle, said in (
                     (
-                        "The desk does not decide",
-                        r"{} has stood still after position 0 for \d+ seconds: its follower has ended",
+                        "The desk is not running",
+                        r"The projection {} has not moved from position 0 for \d+ seconds: its follower has ended",
                     ),
                     (
-                        "Sekretariatet avgör inget",
-                        r"{} har stått still efter position 0 i \d+ sekunder: dess följare har slutat",
+                        "Sekretariatet är inte igång",
+                        r"Projektionen {} har stått still efter position 0 i \d+ sekunder: dess följare har slutat",
                     ),
                 )
             )

@@ -14,7 +14,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.access.tokens import TOLD_MAX, TOLD_SECONDS, RefusedTokens
+from api.access.tokens import LOGGED_MAX, LOGGED_SECONDS, RefusedTokens
 from api.http.headers import NAMES_MAX, language_of, prefers
 from api.http.problems import REASONS, TEXTS
 from referee.games import RULESETS
@@ -76,8 +76,8 @@ class TestWho:
         refused = RefusedTokens()
         began = time.monotonic()
         for number in range(1000):
-            refused.tell(f"2001:db8::{number:x}")
-        assert len(caplog.records) <= TOLD_MAX * (1 + (time.monotonic() - began) / TOLD_SECONDS)
+            refused.log_refused(f"2001:db8::{number:x}")
+        assert len(caplog.records) <= LOGGED_MAX * (1 + (time.monotonic() - began) / LOGGED_SECONDS)
 
     def test_another_seat(self, dealt: Table) -> None:
         document = problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 2), 403, "not-your-seat")
