@@ -1,4 +1,4 @@
-"""How a match is opened: what must hold for every game is checked here, the rest by the ruleset itself."""
+"""The request that opens a match: its schema, the checks that hold for every game, and the first event."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -35,33 +35,33 @@ from referee.ruleset import Ruleset
 from referee.value import Value, tied
 
 POINTS_MAX = 1_000_000
-"""More than any match comes to, and small enough to be added up anywhere."""
+"""Points: more than any match reaches, and few enough to be summed exactly in any client."""
 
 OFFICIAL = "official"
-"""What an official goes by who was given no name."""
+"""The name of an official if the request gives none."""
 
 ENTROPY_SECONDS = 30
-"""So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
+"""Seconds a deal waits by default for the seats' contributions to the shuffle: enough for programs and people."""
 
 
 class Player(Value, forbid_unknown_fields=True):
-    """Somebody who plays: in a club's match a member of it, else a name."""
+    """A player: in a club's match one of its members, else a name."""
 
     name: Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=wire_types.NAME)] | None = None
-    """It stays on record for ever. Left out: a member."""
+    """The name of the player, which is stored permanently; left out for a member."""
     member: MemberSent | None = None
-    """The number of a member of the club; left out: it is no club's match."""
+    """The number of a member of the club; left out in a match without a club."""
 
 
 class StakesSet(Value, forbid_unknown_fields=True):
-    """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
+    """The value of a point: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
     currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
 class Opening(Value, forbid_unknown_fields=True):
-    """Where a match begun on paper stands. ``pot`` only in games that have one."""
+    """The points of a match begun on paper. ``pot`` is only for games that have one."""
 
     points: wire_types.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
@@ -71,68 +71,67 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
-    """By which rulings name whoever gave them. It stays on record for ever; in a club's match it is kept as what is
-    written there."""
+    """The name of the official, which their rulings show. It is stored permanently; in a club's match it can be
+    erased."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256 of a token that the official has for several matches, in hex (`POST /v1/official-tokens`). No match
-    shows it. Null or left out: the match gives a token."""
+    """The SHA-256, in hex, of a token that the official has for several matches (`POST /v1/official-tokens`). No
+    match shows it. Null or left out: the match makes a token."""
 
 
 MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
 
 
 class AdjudicationSet(Value, forbid_unknown_fields=True):
-    """How a match is attended to. The first of the ``officials`` acts as ``official``, the second as ``official:2``;
-    all of them see everything."""
+    """The officials of a match, and their time limits. The first of the ``officials`` acts as ``official``, the
+    second as ``official:2``. All officials see everything."""
 
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
     )
-    """Who they are."""
     appeal_minutes: MinutesSent = 30
-    """So long a ruling may be appealed (J7); 0: not at all."""
+    """Minutes during which a ruling may be appealed (J7); 0: no appeal."""
     correction_minutes: MinutesSent = 30
-    """So long after the end of the match a score may be corrected (J8)."""
+    """Minutes after the end of the match during which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on while a case waits for its ruling (J5)."""
+    """Play continues (`play_on`) or waits (`hold`) while a case waits for its ruling (J5)."""
     take_back: bool = False
-    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused, or
-    only the tally is kept."""
+    """The last act may be taken back if all players agree (J11). Needs `enforcement: refuse` or `dealing: tally`."""
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
-    ``tally`` it must be named."""
+    """A match to open. Options left out have their defaults. A ``first_dealer`` left out is drawn by lot; with
+    ``tally`` it is required."""
 
     ruleset: RulesetSeen
     players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
-    """By seat, clockwise."""
+    """The players by seat, clockwise."""
     options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement | None = None
-    """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
+    """Left out: `refuse`, but with `tally` `penalise`, the only value possible there."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
-    one official does, in house dealing nobody."""
+    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide.
+    Left out: one official, but none if the server deals."""
     shuffle: Shuffling | None = None
-    """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
+    """`committed`: the shuffle of each deal can be checked when it is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
-    """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
+    """Seconds a deal waits for the seats' contributions (`entropy`), with `shuffle` only. Left out: 30."""
     club: UUID | None = None
-    """Whose match it is, by a key of the club with `open`; left out: nobody's."""
+    """The club that the match belongs to: needs a key of the club with `open`. Left out: none."""
     evening: EveningSent | None = None
-    """In a club's match: on which of its evenings."""
+    """The evening of the club on which the match is played. Required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
-    """At which table of that evening."""
+    """The number of the table on that evening."""
     visibility: Visibility | None = None
     """Left out: `club` in a club's match, else `public`."""
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """All options of a match, those not given with their defaults. 422 for what the ruleset does not know."""
+    """Return all options of a match, with defaults for those not given. Raises Problem (422) for an unknown option or
+    a bad value."""
     known = rules.options.__struct_fields__
     for name in given:
         if name not in known:
@@ -149,27 +148,27 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def house_rules(rules: Ruleset) -> list[str]:
-    """By what a table may say who pays, where the game's source does not."""
+    """Return the house rules about who pays that a game offers because its source has no such rule."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Who attends to a match that is opened so; in any case one official can end it."""
+    """Return the officials of a match. It has at least one, who can end it."""
     terms = terms_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def terms_of(body: OpenMatch) -> AdjudicationSet | None:
-    """How officials attend to a match that is opened so."""
+    """Return the terms of the officials, ``None`` if no official rules on cases."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
 
 
 def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
-    """The members who play, by seat; nobody where it is no club's match. Raises
-    :class:`~api.http.problems.Problem` or ``Refused``."""
+    """Return the members who play, by seat; none for a match without a club. Raises
+    :class:`~api.http.problems.Problem` or ``Refused`` if players and club do not fit."""
     if club is None:
         if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
             raise Problem("no_club_named", fields=given)
@@ -195,10 +194,11 @@ def opened_by(
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused``.
+    """Return the first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused`` if the request
+    does not fit the game or the club.
 
-    ``seats``, ``attending``: the hashes in this match of the tokens of seats and officials. ``club``: the club whose
-    match it is. ``dockets``: the sealed hashes of the officials' tokens (:mod:`referee.tokens`).
+    ``seats``, ``attending``: the hashes of the tokens of seats and officials, valid in this match only. ``dockets``:
+    the sealed hashes of the officials' tokens (:mod:`referee.tokens`).
     """
     rules = RULESETS.get(body.ruleset)
     if rules is None:
@@ -277,13 +277,13 @@ def opened_by(
 
 
 def officials_named(opened: MatchOpened) -> tuple[str, ...]:
-    """What people are called who attend to a match."""
+    """Return the names of the officials that the request gives."""
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 
 
 def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """A match before it is opened, with something in the place of what those are called who attend to it."""
+    """Return the first event with the names of officials replaced as ``names`` says."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened

@@ -1,4 +1,4 @@
-"""Opening a match, and the tokens that it gives."""
+"""The operation that opens a match and returns its tokens."""
 
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -34,29 +34,29 @@ from referee.value import Seat, Time, Value, Version, tied
 
 
 class SeatGiven(Value):
-    """A seat and the token of whoever plays for it."""
+    """A seat of a new match, and its token."""
 
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: in a club's match for money the member takes the seat by an invitation, or acts with a key of their
-    own."""
+    """The token of the seat. null: the match is a club's and for money, and the member takes the seat by an
+    invitation or acts with a key of their own."""
     member: wire_types.MemberNumber | None
-    """Which member of the club; null: it is no club's match."""
+    """The number of the player as a member of the club; null: the match has no club."""
 
 
 class OfficialGiven(Value):
-    """An official and the token that the match gives."""
+    """An official of a new match, and the token that the match makes for them."""
 
     actor: Actor
-    """As whom the events name whoever acts with it."""
+    """The actor that the events of this official name."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: the official has a token of his own."""
+    """The token of the official; null: they have a token for several matches."""
 
 
 class MatchMade(Value):
-    """A match just opened. The tokens are shown this once, and only hashes of them are stored."""
+    """A new match. The tokens are shown this once, and only hashes of them are stored."""
 
     id: UUID
     version: Version
@@ -68,21 +68,20 @@ class MatchMade(Value):
     shuffle: Shuffling | None
     """`committed`: the shuffle of each deal can be checked when it is over. null: it cannot."""
     entropy_seconds: wire_types.EntropySeconds
-    """So many seconds a deal waits for what the seats add to the shuffle."""
+    """Seconds a deal waits for the seats' contributions to the shuffle."""
     seats: wire_types.BySeat[SeatGiven]
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
-    """How officials attend to the match; null: nobody rules on what events cannot decide."""
+    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide."""
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
     """The officials in the order in which they were named; the first has `official_token`."""
     club: UUID | None
-    """Whose match it is; null: nobody's."""
+    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """On which of the club's evenings it is played."""
+    """The evening of the club on which the match is played."""
     table: wire_types.TableNumber | None
-    """At which table of that evening."""
+    """The number of the table on that evening."""
     visibility: Visibility
-    """Who may see it."""
     opened_at: Time
 
 
@@ -99,28 +98,28 @@ def _match_links() -> dict[str, Any]:
     "/matches",
     operation_id="open_match",
     summary="Open a match",
-    description="Opens a match. The answer holds a token for each seat and one for the official: they are shown this "
-    "once. Whoever holds a seat's token acts for the seat; the official may void a deal and sees everything.\n\n"
-    "`dealing`: the server deals (`house`), or cards lie on a real table (`table`); with `tally` nobody tells which, "
-    "only who took each trick (`trick`), or a whole deal as its score sheet has it (`result`), and any token of the "
-    "match writes for everybody. `enforcement`: what the rules "
-    "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
-    "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
-    "set, else tricks. `stakes` are for games whose source says who pays whom, and elsewhere need a house rule, the "
-    "option `money`; what a match comes to is at `…/settlement`. **A club's match for money gives no tokens of "
-    "seats**, and the books count it only when each member in it has agreed to the stakes: by redeeming the "
-    "invitation to the seat, or by the act `agree_stakes` with a key of their own. Of a club with a `stake_limit` "
-    "422 `stakes-above-limit` if one point, or what one player has at the start, already comes to more.\n\n"
-    "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
-    "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
-    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '
-    "(act `entropy`); when the deal is over the seed is shown, and anybody can compute the cards. "
+    description="Opens a match and returns its tokens: one for each seat and one for the official, shown this once. "
+    "A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game does not "
+    "allow the number of players, an option or one of the settings.\n\n"
+    "`dealing`: the server deals (`house`), or the players use real cards (`table`). With `tally` no cards are "
+    "entered, only the winner of each trick (`trick`) or a whole deal in the form of its score sheet (`result`), and "
+    "any token of the match acts for all seats. `enforcement`: an act against the rules is refused (`refuse`), or "
+    "counts until a player knocks (`penalise`). `opening` takes over a match begun on paper. In Rams its `points` "
+    "are the balances; they and `pot` are minor units of money if `stakes` are set, else tricks.\n\n"
+    "`stakes` are for games whose source says who pays whom; other games need the house rule `money`, an option. "
+    "`get_settlement` has the result. **A club's match for money has no tokens for seats**, and the club's books "
+    "count it only when each of its members has agreed to the stakes: by redeeming the invitation to the seat, or by "
+    "the act `agree_stakes` with a key of their own. 422 `stakes-above-limit` if one point, or the opening points of "
+    "one player, are worth more than the club's `stake_limit`.\n\n"
+    "`adjudication` names the officials who rule on what the events cannot decide. A match at a real table has one "
+    "unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
+    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may contribute '
+    "to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can compute the cards: "
     "`openapi/guides/shuffle.md` says how, `openapi/shuffle.py` does it.\n\n"
-    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
-    "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
-    "another body 422. With the key of another caller it is 409. Whoever knows the key and the body can have the "
-    "tokens, so make it a random UUID and keep it as you keep them. It is not stored: in the audit trail the match's "
-    "own id stands for it.",
+    "With an `Idempotency-Key` of 16 characters or more, a request whose answer was lost can be repeated for 24 "
+    "hours: the same key and body return the same match and tokens, from any process and after a restart. 422 with a "
+    "different body, 409 with the key of a different caller. The key and the body together give the tokens, so use a "
+    "random UUID and keep it as secret. The key is not stored: the events have the id of the match instead.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
@@ -134,7 +133,6 @@ def _match_links() -> dict[str, Any]:
     ),
 )
 async def open_match(request: ApiCall) -> Reply:
-    """Opens a match."""
     service = request.service
     key, body = request.secret_idempotency_key, await BODY.read(request)
     club, actor = await _by(service, request, body)
@@ -168,7 +166,7 @@ async def open_match(request: ApiCall) -> Reply:
     else:
         match, version = await service.reader.opened(match_id), before.last
     headers = _again(match, tokens) if before is not None or outcome.repeated else {}
-    # The caller may read the names: it holds a key of the club.
+    # The caller may see the names: it holds a key of the club.
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
     made = MatchMade(
@@ -204,8 +202,8 @@ async def open_match(request: ApiCall) -> Reply:
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Has a match opened. Officials of a club's match are people of the club, or known to it: like what they write
-    their names are kept beside the rows."""
+    """Open a match and return the outcome. In a club's match the names of officials are personal data: they are
+    stored apart from the rows, which hold references."""
     names = officials_named(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -223,8 +221,8 @@ def _secret(service: Service) -> bytes:
 
 
 async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """The club whose match it shall be, and by whom it is opened: by a key of the club that is good for it, or where
-    it is no club's by anybody. 401, 403, 404."""
+    """Return the club that the match will belong to, and the actor who opens it. Any caller may open a match without
+    a club if the operator allows it. Raises Problem (401, 403, 404) if the caller may not open it."""
     if body.club is None:
         anybody(request)
         service.quotas.may_open()
@@ -232,12 +230,12 @@ async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
     await service.reader.newest_club(caller.club)
-    caller = await service.club_access.caller(request, body.club)  # which may have revoked his key just now
+    caller = await service.club_access.caller(request, body.club)  # the newest state may have revoked the key
     return caller.club.standing, caller.actor
 
 
 async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """403 where there are as many as there may be."""
+    """Raise Problem (403) if the club or the address has reached its maximum number of matches."""
     if club is None:
         service.quotas.opens(request)
         return
@@ -247,8 +245,8 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
 
 
 def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Of a match that had been opened before: the headers that say so. 422 where it was opened with another body,
-    which the tokens are made of, or too long ago."""
+    """Return the headers of a repeated opening. Raises ``KeyReused`` (422) if the first one had a different body,
+    from which its tokens were derived, and Problem (422) if it was too long ago."""
     if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)
