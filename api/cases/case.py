@@ -47,7 +47,7 @@ Status = Annotated[
         title="CaseStatus",
         description="The status of a case. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
         "`appealed`: it waits for a different official. `withdrawn`: its opener withdrew it, or an act followed the "
-        "misclick. `final`: it can no longer change.",
+        "misclick. `final`: no party may appeal any more.",
     ),
 ]
 

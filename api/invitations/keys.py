@@ -1,4 +1,4 @@
-"""Invitations to keys of clubs: what one shows before it is redeemed, and redeeming it."""
+"""Find, show and redeem invitations to keys of clubs."""
 
 from uuid import UUID
 
@@ -32,35 +32,32 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
     """An invitation to a key of a club, as the holder of its code sees it before redeeming it."""
 
     club: UUID
-    """The id of the club."""
     club_name: wire_types.Name
-    """What the club is called."""
     key: KeyId
-    """The key to be."""
+    """The id of the key."""
     member: wire_types.MemberNumber
     """The member whose key it is."""
     name: wire_types.Name | None
-    """That member's name; null: it is not known."""
+    """The name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """When the key ends."""
+    """The time at which the key expires."""
     by: Actor
-    """Who invited."""
+    """The inviter."""
     by_member: wire_types.MemberNumber | None
     """The member who invited; null: a program or the operator did."""
     by_name: wire_types.Name | None
-    """That member's name; null: it is not known."""
+    """The name of `by_member`; null: unknown."""
     expires_at: Time
-    """It can be redeemed until then."""
+    """The time until which the code can be redeemed."""
 
 
 class KeyTaken(Value, tag_field="admits_to", tag="key"):
     """The key that an invitation was for. Its secret is shown this once."""
 
     club: UUID
-    """The id of the club."""
     version: Version
-    """How far the club has come: the number of its last event."""
+    """The version of the club: the number of its last event."""
     member: wire_types.MemberNumber
     """The member whose key it is."""
     key: KeyGiven
@@ -70,7 +67,7 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
     """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
     try:
         club = await service.reader.club(club_id)
-        if (key_id := _key_with(club, code)) is None:  # another process may just have made it
+        if (key_id := _key_with(club, code)) is None:  # a different process may just have made it
             club = await service.reader.newest_club(club)
             key_id = _key_with(club, code)
     except UnknownAggregate:
@@ -85,7 +82,7 @@ def _key_with(club: Club, code: str) -> KeyId | None:
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
-    """Return what an invitation is for. Raises ``Refused`` if it can no longer be redeemed."""
+    """Return the reply that shows an invitation. Raises ``Refused`` if it can no longer be redeemed."""
     now = club.standing
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
