@@ -57,6 +57,7 @@ class StatementMade(Value):
 
     event: EventNumber
     at: Time
+    """The time of the statement."""
     seat: Seat
     agrees: bool
     """The seat says that the opener of the case is right."""
@@ -73,6 +74,7 @@ class RulingMade(Value):
 
     event: EventNumber
     at: Time
+    """The time of the ruling."""
     instance: wire_types.Instance
     """1 for a first ruling, 2 after an appeal."""
     official: Actor | None
@@ -106,6 +108,7 @@ class AppealMade(Value):
 
     event: EventNumber
     at: Time
+    """The time of the appeal."""
     seat: Seat | None
     """The seat that appeals; null: the official who ruled."""
     text: wire_types.Text
@@ -139,6 +142,7 @@ class Case(Value):
     event: EventNumber
     version: Version
     status: Status
+    """The status of the case."""
     kind: CaseKind
     by: Actor
     """The seat or official who opened the case."""

@@ -32,6 +32,7 @@ class CaseListed(Value):
     """The time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
+    """The status of the case."""
     kind: CaseKind
     deal: wire_types.DealNumber | None
     """The deal that the case is about; null: the referee ruled at once, during the deal."""
@@ -56,6 +57,7 @@ class CasePage(Value):
     """One page of cases in the order in which they were opened."""
 
     cases: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
+    """The cases of this page."""
     next: wire_types.Cursor | None
     """The `cursor` for more; null: these are the last."""
     behind: wire_types.Lag

@@ -32,7 +32,9 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
     """An invitation to a key of a club, as the holder of its code sees it before redeeming it."""
 
     club: UUID
+    """The id of the club."""
     club_name: wire_types.Name
+    """The name of the club."""
     key: KeyId
     """The id of the key."""
     member: wire_types.MemberNumber
@@ -56,6 +58,7 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
     """The key that an invitation was for. Its secret is shown this once."""
 
     club: UUID
+    """The id of the club."""
     version: Version
     """The version of the club: the number of its last event."""
     member: wire_types.MemberNumber

@@ -34,6 +34,7 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     ruleset: RulesetSeen
     role: Role
+    """The role of the invitation."""
     seat: Seat | None
     """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None
@@ -71,6 +72,7 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     version: Version
     role: Role
+    """The role of the invitation."""
     seat: Seat | None
     """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None

@@ -36,6 +36,7 @@ class InvitationGiven(Value):
     invitation: wire_types.InvitationNumber
     """The number of the invitation in the match."""
     role: Role
+    """The role of the invitation."""
     seat: Seat | None
     """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None

@@ -56,6 +56,7 @@ class MatchListed(Value):
     members: wire_types.BySeat[wire_types.MemberNumber]
     """The members of the club who play, by seat; empty for a match without a club."""
     visibility: Visibility
+    """The readers of the match."""
 
 
 class MatchPage(Value):

@@ -82,6 +82,7 @@ class MatchMade(Value):
     table: wire_types.TableNumber | None
     """The number of the table on that evening."""
     visibility: Visibility
+    """The readers of the match."""
     opened_at: Time
 
 

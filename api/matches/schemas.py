@@ -98,6 +98,7 @@ class MatchSeen(Shown, kw_only=True):
     table: wire_types.TableNumber | None
     """The number of the table on that evening."""
     visibility: Visibility
+    """The readers of the match."""
     opened_at: Time
     changed_at: Time
     adjudication: Adjudication | None
@@ -179,6 +180,7 @@ class StateSeen(Value):
 
     version: Version
     phase: PhaseSeen
+    """The phase of the match."""
     to_act: wire_types.Seats
     """Seats that the match waits for; none while play is held for a case."""
     due: wire_types.Many[DueAct]
