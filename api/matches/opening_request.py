@@ -194,44 +194,22 @@ def opened_by(
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused`` if the request
-    does not fit the game or the club.
+    """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
 
-    ``seats``, ``attending``: the hashes of the tokens of seats and officials, valid in this match only. ``dockets``:
-    the sealed hashes of the officials' tokens (:mod:`referee.tokens`).
+    ``seats``, ``attending``: hashes of tokens, valid in this match only. ``dockets``: see :mod:`referee.tokens`.
     """
-    rules = RULESETS.get(body.ruleset)
-    if rules is None:
-        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
-    options, count = options_of(rules, body.options), len(body.players)
-    if not rules.players_min <= count <= rules.players_max:
+    rules = _ruleset_of(body)
+    options = options_of(rules, body.options)
+    if not rules.players_min <= len(body.players) <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
     members = members_of(body, club)
     players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
     told_apart(players)
-    if body.first_dealer is not None and not 0 <= body.first_dealer < count:
-        raise Problem("no_such_first_dealer", last=count - 1)
-    tally = body.dealing == "tally"
-    if tally and rules.script is None:
-        raise Problem("no_tally", ruleset=rules.key)
-    if tally and body.enforcement == "refuse":
-        raise Problem("tally_penalises")
-    if tally and body.first_dealer is None:
-        raise Problem("tally_needs_first_dealer", last=count - 1)
-    points, pot = (rules.start_points,) * count, 0
-    if body.opening is not None:
-        if body.opening.pot is not None and not rules.has_pot:
-            raise Problem("no_pot", ruleset=rules.key)
-        points, pot = body.opening.points, body.opening.pot or 0
-        if len(points) != count:
-            raise Problem("opening_points_count", players=count)
-    if body.stakes is not None and rules.basis(options) is None:
-        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
-    if body.stakes is not None and club is not None and body.stakes.currency not in club.currencies:
-        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
+    _check_dealing(body, rules)
+    points, pot = _opening_points(body, rules)
+    stakes = _stakes_of(body, rules, options, club)
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
-    stakes = None if body.stakes is None else Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
     need: StakesNeed = "members"
     if stakes is not None and club is not None:
         check_limit(club, rules, stakes, points, pot)
@@ -239,18 +217,13 @@ def opened_by(
     terms = terms_of(body)
     if terms is not None:
         told_apart((one.name for one in terms.officials), officials=True)
-    if body.shuffle is not None and body.dealing != "house":
-        raise Problem("shuffle_needs_house", dealing=body.dealing)
-    if body.shuffle is None and body.entropy_seconds is not None:
-        raise Problem("entropy_needs_shuffle")
-    seconds = ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
     opened = MatchOpened(
         ruleset=rules.key,
         edition=rules.edition,
         options=options,
         players=players,
         dealing=body.dealing,
-        enforcement=body.enforcement or ("penalise" if tally else "refuse"),
+        enforcement=body.enforcement or ("penalise" if body.dealing == "tally" else "refuse"),
         points=points,
         pot=pot,
         taken_over=body.opening is not None,
@@ -262,7 +235,7 @@ def opened_by(
         dockets=dockets,
         adjudication=None if terms is None else _attending(terms),
         shuffle=body.shuffle,
-        entropy_seconds=seconds if body.shuffle is not None else 0,
+        entropy_seconds=_entropy_seconds(body),
         club=body.club,
         evening=body.evening,
         table=body.table,
@@ -274,6 +247,63 @@ def opened_by(
     rules.opening(opened)
     takeback.check_opening(opened)
     return opened
+
+
+def _ruleset_of(body: OpenMatch) -> Ruleset:
+    rules = RULESETS.get(body.ruleset)
+    if rules is None:
+        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
+    return rules
+
+
+def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
+    """Raise Problem if the first dealer does not exist, or a tally does not fit the game or the request."""
+    last = len(body.players) - 1
+    if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
+        raise Problem("no_such_first_dealer", last=last)
+    if body.dealing != "tally":
+        return
+    if rules.script is None:
+        raise Problem("no_tally", ruleset=rules.key)
+    if body.enforcement == "refuse":
+        raise Problem("tally_penalises")
+    if body.first_dealer is None:
+        raise Problem("tally_needs_first_dealer", last=last)
+
+
+def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
+    """Return the points by seat and the pot at the opening. Raises Problem if they do not fit the game."""
+    count = len(body.players)
+    if body.opening is None:
+        return (rules.start_points,) * count, 0
+    if body.opening.pot is not None and not rules.has_pot:
+        raise Problem("no_pot", ruleset=rules.key)
+    if len(body.opening.points) != count:
+        raise Problem("opening_points_count", players=count)
+    return body.opening.points, body.opening.pot or 0
+
+
+def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
+    """Return the stakes of a match. Raises Problem if the game has no rule for money, and ``Refused`` if the club
+    does not have the currency."""
+    if body.stakes is None:
+        return None
+    if rules.basis(options) is None:
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
+    if club is not None and body.stakes.currency not in club.currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
+    return Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
+
+
+def _entropy_seconds(body: OpenMatch) -> int:
+    """Return the seconds a deal waits for the seats' contributions. Raises Problem if ``shuffle`` does not fit."""
+    if body.shuffle is not None and body.dealing != "house":
+        raise Problem("shuffle_needs_house", dealing=body.dealing)
+    if body.shuffle is None and body.entropy_seconds is not None:
+        raise Problem("entropy_needs_shuffle")
+    if body.shuffle is None:
+        return 0
+    return ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
 
 
 def officials_named(opened: MatchOpened) -> tuple[str, ...]:
