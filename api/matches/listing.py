@@ -1,6 +1,6 @@
 """The operation that lists matches, page by page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Annotated, Literal
@@ -21,7 +21,9 @@ from api.http.query import must_be_ruleset, must_be_told
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.matches import Listed, Status
+from projections.visibility import Sight
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
@@ -31,6 +33,42 @@ TIME_MAX = 64
 """Maximum characters of a time: with its offset, and with more decimals of a second than any client sends."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+
+
+OfStatus = Annotated[
+    Literal["open", "over", "abandoned", "any"],
+    QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
+]
+OfPlayer = Annotated[
+    str | None,
+    QueryParameter(
+        description="Only matches in which a player has this name.",
+        min_length=1,
+        max_length=wire_types.NAME_MAX,
+        pattern=wire_types.NAME,
+    ),
+]
+OfClub = Annotated[
+    UUID | None, QueryParameter(description="Only matches of this club.", schema_extra={"maxLength": 36})
+]
+OfEvening = Annotated[
+    int | None,
+    QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only matches of this evening of the `club`."),
+]
+OfMember = Annotated[
+    int | None,
+    QueryParameter(
+        ge=1, le=wire_types.MEMBERS_MAX, description="Only matches in which this member of the `club` plays."
+    ),
+]
+OpenedFrom = Annotated[
+    str | None,
+    QueryParameter(format="date-time", max_length=TIME_MAX, description="Only matches opened at this time or later."),
+]
+OpenedTo = Annotated[
+    str | None,
+    QueryParameter(format="date-time", max_length=TIME_MAX, description="Only matches opened before this time."),
+]
 
 
 class MatchListed(Value):
@@ -107,42 +145,13 @@ def _moment(name: str, text: str | None) -> datetime | None:
 async def list_matches(
     request: ApiCall,
     ruleset: OfRuleset = None,
-    status: Annotated[
-        Literal["open", "over", "abandoned", "any"],
-        QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
-    ] = "any",
-    player: Annotated[
-        str | None,
-        QueryParameter(
-            description="Only matches in which a player has this name.",
-            min_length=1,
-            max_length=wire_types.NAME_MAX,
-            pattern=wire_types.NAME,
-        ),
-    ] = None,
-    club: Annotated[
-        UUID | None, QueryParameter(description="Only matches of this club.", schema_extra={"maxLength": 36})
-    ] = None,
-    evening: Annotated[
-        int | None,
-        QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only matches of this evening of the `club`."),
-    ] = None,
-    member: Annotated[
-        int | None,
-        QueryParameter(
-            ge=1, le=wire_types.MEMBERS_MAX, description="Only matches in which this member of the `club` plays."
-        ),
-    ] = None,
-    opened_from: Annotated[
-        str | None,
-        QueryParameter(
-            format="date-time", max_length=TIME_MAX, description="Only matches opened at this time or later."
-        ),
-    ] = None,
-    opened_to: Annotated[
-        str | None,
-        QueryParameter(format="date-time", max_length=TIME_MAX, description="Only matches opened before this time."),
-    ] = None,
+    status: OfStatus = "any",
+    player: OfPlayer = None,
+    club: OfClub = None,
+    evening: OfEvening = None,
+    member: OfMember = None,
+    opened_from: OpenedFrom = None,
+    opened_to: OpenedTo = None,
     limit: PageLimit = 50,
     cursor: PageCursor = None,
     fresh: Fresh = False,
@@ -176,10 +185,14 @@ async def list_matches(
             ),
             fresh=fresh,
         )
-    names: Mapping[int, str] = {}
-    if sight.club is not None:  # the holder of a key of the club may see its members' names
-        theirs = (one.members for one in found if one.club == sight.club)
-        names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
-    matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
-    page = MatchPage(matches=matches, next=following, behind=behind)
+    page = MatchPage(matches=await _with_names(service, sight, found), next=following, behind=behind)
     return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
+
+
+async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
+    """Return matches of the list, those of the caller's club with the names of its members."""
+    names: Mapping[int, str] = {}
+    if sight.club is not None:
+        of_club = (one.members for one in found if one.club == sight.club)
+        names = await service.member_names.called(sight.club, set(chain.from_iterable(of_club)))
+    return tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
