@@ -1,7 +1,8 @@
 """The operation that opens a match and returns its tokens."""
 
+from collections.abc import Callable
 from hmac import compare_digest
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID, uuid4
 
 import msgspec
@@ -136,15 +137,45 @@ def _match_links() -> dict[str, Any]:
 async def open_match(request: ApiCall) -> Reply:
     service = request.service
     key, body = request.secret_idempotency_key, await BODY.read(request)
-    club, actor = await _by(service, request, body)
+    club, actor = await _opener(service, request, body)
+    secret = await in_thread(_secret, service)
+    tokens = _tokens_for(body, secret, key)
+    match_id, own_key = tokens.match_id, None if key is None else str(tokens.match_id)
+    before = None if own_key is None else await in_thread(service.referee.opened_by, match_id, actor, own_key)
+    if before is None:
+        opened = _first_event(body, tokens, secret, club, actor)
+        await _may_open(service, request, body.club)
+        outcome = await _opened(service, Command(id=match_id, actor=actor, request=opened, key=own_key), opened)
+        match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    else:
+        match, version = await service.reader.opened(match_id), before.last
+    headers = _replayed_headers(match, tokens.seats) if before is not None or outcome.repeated else {}
+    # The caller may see the names: it holds a key of the club.
+    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
+    headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
+    return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
+
+
+class _Tokens(NamedTuple):
+    """The id and the tokens of a match before it is opened."""
+
     match_id: UUID
-    named, secret = officials_of(body), await in_thread(_secret, service)
+    seats: tuple[str, ...]
+    officials: tuple[OfficialGiven, ...]
+    official_hashes: tuple[str, ...]
+    """The SHA-256 of each official's token, also of one that the official already has."""
+
+
+def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
+    """Return the id and the tokens of a match: random, or with a key derived from the key and the body."""
+    make: Callable[[str], str]
     if key is None:
-        match_id, make = uuid4(), _make
+        match_id, make = uuid4(), _random_token
     else:
         derived = Derived(secret, key, msgspec.json.encode(body, order="deterministic"))
         match_id, make = derived.match_id, derived.token
-    tokens = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
+    seats = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
+    named = officials_of(body)
     given = tuple(
         OfficialGiven(actor=actor, name=one.name, token=make(str(actor)) if one.token_sha256 is None else None)
         for actor, one in zip(officials(len(named)), named, strict=True)
@@ -153,33 +184,32 @@ async def open_match(request: ApiCall) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    before = None if key is None else await in_thread(service.referee.opened_by, match_id, actor, str(match_id))
-    if before is None:
-        seats = tuple(in_match(match_id, hash_of(token)) for token in tokens)
-        attending = tuple(in_match(match_id, one) for one in hashes)
-        opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
-        by_key = None if club is None else key_by(club, actor)
-        opened = opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
-        await _may_open(service, request, body.club)
-        command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
-        outcome = await _opened(service, command, opened)
-        match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
-    else:
-        match, version = await service.reader.opened(match_id), before.last
-    headers = _again(match, tokens) if before is not None or outcome.repeated else {}
-    # The caller may see the names: it holds a key of the club.
-    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
-    members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
-    made = MatchMade(
-        id=match_id,
+    return _Tokens(match_id, seats, given, hashes)
+
+
+def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
+    """Return the first event of a match, with the members behind the key that opens it."""
+    match_id, hashes = tokens.match_id, tokens.official_hashes
+    seats = tuple(in_match(match_id, hash_of(token)) for token in tokens.seats)
+    attending = tuple(in_match(match_id, one) for one in hashes)
+    opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
+    by_key = None if club is None else key_by(club, actor)
+    return opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
+
+
+def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
+    opened = match.opened
+    members, for_money = opened.members, opened.club is not None and opened.stakes is not None
+    return MatchMade(
+        id=match.id,
         version=version,
-        ruleset=match.opened.ruleset,
-        edition=match.opened.edition,
-        options=match.opened.options,
-        dealing=match.opened.dealing,
-        enforcement=match.opened.enforcement,
-        shuffle=match.opened.shuffle,
-        entropy_seconds=match.opened.entropy_seconds,
+        ruleset=opened.ruleset,
+        edition=opened.edition,
+        options=opened.options,
+        dealing=opened.dealing,
+        enforcement=opened.enforcement,
+        shuffle=opened.shuffle,
+        entropy_seconds=opened.entropy_seconds,
         seats=tuple(
             SeatGiven(
                 seat=seat,
@@ -187,19 +217,17 @@ async def open_match(request: ApiCall) -> Reply:
                 token=None if for_money else token,
                 member=members[seat] if members else None,
             )
-            for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
+            for seat, (name, token) in enumerate(zip(opened.players, tokens.seats, strict=True))
         ),
-        official_token=given[0].token,
-        adjudication=match.opened.adjudication,
-        officials=() if match.opened.adjudication is None else given,
-        club=match.opened.club,
-        evening=match.opened.evening,
-        table=match.opened.table,
-        visibility=match.opened.visibility,
+        official_token=tokens.officials[0].token,
+        adjudication=opened.adjudication,
+        officials=() if opened.adjudication is None else tokens.officials,
+        club=opened.club,
+        evening=opened.evening,
+        table=opened.table,
+        visibility=opened.visibility,
         opened_at=match.opened_at,
     )
-    headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
-    return of_match(made, version, texts, status=201, headers=headers)
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
@@ -213,7 +241,7 @@ async def _opened(service: Service, command: Command, opened: MatchOpened) -> Ou
         return await service.commands.do(replace(command, request=named))
 
 
-def _make(whose: str) -> str:
+def _random_token(_: str) -> str:
     return new_token()
 
 
@@ -221,7 +249,7 @@ def _secret(service: Service) -> bytes:
     return service.referee.secret
 
 
-async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
+async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
     """Return the club that the match will belong to, and the actor who opens it. Any caller may open a match without
     a club if the operator allows it. Raises Problem (401, 403, 404) if the caller may not open it."""
     if body.club is None:
@@ -245,7 +273,7 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
     service.quotas.may_open_in_club(count)
 
 
-def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
+def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
     """Return the headers of a repeated opening. Raises ``KeyReused`` (422) if the first one had a different body,
     from which its tokens were derived, and Problem (422) if it was too long ago."""
     if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
