@@ -157,9 +157,9 @@ class _Sheet:
         self.voided: list[int] = []
         self.penalties: list[Penalty] = []
         self.reports: list[dict[str, Any]] = []
-        self.again()
+        self.clear()
 
-    def again(self) -> None:
+    def clear(self) -> None:
         """Forget the cards, bids and tricks, because the cards are dealt again."""
         self.dealt: Dealt | None = None
         self.first = 0
@@ -186,13 +186,13 @@ class _Sheet:
         number, event = recorded.originator_version, recorded.event
         match event:
             case Dealt():
-                self.again()
+                self.clear()
                 self.dealt, self.first = event, number
             case ResultEntered():
                 self.first = number
             case DealVoided():
                 self.voided.append(number)
-                self.again()
+                self.clear()
             case CardPlayed():
                 self.cards.append(TrickCard(seat=event.seat, card=event.card, event=number))
             case TrickTaken():

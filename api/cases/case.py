@@ -271,14 +271,14 @@ def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
 
 def _ruling_made(entry: Entry) -> RulingMade:
     fact = entry.fact
-    told_of: dict[str, Any]
+    fields: dict[str, Any]
     if isinstance(fact, CaseRuled):
         names = ("instance", "official", "verdict", "standard", "payer", "penalty", "reason", "precedents")
-        told_of = {name: getattr(fact, name) for name in names}
-        told_of["remedy"] = None if fact.remedy == Remedy() else fact.remedy
+        fields = {name: getattr(fact, name) for name in names}
+        fields["remedy"] = None if fact.remedy == Remedy() else fact.remedy
     else:
         upheld = isinstance(fact, KnockUpheld)
-        told_of = {
+        fields = {
             "instance": 1,
             "official": None,
             "verdict": "upheld" if upheld else "dismissed",
@@ -296,7 +296,7 @@ def _ruling_made(entry: Entry) -> RulingMade:
         rule=fact.rule,
         rests_on=fact.rests_on,
         appeal_until=fact.appeal_until,
-        **told_of,
+        **fields,
     )
 
 

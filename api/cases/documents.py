@@ -277,10 +277,10 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
             number, of_case = one.originator_version, getattr(one.event, "case", None) == case.case
             if not (before < number <= last or of_case or number in naming):
                 continue
-            told_of = event_seen(one, caller, number <= match.public_to)
-            fields = {name: value for name, value in told_of.items() if name not in ARTICLES}
+            shown = event_seen(one, caller, number <= match.public_to)
+            fields = {name: value for name, value in shown.items() if name not in ARTICLES}
             yield Happened(
-                event=EventSeen(**fields | {"event": msgspec.to_builtins(told_of["event"])}),
+                event=EventSeen(**fields | {"event": msgspec.to_builtins(shown["event"])}),
                 of_case=of_case,
                 named_by=naming.get(number, ()),
                 href=f"/v1/matches/{match.id}/events?after={number - 1}&limit=1",
@@ -316,34 +316,34 @@ def form_of(
 
 
 def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
-    asked = Ruling(
+    ruling = Ruling(
         case=case.case,
         verdict=verdict,
         standard="beyond_reasonable_doubt",  # the standard with which a ruling is possible at any time (J8)
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
-    before = _standing(match, match.state)
+    before = _points_now(match, match.state)
     try:
-        events, after = match.procedure.take(match.standing, asked, moment)
+        events, after = match.procedure.take(match.standing, ruling, moment)
     except Refused as refused:
-        told_of = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
+        problem = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
         nothing = (0,) * len(before)
-        return Outcome(verdict=verdict, offence=case.offence, payer=None, penalty=0, change=nothing, refused=told_of)
-    ruled = events[0]
-    assert isinstance(ruled, CaseRuled), "a ruling begins with what was ruled"
-    now = _standing(match, after.play)
+        return Outcome(verdict=verdict, offence=case.offence, payer=None, penalty=0, change=nothing, refused=problem)
+    recorded = events[0]
+    assert isinstance(recorded, CaseRuled), "a ruling begins with what was ruled"
+    now = _points_now(match, after.play)
     return Outcome(
         verdict=verdict,
         offence=case.offence,
-        payer=ruled.payer,
-        penalty=ruled.penalty,
+        payer=recorded.payer,
+        penalty=recorded.penalty,
         change=tuple(new - old for old, new in zip(before, now, strict=True)),
         refused=None,
     )
 
 
-def _standing(match: Match, state: Any) -> tuple[float, ...]:
+def _points_now(match: Match, state: Any) -> tuple[float, ...]:
     """Return the points by seat, including penalties in the deal under way."""
     shown = match.rules.view(state, "official")
     penalties = shown.penalties or (0,) * len(shown.points)

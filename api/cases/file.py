@@ -112,10 +112,10 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
     at = utc_now()
-    told_of = case_of(match, entries, match.version, language, at)
-    _must_concern(told_of, viewer)
+    the_case = case_of(match, entries, match.version, language, at)
+    _must_concern(the_case, viewer)
     drafted = await in_long_thread(
-        service.desk.whole, match.version, read_draft, match, told_of, caller.without_texts, language, at
+        service.desk.whole, match.version, read_draft, match, the_case, caller.without_texts, language, at
     )
     # A party sees the rulings in this match, as its first official would find them.
     official = caller.viewer == "official"

@@ -84,20 +84,20 @@ def _fields(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _heard(
-    request: ApiCall, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request
+async def _record(
+    request: ApiCall, service: Service, match_id: UUID, case: int, caller: Caller, case_request: Request
 ) -> Reply:
     """Decide and store a request, and return the case after it."""
     key, expected = request.idempotency_key, request.expected_version
-    outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
+    outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
     match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
     language, at = request.language, utc_now()
     entries = await entries_to(service, match, case, version, caller)
-    told_of = case_of(match, entries, version, language, at)
+    decided = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
-    headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(told_of)}
-    return of_match(told_of, version, texts, status=201, headers=headers)
+    headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(decided)}
+    return of_match(decided, version, texts, status=201, headers=headers)
 
 
 @post(
@@ -116,10 +116,10 @@ async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     service = request.service
     shown = request.must_show()
     sent = await STATEMENT.read(request)
-    asked = Statement(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match_id, shown, asked)
+    statement = Statement(case=case, **_fields(sent))
+    _, caller = await service.access.acts(request, match_id, shown, statement)
     await service.reader.match_with_case(match_id, case)
-    return await _heard(request, service, match_id, case, caller, asked)
+    return await _record(request, service, match_id, case, caller, statement)
 
 
 @post(
@@ -136,10 +136,10 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     service = request.service
     shown = request.must_show()
     sent = await WITHDRAWAL.read(request)
-    asked = Withdrawal(case=case, seat=sent.seat)
-    _, caller = await service.access.acts(request, match_id, shown, asked)
+    withdrawal = Withdrawal(case=case, seat=sent.seat)
+    _, caller = await service.access.acts(request, match_id, shown, withdrawal)
     await service.reader.match_with_case(match_id, case)
-    return await _heard(request, service, match_id, case, caller, asked)
+    return await _record(request, service, match_id, case, caller, withdrawal)
 
 
 @post(
@@ -161,10 +161,10 @@ async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     service = request.service
     shown = request.must_show()
     sent = await APPEAL.read(request)
-    asked = Appeal(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match_id, shown, asked)
+    appeal = Appeal(case=case, **_fields(sent))
+    _, caller = await service.access.acts(request, match_id, shown, appeal)
     await service.reader.match_with_case(match_id, case)
-    return await _heard(request, service, match_id, case, caller, asked)
+    return await _record(request, service, match_id, case, caller, appeal)
 
 
 @post(
@@ -198,17 +198,17 @@ async def rule_on_case(
     service = request.service
     shown = request.must_show()
     sent = await RULING.read(request)
-    asked = Ruling(case=case, **_fields(sent))
+    ruling = Ruling(case=case, **_fields(sent))
     # A preview changes nothing, so a refused one is not stored as an attempt.
-    _, caller = await service.access.acts(request, match_id, shown, asked, noted=not preview)
+    _, caller = await service.access.acts(request, match_id, shown, ruling, noted=not preview)
     match = await service.reader.match_with_case(match_id, case)
     _must_be_rule(match, sent.rule)
     await _must_be_ruled(service, match, sent.precedents)
     if preview:
         caller.must_not_be_held_back()
         named, texts = await service.member_names.named(match, caller.texts)
-        return await _preview(request, service, named, replace(caller, texts=texts), asked)
-    return await _heard(request, service, match_id, case, caller, asked)
+        return await _preview(request, service, named, replace(caller, texts=texts), ruling)
+    return await _record(request, service, match_id, case, caller, ruling)
 
 
 def _must_be_rule(match: Match, rule: str) -> None:
@@ -228,16 +228,16 @@ async def _must_be_ruled(service: Service, match: Match, precedents: tuple[Prece
 
 def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
     """Return an event of a preview without the hashes of the chain, in which it has no place."""
-    told_of = event_seen(recorded, caller, public=False)
-    return {name: value for name, value in told_of.items() if name not in ("digest", "prev")}
+    shown = event_seen(recorded, caller, public=False)
+    return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
 
-async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, asked: Ruling) -> Reply:
+async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, ruling: Ruling) -> Reply:
     expected, at, actor = request.expected_version, utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     moment = Moment(match.version, at, "", actor)
-    decided = await in_long_thread(service.desk.whole, match.version, decide, match, asked, moment)
+    decided = await in_long_thread(service.desk.whole, match.version, decide, match, ruling, moment)
     if decided.refused is not None:
         raise decided.refused
     made = [
@@ -245,8 +245,8 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         for number, event in enumerate(decided.events, match.version + 1)
         if not isinstance(event, ShuffleCommitted)  # the last event, about a seed that does not exist yet
     ]
-    entries = await entries_to(service, match, asked.case, match.version, caller)
-    told_entries = entries_of(made, asked.case, caller, match.version + len(made))
+    entries = await entries_to(service, match, ruling.case, match.version, caller)
+    new_entries = entries_of(made, ruling.case, caller, match.version + len(made))
     language, book = request.language, service.books.protocols
     sheet = await service.books.ask_of(
         book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
@@ -256,7 +256,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     answer = {
         "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
-        "case": case_of(match, (*entries, *told_entries), match.version, language, at),
+        "case": case_of(match, (*entries, *new_entries), match.version, language, at),
         "events": [_foreseen(one, caller) for one in made],
     }
     body = await in_long_thread(encode, answer)  # as long as the protocol

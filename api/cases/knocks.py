@@ -89,7 +89,7 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
             return "offence", offence
 
 
-def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
+def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     """Return the request that a knock makes to the match. Raises Problem (422) for missing or unknown fields, and
     (403) for a seat of a different player, which is allowed in a tally."""
     (kind, offence), official = _kind_of(sent), is_official(caller.acting)
@@ -100,11 +100,11 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
     if not official and sent.seat is None and "seat" not in missing:
         missing.insert(0, "seat")
     has_no = HAS_NO[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
-    told_of = [name for name in has_no if getattr(sent, name) is not None]
-    if missing or told_of:
+    unknown = [name for name in has_no if getattr(sent, name) is not None]
+    if missing or unknown:
         names = [name for name in FIELDS if name not in has_no]
         faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
-        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in told_of]
+        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in unknown]
         raise Problem("unfit_knock", faults=faults)
     if not official and kind == "offence":
         assert sent.seat is not None, "else it is missing"
@@ -154,8 +154,8 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
     match, caller = await service.access.acts(request, match_id, shown)
     caller.tries(request, match, sent)
-    asked = asked_by(caller, sent, tally=match.opened.dealing == "tally")
-    outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
+    knock = request_of(caller, sent, tally=match.opened.dealing == "tally")
+    outcome = await service.commands.do(caller.command(match_id, knock, key=key, expected=expected))
     language, version = request.language, outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (

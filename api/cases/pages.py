@@ -29,8 +29,8 @@ def page_of(file: CaseFile, language: Language) -> bytes:
 
 def _in(name: str, inner: str, **attributes: str) -> str:
     """Return an element. ``inner`` is HTML; ``attributes`` are text."""
-    told = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{told}>{inner}</{name}>"
+    attribute_text = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    return f"<{name}{attribute_text}>{inner}</{name}>"
 
 
 def _quote(text: str) -> str:
@@ -79,9 +79,9 @@ class _Page:
         at = at.astimezone(UTC)
         return _in("time", at.strftime("%Y-%m-%d %H:%M:%S UTC"), datetime=at.isoformat())
 
-    def terms(self, **told: str) -> str:
+    def terms(self, **values: str) -> str:
         """Return a list of terms and their values, as HTML. Leaves out empty values."""
-        pairs = (f"<dt>{self.word(code)}</dt><dd>{value}</dd>" for code, value in told.items() if value)
+        pairs = (f"<dt>{self.word(code)}</dt><dd>{value}</dd>" for code, value in values.items() if value)
         return _in("dl", "".join(pairs))
 
     def part(self, code: str, inner: str) -> str:
@@ -95,8 +95,8 @@ class _Page:
             f'<tr><th scope="row">{first}</th>{"".join(_in("td", cell) for cell in rest)}</tr>'
             for first, *rest in rows
         )
-        told = _in("caption", caption) if caption else ""
-        return _in("table", f"{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
+        caption_html = _in("caption", caption) if caption else ""
+        return _in("table", f"{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
 
     def parts(self) -> Iterable[str]:
         """Yield the parts of the page from top to bottom, as HTML."""
@@ -139,26 +139,28 @@ class _Page:
 
     def fact(self, fact: Fact) -> str:
         """Return a claim with the seats that support and deny it."""
-        told = f"{escape(fact.text)} {self.word('said_by')}: {self.names(fact.said_by)}."
-        return f"{told} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else told
+        claim = f"{escape(fact.text)} {self.word('said_by')}: {self.names(fact.said_by)}."
+        return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def said(self) -> str:
         """Return the knock, the statements and the appeals, in order."""
         case = self.case
-        told = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.asked()}{_quote(case.note)}")]
+        items = [
+            (case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.claimed_result()}{_quote(case.note)}")
+        ]
         for said in case.statements:
             what = self.word("joined" if said.knocked else "agrees" if said.agrees else "denies")
             events = f" {self.word('events')}: {_numbers(said.events)}." if said.events else ""
-            told.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
+            items.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
         for appeal in case.appeals:
             ruled = next(one for one in reversed(case.rulings) if one.event < appeal.event)
             who = ruled.official if appeal.seat is None else appeal.seat
             what = self.word("own_error" if appeal.seat is None else "appealed")
-            told.append((appeal.event, f"{self.name(who)} {what}.{_quote(appeal.text)}"))
+            items.append((appeal.event, f"{self.name(who)} {what}.{_quote(appeal.text)}"))
         hidden = "" if self.file.viewer == "official" else _in("p", self.word("hidden"))
-        return _list(text for _, text in sorted(told)) + hidden
+        return _list(text for _, text in sorted(items)) + hidden
 
-    def asked(self) -> str:
+    def claimed_result(self) -> str:
         """Return the result that the case claims for its deal; empty if it claims none."""
         result = self.case.result
         return "" if result is None else f"{self.word('result')}: {escape(encode(result).decode())}"
@@ -167,8 +169,10 @@ class _Page:
         sure = "" if ruled.standard is None else f", {self.word(ruled.standard, WORDS.standards)}"
         cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {self.sign * ruled.penalty:+d}."
         events = f" {self.word('events')}: {_numbers(ruled.rests_on)}." if ruled.rests_on else ""
-        told = f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
-        return f"{told}{cost}{events} {self.time(ruled.at)}{_quote(ruled.reason)}"
+        verdict = (
+            f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
+        )
+        return f"{verdict}{cost}{events} {self.time(ruled.at)}{_quote(ruled.reason)}"
 
     def rule(self, rule: Any) -> str:
         return f"{_in('a', escape(rule.id), href=rule.href)} {escape(rule.text)}"
@@ -176,22 +180,25 @@ class _Page:
     def precedent(self, one: EarlierRuling) -> str:
         offence = "" if one.offence is None else f", {escape(sentences.offence(one.offence, self.language))}"
         link = _in("a", f"{self.word('case')} {one.case}, {self.word('match')} {escape(one.match)}", href=one.href)
-        told = f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {self.sign * one.penalty:+d}"
+        verdict = (
+            f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {self.sign * one.penalty:+d}"
+        )
         sure = self.word(one.standard, WORDS.standards)
-        return f"{link}, {self.time(one.opened_at)}: {told}, {sure}.{_quote(one.reason)}"
+        return f"{link}, {self.time(one.opened_at)}: {verdict}, {sure}.{_quote(one.reason)}"
 
     def happened(self, one: Happened) -> str:
         """Return an event of the timeline, as HTML."""
         event = one.event
-        told = (
-            f"{name} {value if isinstance(value, str) else encode(value).decode()}" for name, value in _told(event)
+        values = (
+            f"{name} {value if isinstance(value, str) else encode(value).decode()}"
+            for name, value in _values_of(event)
         )
         naming = f" – {self.word('named_by')} {self.names(one.named_by)}" if one.named_by else ""
         what = f"{_in('span', escape(event.topic), class_='of-case') if one.of_case else escape(event.topic)}"
         replay = _in("a", f"{self.word('replay')} ({event.number})", href=one.replay)
         number = _in("a", str(event.number), href=one.href)
         who = self.name(event.actor)
-        return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(told))}{naming}. {replay}"
+        return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(values))}{naming}. {replay}"
 
     def form(self, form: RulingForm) -> str:
         """Return the form, for filling in by hand."""
@@ -224,7 +231,7 @@ class _Page:
         return f'<span class="box"></span>{label}'
 
 
-def _told(event: EventSeen) -> Iterable[tuple[str, str]]:
+def _values_of(event: EventSeen) -> Iterable[tuple[str, str]]:
     """Yield the names and values of an event's fields, without its case and empty ones."""
     for name, value in event.event.items():
         if name != "case" and value not in (None, "", (), [], {}):

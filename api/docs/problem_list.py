@@ -208,14 +208,14 @@ def code_of(name: str) -> str | None:
 
 def page_markdown(code: str, language: Language) -> str:
     """Return the page of one problem type, in Markdown."""
-    told = answer(code, language)
+    example = answer(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
     return f"""\
-# {told.title}
+# {example.title}
 
-`{told.type}`, {told.status}
+`{example.type}`, {example.status}
 
-{told.detail}
+{example.detail}
 
 ## {words["do"]}
 
@@ -224,7 +224,7 @@ def page_markdown(code: str, language: Language) -> str:
 ## {words["answer"]}
 
 ```json
-{msgspec.json.format(encode(told), indent=2).decode()}
+{msgspec.json.format(encode(example), indent=2).decode()}
 ```
 
 [{words["all"]}](/problems)
@@ -242,10 +242,10 @@ def problems_markdown(language: Language = "en", *, served: bool = False) -> str
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:
-        told = answer(code, language)
-        shown = f"[`{told.type}`]({told.type})" if served else f"`{told.type}`"
+        example = answer(code, language)
+        shown = f"[`{example.type}`]({example.type})" if served else f"`{example.type}`"
         listed = ", ".join(f"`{name}`" for name in sorted(facts))
-        return f"| {' | '.join((shown, str(told.status), told.title, listed, _cell(told.detail)))} |"
+        return f"| {' | '.join((shown, str(example.status), example.title, listed, _cell(example.detail)))} |"
 
     lines = [
         f"# {words['problems']}",

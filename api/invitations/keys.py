@@ -118,8 +118,8 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
         derived = await derived_by(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
     made = make(club.id, key_id, random)
-    asked = RedeemKey(key=key_id, hash=made.hash)
-    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
+    redemption = RedeemKey(key=key_id, hash=made.hash)
+    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=redemption, key=own_key))
     version = outcome.events[-1].originator_version
     taken = _key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"

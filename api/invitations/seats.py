@@ -139,8 +139,10 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
         derived = await derived_by(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
-    asked = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
-    outcome = await service.commands.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
+    redemption = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
+    outcome = await service.commands.do(
+        Command(id=match.id, actor=_actor(invitation), request=redemption, key=own_key)
+    )
     version = outcome.events[-1].originator_version
     agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed
     taken = SeatTaken(

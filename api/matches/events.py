@@ -260,7 +260,7 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
     connection open. Ends when the caller may no longer see the match."""
     yield b"retry: 1000\n\n"
     service = request.service
-    told: Match | None = None
+    sent: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
@@ -270,17 +270,17 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
             caller = now
             if after == 0:
                 match, _ = await service.member_names.named(match, caller.texts)
-            if told is not None and told.version == after >= match.version - PAGE:
+            if sent is not None and sent.version == after >= match.version - PAGE:
                 if after < match.version:
-                    yield await in_stream_thread(read_acts, service, told, match, caller)
+                    yield await in_stream_thread(read_acts, service, sent, match, caller)
                     after = match.version
-            elif told is None or told.version < match.version:  # the stream begins, or is far behind
+            elif sent is None or sent.version < match.version:  # the stream begins, or is far behind
                 while after < match.version:
                     end = match.version
                     piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, _framed)
                     yield piece
                 yield _framed_state(match, caller)
-            told = match
+            sent = match
             if is_over(match):
                 return
             left = caller.seconds_left(utc_now())
@@ -288,16 +288,16 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
                 yield b": keep-alive\n\n"
 
 
-def read_acts(service: Service, told: Match, match: Match, caller: Caller) -> bytes:
-    """Return the new events of ``match`` since ``told``, encoded, with the state after each act. Touches the
+def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> bytes:
+    """Return the new events of ``match`` since ``sent``, encoded, with the state after each act. Touches the
     database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
-    for row in service.referee.rows(match.id, after=told.version, to=match.version):
+    for row in service.referee.rows(match.id, after=sent.version, to=match.version):
         recorded = from_row(row)
         if recorded.request is not None and act:  # the first event of the next act
-            told = fold(told, act)
-            pieces.append(_framed_state(told, caller))
+            sent = fold(sent, act)
+            pieces.append(_framed_state(sent, caller))
             act = []
         act.append(recorded)
         pieces.append(_framed(_seen(match, row, recorded, caller)))

@@ -79,11 +79,11 @@ async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     shown = request.must_show()
     expected, wanted = request.expected_version, await WANTED.read(request)
     code = new_code(match_id)
-    asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
-    _, caller = await service.access.acts(request, match_id, shown, asked)
+    invite_request = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
+    _, caller = await service.access.acts(request, match_id, shown, invite_request)
     if wanted.role == "official" and caller.key is not None:
-        asked = replace(asked, given_by=tuple(sorted(caller.key.key.behind)))
-    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
+        invite_request = replace(invite_request, given_by=tuple(sorted(caller.key.key.behind)))
+    outcome = await service.commands.do(caller.command(match_id, invite_request, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version
     assert isinstance(invited, Invited), "it was asked for"

@@ -221,7 +221,7 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | N
     viewer = caller.sees_as(public)
     official = viewer == "official"
     mine = official or recorded.actor == caller.actor
-    told = {
+    fields = {
         "number": recorded.originator_version,
         "at": recorded.at,
         "actor": recorded.actor,
@@ -230,9 +230,9 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | N
         "event": seen(recorded.event, viewer, public),
     }
     if official:
-        told |= {"digest": recorded.digest, "prev": recorded.prev}
+        fields |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
-            told["hash"] = hashed
+            fields["hash"] = hashed
         if recorded.request is not None and not isinstance(recorded.event, NAMES_A_HASH):
-            told["request"] = recorded.request
-    return told
+            fields["request"] = recorded.request
+    return fields

@@ -44,7 +44,7 @@ class TokenGiven(Value):
     token: wire_types.Token
 
 
-LOST: Body[TokenLost] = Body(TokenLost)
+WANTED: Body[TokenLost] = Body(TokenLost)
 
 
 @post(
@@ -71,12 +71,12 @@ LOST: Body[TokenLost] = Body(TokenLost)
 async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
-    expected, lost, token = request.expected_version, await LOST.read(request), new_token()
-    asked = IssueToken(seat=lost.seat, role=lost.role, hash=in_match(match_id, hash_of(token)))
-    _, caller = await service.access.acts(request, match_id, shown, asked)
-    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
+    expected, wanted, token = request.expected_version, await WANTED.read(request), new_token()
+    issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=in_match(match_id, hash_of(token)))
+    _, caller = await service.access.acts(request, match_id, shown, issue)
+    outcome = await service.commands.do(caller.command(match_id, issue, expected=expected))
     version = outcome.events[-1].originator_version
-    given = TokenGiven(match=match_id, version=version, role=lost.role, seat=lost.seat, token=token)
+    given = TokenGiven(match=match_id, version=version, role=wanted.role, seat=wanted.seat, token=token)
     return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
 
 
