@@ -64,9 +64,9 @@ class StatementMade(Value):
     events: wire_types.Events
     """The numbers of the events that the seat names."""
     text: wire_types.Text
-    """The words of the seat; empty: none, or not shown to the caller before the deal is over."""
+    """The seat's words; empty: none, or not shown before the deal is over."""
     knocked: bool
-    """The statement is a knock of the seat for the same error, which joined the case."""
+    """The statement is a knock that joined the case."""
 
 
 class RulingMade(Value):
@@ -84,7 +84,7 @@ class RulingMade(Value):
     standard: Standard | None
     """The certainty of the facts; null: the events prove them."""
     offence: OffenceText | None
-    """The offence that was found or denied; null: none, or the case is about a line of the protocol."""
+    """The offence; null: none, or the case is about a line of the protocol."""
     rule: RuleId
     """The rule on which the ruling rests."""
     payer: Seat | None
@@ -112,7 +112,7 @@ class AppealMade(Value):
     seat: Seat | None
     """The seat that appeals; null: the official who ruled."""
     text: wire_types.Text
-    """The reason; empty: none, or not shown to the caller before the deal is over."""
+    """The reason; empty: none, or not shown before the deal is over."""
 
 
 class Case(Value):
@@ -171,7 +171,6 @@ def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_t
 
 
 def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
-    """Return the entries whose fact is of one kind."""
     return [entry for entry in entries if isinstance(entry.fact, kind)]
 
 
@@ -221,7 +220,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
 
 
 def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """Return the case of an act that was taken back because all players agreed."""
+    """Return the case of an act that all agreed to take back."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "else it was ruled"
     return Case(
@@ -255,7 +254,6 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
 
 
 def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
-    """Return the status of a case at a time."""
     status: CaseStatus = "pending"
     for entry in entries:
         match entry.fact:
@@ -318,12 +316,11 @@ def _appeal_made(entry: Entry) -> AppealMade:
 
 
 def _overtaken(entries: Sequence[Entry]) -> bool:
-    """Return whether the case was withdrawn because a later act followed the misclick (J11)."""
+    """Return whether an act followed the misclick (J11)."""
     return any(entry.fact.overtaken for entry in of_case(entries, CaseWithdrawn))
 
 
 def _rule_of(entries: Sequence[Entry]) -> str:
-    """Return the rule that a case without a ruling cites."""
     return BACK_RULE if _overtaken(entries) else OPEN_RULE
 
 
@@ -365,12 +362,11 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
 
 
 def in_language(language: Language) -> dict[str, str]:
-    """Return the headers of an answer with sentences in this language."""
     return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
 
 
 def ruled_by(case: Case) -> dict[str, str]:
-    """Return a header with the address of the rule that a case cites."""
+    """Return a link to the rule that a case cites."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 

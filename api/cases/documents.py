@@ -31,7 +31,7 @@ from referee.visibility import Recorded, Viewer
 FOR_FORM = ("J3", "J4", "J7")
 """The rules under which an official rules."""
 ARTICLES = ("digest", "prev", "request")
-"""The fields of an event that prove it. A file leaves them out."""
+"""The fields that prove an event. A file leaves them out."""
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -66,8 +66,7 @@ class Facts(Value):
     matter."""
 
     agreed: wire_types.Many[Fact]
-    """Claims that both sides support and no seat denies (J2). The other side is the seat that would pay; for a wrong
-    line, all other seats."""
+    """Claims that both sides support (J2): also the seat that would pay, or for a wrong line all other seats."""
     disputed: wire_types.Many[Fact]
     """Claims that a seat denies."""
     unanswered: wire_types.Many[Fact]
@@ -189,8 +188,7 @@ class CaseFile(Value):
     rules: wire_types.Many[RuleCited]
     """The rules that the case or the form cites."""
     precedents: wire_types.Many[EarlierRuling]
-    """Earlier rulings by the same rules, the latest first. An official gets those of all matches that they see, a
-    party those of this match."""
+    """Earlier rulings by the same rules, the latest first: for officials of all their matches, else of this one."""
     form: RulingForm | None
     """The form for an official; null: the caller is a party, or the case does not wait for a ruling."""
 
@@ -235,7 +233,6 @@ def _said_last(case: Case) -> dict[Actor, bool]:
 
 
 def _claim(match: Match, case: Case, language: Language) -> str:
-    """Return the claim of the opener of a case as a sentence."""
     facts, offence = {"deal": str(case.deal)}, case.named or case.offence
     if case.accused is not None and offence is not None:
         facts["accused"] = match.opened.players[case.accused]
@@ -268,7 +265,6 @@ def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
 
 
 def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
-    """Return the events of the deal that a case is about, and those of the case."""
     before, last = _deal(case, history)
     naming = named(case)
 
@@ -344,7 +340,7 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
 
 
 def _points_now(match: Match, state: Any) -> tuple[float, ...]:
-    """Return the points by seat, including penalties in the deal under way."""
+    """Return points with the penalties in the deal under way."""
     shown = match.rules.view(state, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
@@ -364,7 +360,7 @@ def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Pric
 
 
 class Draft(Value):
-    """The part of a file that comes from the match itself, without earlier rulings."""
+    """The part of a file that comes from its match, without earlier rulings."""
 
     match: Match
     case: Case
@@ -372,7 +368,7 @@ class Draft(Value):
     timeline: tuple[Happened, ...]
     form: RulingForm | None
     cited: tuple[str, ...]
-    """The rules of the rulings on the case, and of the offence that it names."""
+    """The rules of the rulings, and of the named offence."""
 
 
 def draft(

@@ -22,7 +22,6 @@ def case_policy() -> str:
 
 
 def page_of(file: CaseFile, language: Language) -> bytes:
-    """Return a file as an HTML page."""
     page = _Page(file, language)
     return framed("case", language, page.title, "\n".join(page.parts()))
 
@@ -58,11 +57,9 @@ class _Page:
         self.title = sentences.sentence(WORDS.words["title"].in_(language), facts)
 
     def word(self, code: str, words: dict[str, Text] = WORDS.words) -> str:
-        """Return a text of the page, as HTML."""
         return escape(words[code].in_(self.language))
 
     def name(self, actor: Actor | None) -> str:
-        """Return the name of a player or an official, as HTML."""
         if actor is None:
             return self.word("referee")
         if isinstance(actor, int):
@@ -71,11 +68,9 @@ class _Page:
         return escape(self.file.officials[place] if place is not None and place < len(self.file.officials) else actor)
 
     def names(self, actors: Iterable[Actor]) -> str:
-        """Return several names, as HTML."""
         return ", ".join(map(self.name, actors)) or "–"
 
     def time(self, at: datetime) -> str:
-        """Return a time to the second, as HTML."""
         at = at.astimezone(UTC)
         return _in("time", at.strftime("%Y-%m-%d %H:%M:%S UTC"), datetime=at.isoformat())
 
@@ -85,7 +80,6 @@ class _Page:
         return _in("dl", "".join(pairs))
 
     def part(self, code: str, inner: str) -> str:
-        """Return a section of the page with its heading."""
         return _in("section", f'<h2 id="{code}">{self.word(code)}</h2>{inner}', **{"aria-labelledby": code})
 
     def table(self, heads: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> str:
@@ -99,7 +93,7 @@ class _Page:
         return _in("table", f"{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
 
     def parts(self) -> Iterable[str]:
-        """Yield the parts of the page from top to bottom, as HTML."""
+        """Yield the page from top to bottom, as HTML."""
         file = self.file
         yield _in("h1", escape(self.title))
         yield _in("p", escape(self.case.why))
@@ -115,7 +109,6 @@ class _Page:
         yield self.part("timeline", _list(map(self.happened, file.timeline)))
 
     def head(self) -> str:
-        """Return the particulars of the case."""
         file, case = self.file, self.case
         return self.terms(
             status=self.word(case.status, WORDS.statuses),
@@ -128,7 +121,6 @@ class _Page:
         )
 
     def facts(self, code: str) -> str:
-        """Return one group of claims with its heading."""
         found: tuple[Fact, ...] = getattr(self.file.facts, code)
         return f"<h3>{self.word(code)}</h3>{self.list_of(map(self.fact, found))}"
 
@@ -138,7 +130,6 @@ class _Page:
         return _list(found) if found else _in("p", self.word("none"))
 
     def fact(self, fact: Fact) -> str:
-        """Return a claim with the seats that support and deny it."""
         claim = f"{escape(fact.text)} {self.word('said_by')}: {self.names(fact.said_by)}."
         return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
@@ -187,7 +178,6 @@ class _Page:
         return f"{link}, {self.time(one.opened_at)}: {verdict}, {sure}.{_quote(one.reason)}"
 
     def happened(self, one: Happened) -> str:
-        """Return an event of the timeline, as HTML."""
         event = one.event
         values = (
             f"{name} {value if isinstance(value, str) else encode(value).decode()}"
@@ -218,7 +208,7 @@ class _Page:
         return f"{outcomes}{priced}<h3>{self.word('standard')}</h3>{sure}{_in('dl', blanks)}"
 
     def cost(self, one: Outcome) -> str:
-        """Return the costs of a verdict, or why it is refused, as HTML."""
+        """Return the costs of a verdict, or its refusal, as HTML."""
         if one.refused is not None:
             return escape(f"{one.refused.title}. {one.refused.detail}")
         costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
@@ -227,7 +217,6 @@ class _Page:
         return ", ".join(costs) or self.word("costs_nothing")
 
     def box(self, label: str) -> str:
-        """Return a label with a box to tick by hand."""
         return f'<span class="box"></span>{label}'
 
 

@@ -155,7 +155,6 @@ async def list_events(
 async def _lined(
     request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
-    """Return a reply that sends events as lines while it reads them."""
     service = request.service
     # Read the first lines before the answer begins: until then it can still be a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
@@ -289,8 +288,7 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
 
 
 def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> bytes:
-    """Return the new events of ``match`` since ``sent``, encoded, with the state after each act. Touches the
-    database."""
+    """Return the events since ``sent``, encoded, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
     for row in service.referee.rows(match.id, after=sent.version, to=match.version):

@@ -30,7 +30,7 @@ from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
 TIME_MAX = 64
-"""Maximum characters of a time: with its offset, and with more decimals of a second than any client sends."""
+"""Maximum characters of a time, with its offset and decimals of a second."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -88,9 +88,9 @@ class MatchListed(Value):
     club: UUID | None
     """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The number of the table on that evening."""
+    """The table on that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber]
     """The members of the club who play, by seat; empty for a match without a club."""
     visibility: Visibility
@@ -107,7 +107,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: the names of its members, if the caller may see them."""
+    """Return a match of the list. ``names``: of members, if the caller may see them."""
     fields = msgspec.structs.asdict(entry)
     if names:
         fields["players"] = tuple(map(names.get, entry.members, entry.players))
@@ -190,7 +190,7 @@ async def list_matches(
 
 
 async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Return matches of the list, those of the caller's club with the names of its members."""
+    """Show members' names in matches of the caller's club."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)

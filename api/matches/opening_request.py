@@ -1,4 +1,4 @@
-"""The request that opens a match: its schema, the checks that hold for every game, and the first event."""
+"""The request that opens a match: its schema, its checks, and the first event."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -35,7 +35,7 @@ from referee.ruleset import Ruleset
 from referee.value import Value, tied
 
 POINTS_MAX = 1_000_000
-"""Points: more than any match reaches, and few enough to be summed exactly in any client."""
+"""More points than any match reaches; any client can add them exactly."""
 
 OFFICIAL = "official"
 """The name of an official if the request gives none."""
@@ -71,8 +71,7 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
-    """The name of the official, which their rulings show. It is stored permanently; in a club's match it can be
-    erased."""
+    """The name that rulings show, stored permanently; in a club's match it can be erased."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
     """The SHA-256, in hex, of a token that the official has for several matches (`POST /v1/official-tokens`). No
     match shows it. Null or left out: the match makes a token."""
@@ -95,7 +94,7 @@ class AdjudicationSet(Value, forbid_unknown_fields=True):
     pending: Literal["play_on", "hold"] = "play_on"
     """Play continues (`play_on`) or waits (`hold`) while a case waits for its ruling (J5)."""
     take_back: bool = False
-    """The last act may be taken back if all players agree (J11). Needs `enforcement: refuse` or `dealing: tally`."""
+    """The last act may be taken back if all agree (J11). Needs `enforcement: refuse` or `dealing: tally`."""
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
@@ -120,11 +119,11 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
     """Seconds a deal waits for the seats' contributions (`entropy`), with `shuffle` only. Left out: 30."""
     club: UUID | None = None
-    """The club that the match belongs to: needs a key of the club with `open`. Left out: none."""
+    """The club of the match; needs its key with `open`. Left out: none."""
     evening: EveningSent | None = None
-    """The evening of the club on which the match is played. Required with `club`."""
+    """The evening of the club; required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
-    """The number of the table on that evening."""
+    """The table on that evening."""
     visibility: Visibility | None = None
     """Left out: `club` in a club's match, else `public`."""
 
@@ -148,7 +147,7 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def house_rules(rules: Ruleset) -> list[str]:
-    """Return the house rules about who pays that a game offers because its source has no such rule."""
+    """Return the house rules for money that a game offers."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
@@ -160,7 +159,6 @@ def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
 
 
 def terms_of(body: OpenMatch) -> AdjudicationSet | None:
-    """Return the terms of the officials, ``None`` if no official rules on cases."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
@@ -257,7 +255,7 @@ def _ruleset_of(body: OpenMatch) -> Ruleset:
 
 
 def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
-    """Raise Problem if the first dealer does not exist, or a tally does not fit the game or the request."""
+    """Raise Problem for an unknown first dealer, or a tally that does not fit."""
     last = len(body.players) - 1
     if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
         raise Problem("no_such_first_dealer", last=last)
@@ -272,7 +270,7 @@ def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
 
 
 def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
-    """Return the points by seat and the pot at the opening. Raises Problem if they do not fit the game."""
+    """Return points by seat and pot. Raises Problem if they do not fit the game."""
     count = len(body.players)
     if body.opening is None:
         return (rules.start_points,) * count, 0
@@ -296,7 +294,7 @@ def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club
 
 
 def _entropy_seconds(body: OpenMatch) -> int:
-    """Return the seconds a deal waits for the seats' contributions. Raises Problem if ``shuffle`` does not fit."""
+    """Return the seconds that a deal waits. Raises Problem if ``shuffle`` does not fit."""
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:
@@ -307,7 +305,6 @@ def _entropy_seconds(body: OpenMatch) -> int:
 
 
 def officials_named(opened: MatchOpened) -> tuple[str, ...]:
-    """Return the names of the officials that the request gives."""
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 

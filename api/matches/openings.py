@@ -40,10 +40,9 @@ class SeatGiven(Value):
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """The token of the seat. null: the match is a club's and for money, and the member takes the seat by an
-    invitation or acts with a key of their own."""
+    """null: in a club's match for money the member takes the seat by an invitation, or acts with an own key."""
     member: wire_types.MemberNumber | None
-    """The number of the player as a member of the club; null: the match has no club."""
+    """The player's number in the club; null: the match has no club."""
 
 
 class OfficialGiven(Value):
@@ -79,9 +78,9 @@ class MatchMade(Value):
     club: UUID | None
     """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The number of the table on that evening."""
+    """The table on that evening."""
     visibility: Visibility
     """The readers of the match."""
     opened_at: Time
@@ -157,17 +156,14 @@ async def open_match(request: ApiCall) -> Reply:
 
 
 class _Tokens(NamedTuple):
-    """The id and the tokens of a match before it is opened."""
-
     match_id: UUID
     seats: tuple[str, ...]
     officials: tuple[OfficialGiven, ...]
     official_hashes: tuple[str, ...]
-    """The SHA-256 of each official's token, also of one that the official already has."""
 
 
 def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
-    """Return the id and the tokens of a match: random, or with a key derived from the key and the body."""
+    """Return random tokens, or with a key those derived from key and body."""
     make: Callable[[str], str]
     if key is None:
         match_id, make = uuid4(), _random_token
@@ -188,7 +184,6 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
-    """Return the first event of a match, with the members behind the key that opens it."""
     match_id, hashes = tokens.match_id, tokens.official_hashes
     seats = tuple(in_match(match_id, hash_of(token)) for token in tokens.seats)
     attending = tuple(in_match(match_id, one) for one in hashes)
@@ -231,8 +226,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Open a match and return the outcome. In a club's match the names of officials are personal data: they are
-    stored apart from the rows, which hold references."""
+    """Open a match. In a club's match the rows hold references for the names of officials, which can be erased."""
     names = officials_named(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -250,8 +244,7 @@ def _secret(service: Service) -> bytes:
 
 
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club that the match will belong to, and the actor who opens it. Any caller may open a match without
-    a club if the operator allows it. Raises Problem (401, 403, 404) if the caller may not open it."""
+    """Return the club of the match and the actor who opens it. Raises Problem (401, 403, 404) if they may not."""
     if body.club is None:
         anybody(request)
         service.quotas.may_open()
@@ -264,7 +257,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
 
 
 async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """Raise Problem (403) if the club or the address has reached its maximum number of matches."""
+    """Raise Problem (403) if the club or the address has its maximum of matches."""
     if club is None:
         service.quotas.opens(request)
         return
@@ -274,8 +267,8 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
 
 
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers of a repeated opening. Raises ``KeyReused`` (422) if the first one had a different body,
-    from which its tokens were derived, and Problem (422) if it was too long ago."""
+    """Return the headers of a repeated opening. Raises ``KeyReused`` if the body differs from the first, and Problem
+    (422) if that was too long ago."""
     if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)

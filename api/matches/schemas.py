@@ -1,4 +1,4 @@
-"""Schemas of a match and its events that several operations return, and the functions that fill them."""
+"""Schemas of a match and its events, and the functions that fill them."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -48,7 +48,7 @@ class Seated(Value):
     seat: Seat
     name: wire_types.Name
     member: wire_types.MemberNumber | None
-    """The number of the player as a member of the club; null: the match has no club."""
+    """The player's number in the club; null: the match has no club."""
 
 
 class ShufflingSeen(Value):
@@ -94,9 +94,9 @@ class MatchSeen(Shown, kw_only=True):
     club: UUID | None
     """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The number of the table on that evening."""
+    """The table on that evening."""
     visibility: Visibility
     """The readers of the match."""
     opened_at: Time
@@ -112,7 +112,6 @@ class MatchSeen(Shown, kw_only=True):
 
 
 def shuffling(match: Match) -> ShufflingSeen | None:
-    """Return the shuffle of the next or present deal, ``None`` if the server has not committed to it."""
     docket = match.docket
     if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
         return None
@@ -125,7 +124,6 @@ def shuffling(match: Match) -> ShufflingSeen | None:
 
 
 def taking_back(match: Match) -> TakingBackSeen | None:
-    """Return the act that a player wants to take back."""
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
@@ -134,7 +132,6 @@ def taking_back(match: Match) -> TakingBackSeen | None:
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
-    """Return the players by seat."""
     names, members = match.opened.players, match.opened.members
     return tuple(
         Seated(seat=seat, name=name, member=members[seat] if members else None) for seat, name in enumerate(names)
@@ -142,7 +139,7 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """Return the ETag of a match: its version, and whether its result is provisional, which ends without an event."""
+    """Return the ETag of a match. It includes ``provisional``, which ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 
