@@ -66,7 +66,7 @@ class Trick(Value):
     uncontested: bool
 
 
-class Call(Value):
+class BidRecorded(Value):
     """A bid or a pass."""
 
     seat: Seat
@@ -133,7 +133,7 @@ class DealRecord(Value):
     widow: wire_types.Cards
     turn_up: CardText | None
     seed: wire_types.Seed | None
-    bids: wire_types.Many[Call]
+    bids: wire_types.Many[BidRecorded]
     answers: wire_types.Many[Said]
     declarer: Seat | None
     contract: BidSeen | None
@@ -163,7 +163,7 @@ class _Sheet:
         """Forget the cards, bids and tricks, because the cards are dealt again."""
         self.dealt: Dealt | None = None
         self.first = 0
-        self.bids: list[Call] = []
+        self.bids: list[BidRecorded] = []
         self.answers: list[Said] = []
         self.cards: list[TrickCard] = []
         self.tricks: list[Trick] = []
@@ -174,11 +174,11 @@ class _Sheet:
             self.read(recorded)
         act, number = step.done.act, step.events[0].originator_version
         if isinstance(act, Bid):
-            self.bids.append(Call(seat=act.seat, bid=act.bid, event=number))
+            self.bids.append(BidRecorded(seat=act.seat, bid=act.bid, event=number))
         elif isinstance(act, Answer):
             self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
         elif isinstance(act, Result):
-            self.bids += (Call(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
+            self.bids += (BidRecorded(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
             self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:

@@ -25,7 +25,7 @@ ROLE_SAYS = (
 )
 
 
-class TokenLost(Value, forbid_unknown_fields=True):
+class TokenWanted(Value, forbid_unknown_fields=True):
     """The seat or role that gets a new token."""
 
     seat: SeatSent | None = None
@@ -44,7 +44,7 @@ class TokenGiven(Value):
     token: wire_types.Token
 
 
-WANTED: Body[TokenLost] = Body(TokenLost)
+WANTED: Body[TokenWanted] = Body(TokenWanted)
 
 
 @post(
@@ -59,7 +59,7 @@ WANTED: Body[TokenLost] = Body(TokenLost)
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=TokenLost,
+        body=TokenWanted,
         gives=TokenGiven,
         status=201,
         says="The new token.",
