@@ -1,1 +1,1 @@
-"""What is kept of matches."""
+"""Operations on the books of a match: protocol, pot, settlement, and the records of deals."""

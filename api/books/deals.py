@@ -1,4 +1,4 @@
-"""The record of a finished deal, put together from its events; and the deal as plain text."""
+"""The operation that returns a finished deal: as a record made from its events, or as plain text."""
 
 from functools import partial
 from itertools import takewhile
@@ -48,7 +48,7 @@ from referee.visibility import Recorded
 
 
 class TrickCard(Value):
-    """A card played, and the event that says so."""
+    """A card played, and the number of its event."""
 
     seat: Seat
     card: CardText
@@ -56,7 +56,7 @@ class TrickCard(Value):
 
 
 class Trick(Value):
-    """A trick: who led, the cards in the order of play, who won. ``uncontested``: nobody was left to play."""
+    """A trick with its cards in the order of play. ``uncontested``: no other player was left in the deal."""
 
     trick: wire_types.TrickNumber
     lead: Seat | None
@@ -66,7 +66,7 @@ class Trick(Value):
     uncontested: bool
 
 
-class Call(Value):
+class BidRecorded(Value):
     """A bid or a pass."""
 
     seat: Seat
@@ -75,7 +75,7 @@ class Call(Value):
 
 
 class Said(Value):
-    """An answer to the question who plays on: ``play`` or ``fold``."""
+    """An answer to the question whether a seat plays on: ``play`` or ``fold``."""
 
     seat: Seat
     answer: wire_types.Code
@@ -83,7 +83,7 @@ class Said(Value):
 
 
 class Penalty(Value):
-    """Points that a player got in the deal as a penalty."""
+    """Penalty points of a player in the deal."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -93,34 +93,34 @@ class Penalty(Value):
 
 
 class ReportMade(TypedDict):
-    """What a seat reported because the cards cannot show it, and the event that says so."""
+    """A fault that a seat reported because the cards cannot show it, and the number of its event."""
 
     seat: Seat
     accused: Seat
-    """Who is said to have done it."""
+    """The accused seat."""
     fault: OffenceText
     event: EventNumber
     breaches: NotRequired[wire_types.Many[Breach]]
-    """For the official: the breaches that stand by it."""
+    """The breaches that follow from the report, shown to the official only."""
 
 
 class ScoreWas(CorrectedBy):
-    """A line that counts no more as it stands here, and the correction that changed it."""
+    """An earlier form of a line, and the correction that replaced it."""
 
     score: DealScored
-    """The line as it was."""
+    """The line before the correction."""
 
 
 class DealRecord(Value):
     """A finished deal, from the cards dealt to its line in the protocol, in one form for all games.
 
-    A voided deal is dealt again: ``hands`` (as dealt, by seat; ``null`` with closed hands), ``bids``, ``answers``
-    and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
-    ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
-    that dealt the cards, or that entered a deal whose cards nobody told; ``last`` of the one that scored them.
+    A voided deal is dealt again: ``hands`` (by seat; ``null`` with closed hands), ``bids``, ``answers`` and
+    ``tricks`` belong to the attempt that was scored, and ``voided`` has the numbers of the events that ended earlier
+    attempts. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the
+    event that dealt the cards or entered the result, ``last`` that of the score.
 
-    ``score`` is the line that counts. ``knocks`` are the cases about the deal, whenever they were opened, and those
-    whose ruling changed its line.
+    ``score`` is the line that counts. ``knocks`` are all cases about the deal, and those whose ruling changed its
+    line.
     """
 
     deal: wire_types.DealNumber
@@ -133,7 +133,7 @@ class DealRecord(Value):
     widow: wire_types.Cards
     turn_up: CardText | None
     seed: wire_types.Seed | None
-    bids: wire_types.Many[Call]
+    bids: wire_types.Many[BidRecorded]
     answers: wire_types.Many[Said]
     declarer: Seat | None
     contract: BidSeen | None
@@ -145,54 +145,54 @@ class DealRecord(Value):
     voided: wire_types.Events
     score: DealScored
     was: wire_types.Many[ScoreWas]
-    """The line as it was written, and after each correction but the last; empty: it was not corrected."""
+    """The earlier forms of the line, the first one first; empty: it was not corrected."""
     struck: CorrectedBy | None
-    """The correction by which the line counts for nothing; null: it counts."""
+    """The correction that struck the line from the score; null: it counts."""
 
 
 class _Sheet:
-    """What is written down while the events of a deal are read."""
+    """The parts of a record, collected while the events of a deal are read."""
 
     def __init__(self) -> None:
         self.voided: list[int] = []
         self.penalties: list[Penalty] = []
         self.reports: list[dict[str, Any]] = []
-        self.again()
+        self.clear()
 
-    def again(self) -> None:
-        """The cards are dealt: what was on the table before is gone."""
+    def clear(self) -> None:
+        """Forget the cards, bids and tricks, because the cards are dealt again."""
         self.dealt: Dealt | None = None
         self.first = 0
-        self.bids: list[Call] = []
+        self.bids: list[BidRecorded] = []
         self.answers: list[Said] = []
         self.cards: list[TrickCard] = []
         self.tricks: list[Trick] = []
 
     def take(self, step: Step) -> None:
-        """Takes down what was done."""
+        """Add an act and its events."""
         for recorded in step.events:
             self.read(recorded)
         act, number = step.done.act, step.events[0].originator_version
         if isinstance(act, Bid):
-            self.bids.append(Call(seat=act.seat, bid=act.bid, event=number))
+            self.bids.append(BidRecorded(seat=act.seat, bid=act.bid, event=number))
         elif isinstance(act, Answer):
             self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
         elif isinstance(act, Result):
-            self.bids += (Call(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
+            self.bids += (BidRecorded(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
             self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:
-        """Takes down one event."""
+        """Add one event."""
         number, event = recorded.originator_version, recorded.event
         match event:
             case Dealt():
-                self.again()
+                self.clear()
                 self.dealt, self.first = event, number
             case ResultEntered():
                 self.first = number
             case DealVoided():
                 self.voided.append(number)
-                self.again()
+                self.clear()
             case CardPlayed():
                 self.cards.append(TrickCard(seat=event.seat, card=event.card, event=number))
             case TrickTaken():
@@ -226,8 +226,8 @@ def record_of(
     language: Language,
     line: LineHistory | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of :class:`DealRecord`. ``events``: those after the score of the deal before, to the score of
-    this one. ``cases``: those about the deal. ``line``: what corrections have made of its line."""
+    """Return the fields of :class:`DealRecord`. ``events``: all events after the score of the previous deal, up to
+    the score of this one. ``cases``: the cases about the deal. ``line``: the line with its corrections."""
     sheet = _Sheet()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
@@ -266,7 +266,7 @@ def record_of(
 def read_record(
     service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], caller: Caller, language: Language
 ) -> bytes:
-    """Return the record of a deal, encoded. It touches the database."""
+    """Return the record of a deal, encoded. Touches the database."""
     events, score = service.referee.history(match.id, after=place.before, to=place.score), place.score
     line = None
     if place.corrections:
@@ -277,7 +277,7 @@ def read_record(
 
 
 def read_text(service: Service, match: Match, place: Place) -> bytes:
-    """Return the deal as plain text. It touches the database."""
+    """Return the deal as plain text. Touches the database."""
     first, end = max(1, place.before), match.version if place.last else place.score
     if place.corrections and not place.last and (won := _won_by(service, match, place)) is not None:
         end = won[0]
@@ -287,7 +287,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
 
 
 def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:
-    """Return the event, with its number, by which the score of a deal won the match before any correction."""
+    """Return the event that won the match with the score of this deal, before any correction, and its number."""
     events = service.referee.history(match.id, after=place.score, limit=wire_types.SEATS_MAX + 1)
     for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
         if isinstance(recorded.event, MatchWon):
@@ -298,11 +298,13 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
 @get(
     "/matches/{match:uuid}/deals/{deal:int}",
     operation_id="get_deal",
-    summary="The record of a finished deal",
-    description="Cards, bids, answers, each trick with its cards, what only this game has, knocks, penalties, and "
-    "the line in the protocol: as it counts, and after corrections also as it was, with the ruling that changed it. "
-    "All cards lie open, for the deal is over. 409 while it is under way. With "
-    "`Accept: text/plain` as a text that can be read at the table and read back: see `openapi/notation.md`.",
+    summary="Get the record of a finished deal",
+    description="Returns the cards, bids, answers, tricks, knocks and penalties of a deal, the events that only its "
+    "game has, and its line in the protocol: the form that counts, and after corrections the earlier forms with the "
+    "rulings that changed them. Every caller sees all cards, because the deal is over. 404 `no-such-deal`, or 409 "
+    "`deal-not-finished` while it is under way.\n\n"
+    "With `Accept: text/plain` the answer is a text for people that programs can read back: see "
+    "`openapi/notation.md`.",
     tags=["Books"],
     operation_class=described(
         gives=DealRecord,
@@ -312,7 +314,6 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
     ),
 )
 async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
-    """The record of a finished deal."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     plain, language = prefers(request.accepted, PLAIN), request.language

@@ -1,4 +1,4 @@
-"""Where a finished deal stands in its match."""
+"""The place of a finished deal among the events of its match."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -12,10 +12,10 @@ from referee.store.match import Match
 
 
 class Place(NamedTuple):
-    """Where a finished deal stands in its match, by the numbers of events."""
+    """The numbers of the events that begin and end a finished deal."""
 
     before: int
-    """The score of the deal before; 0: there is none."""
+    """The score of the previous deal; 0: this deal is the first."""
     score: int
     last: bool
     """No later deal has been scored."""
@@ -24,7 +24,8 @@ class Place(NamedTuple):
 
 
 async def place_of(service: Service, match: Match, deal: int) -> Place:
-    """Where a deal is, by the protocol. 404 if there is no such deal, 409 if it is not finished."""
+    """Return the place of a deal from the protocol. Raises Problem: 404 if the deal does not exist, 409 if it is not
+    finished."""
     last = match.rules.view(match.state, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)

@@ -1,4 +1,4 @@
-"""The pot, in games that have one."""
+"""The operation that returns the pot of a match."""
 
 from litestar import get
 
@@ -14,15 +14,14 @@ from projections.pots import Pot
 @get(
     "/matches/{match:uuid}/pot",
     operation_id="get_pot",
-    summary="The pot",
-    description="What lies in the pot, and who put in or drew what in each deal, by which rule and shown by which "
-    "events. `pending` is what has been staked in the deal under way and is entered when it is scored. 404 in a "
-    "game without a pot. With `Accept: text/csv` as a table.",
+    summary="Get the pot",
+    description="Returns the amount in the pot and the payments of each deal, with their seats, rules and events. "
+    "`pending` has the stakes of the deal under way, which are entered when it is scored. 404 `no-such-pot` in a "
+    "game without a pot. With `Accept: text/csv` the answer is a table.",
     tags=["Books"],
-    operation_class=sheet_of(Pot, "A row for each entry."),
+    operation_class=sheet_of(Pot, "One row per entry."),
 )
 async def get_pot(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
-    """The pot."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     if not match.rules.has_pot:

@@ -1,4 +1,4 @@
-"""The protocol: the score sheet of a match."""
+"""The operation that returns the protocol, the score sheet of a match."""
 
 from litestar import get
 
@@ -13,17 +13,16 @@ from projections.protocols import Protocol
 @get(
     "/matches/{match:uuid}/protocol",
     operation_id="get_protocol",
-    summary="The protocol",
-    description="The score sheet: `points` by seat as they stand, and `lines`, one a deal, each with the entries "
-    "that make it up, their rules and the events that show them. It has one form for all games: what only one game "
-    "has to tell is in `detail`. Points are whole numbers but in games that count halves; in Rams they are the "
-    "balances. After a correction `lines` are those that count, as they count, each with what it `was`; those that "
-    "count no more are in `struck`. With `Accept: text/csv` as a table.",
+    summary="Get the protocol",
+    description="Returns the score sheet: the present `points` by seat, and one of the `lines` per deal, with its "
+    "entries, their rules and the events that prove them. All games have the same form; `detail` has the particulars "
+    "of one game. Points are whole numbers except in games that count halves; in Rams they are the balances. After a "
+    "correction `lines` has the lines that count, each with its earlier forms (`was`), and `struck` those that no "
+    "longer count. With `Accept: text/csv` the answer is a table.",
     tags=["Books"],
-    operation_class=sheet_of(Protocol, "A row for each deal."),
+    operation_class=sheet_of(Protocol, "One row per deal."),
 )
 async def get_protocol(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
-    """The protocol."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     return await answer(request, match, service.books.protocols, protocols.csv, caller.texts)

@@ -1,4 +1,4 @@
-"""What a match comes to in money."""
+"""The operation that returns the settlement of a match in money."""
 
 from litestar import get
 
@@ -18,7 +18,7 @@ from referee.store.whole import read_whole
 
 
 def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: bool) -> bytes:
-    """Return what the match amounts to at its version, encoded. It touches the database."""
+    """Return the settlement of a match at its version, encoded. Touches the database."""
     history = read_whole(referee, match.id, match.version)
     found = settlement(
         history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members
@@ -29,15 +29,15 @@ def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: b
 @get(
     "/matches/{match:uuid}/settlement",
     operation_id="get_settlement",
-    summary="The settlement",
-    description="What a match for money comes to, in minor units: by seat what it receives or pays, with the lines "
-    "that make it up, each with its deal, its rule and the events that show it; and who pays whom. It is reckoned "
-    "from the events of the match as they count after corrections. While the match goes on (`open`) nobody owes "
-    "anything yet; in a game with a pot each seat has what it has won and put in until now. `provisional`: it is "
-    "over, and a score may still be corrected. `final`: it is over. A match that was abandoned owes nothing, but "
-    "that a pot is shared. In a club's match `counted` says whether its books count it: while the seats in "
-    "`waiting_for` have not agreed to the stakes, nothing is entered. When the last of them agrees it is, also after "
-    "the end. All see it, as they see the protocol. 404 where the match is not for money.",
+    summary="Get the settlement",
+    description="Returns the result of a match for money in minor units: the amount that each seat receives or pays, "
+    "with its lines, each with its deal, rule and events; and the payments between seats. It is calculated from the "
+    "events of the match with all corrections. 404 `not-for-money` if the match is not for money.\n\n"
+    "While the match is `open` no seat owes anything; in a game with a pot the amounts are the winnings and payments "
+    "so far. `provisional`: the match is over, and a score may still be corrected. `final`: the time for corrections "
+    "is over. An abandoned match owes nothing, but a pot is shared.\n\n"
+    "In a club's match `counted` says whether the club's books count it. Nothing is entered until the seats in "
+    "`waiting_for` have agreed to the stakes, which they may also do after the end.",
     tags=["Books"],
     operation_class=described(
         gives=Settlement,
@@ -45,7 +45,6 @@ def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: b
     ),
 )
 async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
-    """The settlement."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     basis = match.rules.basis(match.opened.options) if match.opened.stakes is not None else None

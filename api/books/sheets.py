@@ -1,4 +1,4 @@
-"""How a book of sheets answers about a match: as JSON as it is kept, or as a table."""
+"""Answers with a sheet of a match: its stored JSON, or a CSV table."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,7 @@ CSV = "text/csv"
 
 
 def sheet_of(gives: Any, row: str) -> type[Operation]:
-    """The operation class of a call that gives a sheet; ``row`` says what each line of the table is."""
+    """Return the operation class of an operation that returns a sheet. ``row`` describes a row of its table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},
@@ -42,7 +42,7 @@ async def answer(
     if tag := matching_etag(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
-    players = match.opened.players  # by the names that the caller is told
+    players = match.opened.players  # with the names that the caller may see
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
         sheet = book.answer(connection, match_id, players=players)

@@ -1,1 +1,1 @@
-"""Calls about what the officials hear: the docket, cases, their files, and what was tried."""
+"""Operations on knocks and cases: the officials' list, single cases, their files, and refused attempts."""

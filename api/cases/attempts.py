@@ -1,4 +1,4 @@
-"""What was tried in a match and refused: for its officials (J12)."""
+"""The operation that lists the refused attempts of a match for its officials (J12)."""
 
 from typing import Annotated
 
@@ -26,40 +26,40 @@ LIMIT_MAX = 1000
 
 
 class AttemptSeen(Value):
-    """Something that was tried and refused. What was sent is not kept, nor is any token."""
+    """A refused attempt. Neither the request nor a token is stored."""
 
     number: wire_types.AttemptNumber
-    """Its number among the attempts of the match."""
+    """The number of the attempt in the match."""
     at: Time
-    """When it was refused."""
+    """The time of the refusal."""
     actor: Actor
-    """Who tried it."""
+    """The actor of the refused request."""
     act: wire_types.Code
-    """What was tried: the name of an act, or of another request that has one."""
+    """The name of the act or other request."""
     problem: ProblemType
-    """The problem that it was answered with."""
+    """The type of the problem that was returned."""
     rule: RuleId | None
-    """By which rule it was refused; null: none speaks of it."""
+    """The rule on which the refusal rests; null: none."""
     version: Version
-    """How far the match had come."""
+    """The version of the match at that time."""
     head: wire_types.Hash
-    """The hash of the event of this number: the attempt came after it."""
+    """The hash of the event with the number `version`, which proves that the attempt came after it."""
     count: wire_types.Lag
-    """How often this actor has had this problem in the match, this time included; at least so often where several
-    processes serve it."""
+    """The number of attempts of this actor with this problem in the match, including this one. With several processes
+    it may be too low."""
     prev: wire_types.Hash
-    """The hash of the attempt before; of the first, zeros."""
+    """The hash of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
-    """The hash of this one."""
+    """The hash of this attempt."""
 
 
 class AttemptPage(Value):
-    """Some attempts in order."""
+    """One page of attempts in order."""
 
     attempts: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """In the order of their numbers."""
+    """The attempts, by number."""
     next: wire_types.AttemptNumber | None
-    """What to give as `after` for more; null: these are the last."""
+    """The `after` of the next page; null: these are the last."""
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
@@ -80,13 +80,13 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
 @get(
     "/matches/{match:uuid}/attempts",
     operation_id="list_attempts",
-    summary="What was tried and refused",
-    description="For officials (J12): what the holders of tokens of this match tried and what was refused as not "
-    "theirs, not possible now or against the rules (403, 409, 412, 422), in order. It is kept beside the match: no "
-    "version counts it. Twenty attempts of each actor with the same problem are listed one by one, and then one each "
-    "time that there have been twice as many: `count` tells how often. It is written after the answer; where the "
-    "service has too much to do, attempts are left out.\n\n"
-    "What is kept is what is listed here, never what was sent. While there are more the header `Link` says where "
+    summary="List the refused attempts of a match",
+    description="Returns, for officials only (J12, else 403), one page of the requests that were refused with 403, "
+    "409, 412 or 422 to holders of tokens of this match, in order. Attempts are stored apart from the events and do "
+    "not change the version of the match. Of each actor the first twenty attempts with the same problem are listed "
+    "one by one, and then one each time that their number has doubled: see `count`. Attempts are stored after the "
+    "answer, and an overloaded service leaves some out.\n\n"
+    "Only the fields listed here are stored, never the request. The header `Link` has the address of the next page "
     '(`rel="next"`, RFC 8288).',
     tags=["Matches"],
     security=TOKEN,
@@ -99,9 +99,8 @@ async def list_attempts(
         int,
         QueryParameter(ge=0, le=wire_types.EXACT_MAX, description="Only attempts after this number."),
     ] = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of attempts.")] = 100,
 ) -> ASGIApp:
-    """What was tried and refused."""
     service = request.service
     request.must_show()
     match, caller = await service.access.sees(request, match_id)

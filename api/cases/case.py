@@ -1,4 +1,4 @@
-"""The file of a case: a knock on the table, what was said about it, and what was ruled on it."""
+"""A case as the API returns it: a knock, the statements about it, and the rulings on it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -33,40 +33,40 @@ from referee.visibility import Recorded, seen
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
 OPEN_RULE = "J1"
-"""By which a case waits."""
+"""The rule under which a case waits for a ruling."""
 BACK_RULE = "J11"
-"""By which an act is taken back."""
+"""The rule under which an act is taken back."""
 
 Came = Annotated[
     Literal["upheld", "dismissed", "pending", "withdrawn"],
-    Meta(title="Verdict", description="What came of a knock."),
+    Meta(title="Verdict", description="The verdict on a knock or a case."),
 ]
 Status = Annotated[
     CaseStatus,
     Meta(
         title="CaseStatus",
-        description="How a case stands. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
-        "`appealed`: it waits for another official. `withdrawn`: by its opener, or because another act has "
-        "overtaken a misclick. `final`: that is that.",
+        description="The status of a case. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
+        "`appealed`: it waits for a different official. `withdrawn`: its opener withdrew it, or an act followed the "
+        "misclick. `final`: no party may appeal any more.",
     ),
 ]
 
 
 class StatementMade(Value):
-    """What a seat said in a case."""
+    """A statement of a seat in a case."""
 
     event: EventNumber
     at: Time
-    """When."""
+    """The time of the statement."""
     seat: Seat
     agrees: bool
-    """Whether it says the same as who opened the case."""
+    """The seat says that the opener of the case is right."""
     events: wire_types.Events
-    """Those that it names."""
+    """The numbers of the events that the seat names."""
     text: wire_types.Text
-    """In its own words; empty: nothing, or not the caller's to know before the deal is over."""
+    """The seat's words; empty: none, or not shown before the deal is over."""
     knocked: bool
-    """Whether the seat knocked for what the case is about: its knock joined the case."""
+    """The statement is a knock that joined the case."""
 
 
 class RulingMade(Value):
@@ -74,54 +74,53 @@ class RulingMade(Value):
 
     event: EventNumber
     at: Time
-    """When."""
+    """The time of the ruling."""
     instance: wire_types.Instance
-    """1 at first, 2 after an appeal."""
+    """1 for a first ruling, 2 after an appeal."""
     official: Actor | None
-    """Who ruled; null: the referee."""
+    """The official who ruled; null: the referee."""
     verdict: Verdict
-    """Whether who opened it is right."""
+    """`upheld`: the opener of the case is right."""
     standard: Standard | None
-    """How sure the facts are; null: the events tell."""
+    """The certainty of the facts; null: the events prove them."""
     offence: OffenceText | None
-    """What was done, or was not; null: none was found, or it is about a line of the protocol."""
+    """The offence; null: none, or the case is about a line of the protocol."""
     rule: RuleId
-    """What it is based on."""
+    """The rule on which the ruling rests."""
     payer: Seat | None
-    """Who pays; null: nobody."""
+    """The seat that pays; null: none."""
     penalty: wire_types.WholePoints
-    """By how many points."""
+    """The points that `payer` pays."""
     rests_on: wire_types.Events
-    """The numbers of the events that show it."""
+    """The numbers of the events that prove the facts."""
     reason: wire_types.Text
-    """Why, in the official's own words; empty: none given, or not told before the deal is over."""
+    """The reason in the official's own words; empty: none, or not shown before the deal is over."""
     precedents: wire_types.Many[Precedent]
-    """Earlier rulings that it follows."""
+    """Earlier rulings that this one follows."""
     remedy: Remedy | None
-    """What else follows; null: nothing."""
+    """Further consequences of the ruling; null: none."""
     appeal_until: Time | None
-    """Before this a party may appeal; null: there is no appeal from it."""
+    """The time until which a party may appeal; null: no appeal is possible."""
 
 
 class AppealMade(Value):
-    """An appeal, or that who ruled has found an error of his own."""
+    """An appeal, or the notice of an official who found an error in their own ruling."""
 
     event: EventNumber
     at: Time
-    """When."""
+    """The time of the appeal."""
     seat: Seat | None
-    """Who appeals; null: the official who ruled."""
+    """The seat that appeals; null: the official who ruled."""
     text: wire_types.Text
-    """Why; empty: nothing was said, or not the caller's to know before the deal is over."""
+    """The reason; empty: none, or not shown before the deal is over."""
 
 
 class Case(Value):
-    """A knock and what was ruled on it.
+    """A knock or a case, and the rulings on it.
 
-    ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
-    show it. When upheld, ``payer`` gets ``penalty`` points; in Rams he pays them into the pot. When dismissed,
-    ``reason`` says why (``again``: case ``of`` decides), and ``fine`` is what the knocker gets for it. ``status``
-    tells whether that can still change.
+    ``named`` is the offence that the knock named, ``offence`` the one that was found, and ``rests_on`` the events
+    that prove it. If upheld, ``payer`` gets ``penalty`` points, in Rams as a payment into the pot. If dismissed,
+    ``reason`` says why (``again``: case ``of`` decides), and ``fine`` is the penalty of the player who knocked.
     """
 
     case: wire_types.CaseNumber
@@ -138,31 +137,31 @@ class Case(Value):
     rests_on: wire_types.Events
     reason: DismissalReason | None
     of: wire_types.CaseNumber | None
-    """With `again`: the number of the case that decides about the same error; null otherwise."""
+    """The number of the case that decides about the same error, if the reason is `again`; null otherwise."""
     why: wire_types.Sentence
     event: EventNumber
     version: Version
     status: Status
-    """Whether it can still change."""
+    """The status of the case."""
     kind: CaseKind
     by: Actor
-    """Who opened it: a seat, or an official."""
+    """The seat or official who opened the case."""
     deal: wire_types.DealNumber | None
-    """Which deal it is about; null: the one in which the referee ruled at once."""
+    """The deal that the case is about; null: the referee ruled at once, during the deal."""
     result: Result | None
-    """What that deal should have come to; null: it is about an offence."""
+    """The result that the deal should have; null: the case is about an offence."""
     statements: wire_types.Many[StatementMade]
-    """What was said in it, in order."""
+    """The statements in the case, in order."""
     rulings: wire_types.Many[RulingMade]
-    """What was ruled, in order; the last one counts."""
+    """The rulings in order. The last one counts."""
     appeals: wire_types.Many[AppealMade]
-    """Why it was ruled on again."""
+    """The appeals in order."""
     appeal_until: Time | None
-    """Before this a party may appeal; null: not now."""
+    """The time until which a party may appeal; null: no appeal is possible now."""
 
 
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
-    """What happened in a case, as the caller may see it, among these events."""
+    """Return the entries of a case among these events, as the caller may see them."""
     return tuple(
         Entry(one.originator_version, one.at, seen(one.event, caller.sees_as(public), public))
         for one in recorded
@@ -172,12 +171,11 @@ def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_t
 
 
 def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
-    """Those of one kind."""
     return [entry for entry in entries if isinstance(entry.fact, kind)]
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """The file of a case at a time, from all that happened in it, as the reader may see it."""
+    """Return a case as it is at a time. ``entries``: its whole history, as the reader may see it."""
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
         return _agreed(match, entries[0], version, language)
@@ -222,7 +220,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
 
 
 def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """The file of an act that was taken back as the table agreed."""
+    """Return the case of an act that all agreed to take back."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "else it was ruled"
     return Case(
@@ -256,7 +254,6 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
 
 
 def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
-    """How a case stands at a time."""
     status: CaseStatus = "pending"
     for entry in entries:
         match entry.fact:
@@ -272,14 +269,14 @@ def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
 
 def _ruling_made(entry: Entry) -> RulingMade:
     fact = entry.fact
-    told_of: dict[str, Any]
+    fields: dict[str, Any]
     if isinstance(fact, CaseRuled):
         names = ("instance", "official", "verdict", "standard", "payer", "penalty", "reason", "precedents")
-        told_of = {name: getattr(fact, name) for name in names}
-        told_of["remedy"] = None if fact.remedy == Remedy() else fact.remedy
+        fields = {name: getattr(fact, name) for name in names}
+        fields["remedy"] = None if fact.remedy == Remedy() else fact.remedy
     else:
         upheld = isinstance(fact, KnockUpheld)
-        told_of = {
+        fields = {
             "instance": 1,
             "official": None,
             "verdict": "upheld" if upheld else "dismissed",
@@ -297,7 +294,7 @@ def _ruling_made(entry: Entry) -> RulingMade:
         rule=fact.rule,
         rests_on=fact.rests_on,
         appeal_until=fact.appeal_until,
-        **told_of,
+        **fields,
     )
 
 
@@ -319,12 +316,11 @@ def _appeal_made(entry: Entry) -> AppealMade:
 
 
 def _overtaken(entries: Sequence[Entry]) -> bool:
-    """Return whether another act has overtaken the act of the case (J11)."""
+    """Return whether an act followed the misclick (J11)."""
     return any(entry.fact.overtaken for entry in of_case(entries, CaseWithdrawn))
 
 
 def _rule_of(entries: Sequence[Entry]) -> str:
-    """Return the rule by which a case stands on which nobody has ruled."""
     return BACK_RULE if _overtaken(entries) else OPEN_RULE
 
 
@@ -366,21 +362,21 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
 
 
 def in_language(language: Language) -> dict[str, str]:
-    """The headers of an answer with sentences in this language."""
     return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
 
 
 def ruled_by(case: Case) -> dict[str, str]:
-    """Where the rule is."""
+    """Return a link to the rule that a case cites."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
-# What changes with time alone
+# The part of an ETag that changes without an event
 
 
 def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """What an ETag says of the cases of a match beside its version: how many may still be appealed."""
+    """Return the part of an ETag, beside the version, for the cases of a match: the number that can be appealed
+    now."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

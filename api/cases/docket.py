@@ -1,4 +1,4 @@
-"""The cases that wait for an official, and those that are ruled on: of all matches in which the token is one's."""
+"""The operation that lists the cases of an official in all their matches."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -27,41 +27,41 @@ class CaseListed(Value):
     match: wire_types.MatchId
     case: wire_types.CaseNumber
     event: EventNumber
-    """The number of its first event."""
+    """The number of the event that opened the case."""
     opened_at: Time
-    """When."""
+    """The time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
-    """Whether it can still change."""
+    """The status of the case."""
     kind: CaseKind
     deal: wire_types.DealNumber | None
-    """Which deal it is about; null: the one in which the referee ruled at once."""
+    """The deal that the case is about; null: the referee ruled at once, during the deal."""
     by: Actor
-    """Who opened it: a seat, or an official."""
+    """The seat or official who opened the case."""
     accused: Seat | None
-    """Who is said to have done wrong; null: nobody, for it is about a line of the protocol."""
+    """The seat that is accused; null: the case is about a line of the protocol or a misclick."""
     offence: OffenceText | None
-    """What was found, and until then what is said; null: nothing is named."""
+    """The offence that was found, before a ruling the one that was named; null: none."""
     note: wire_types.Text
     verdict: Came
-    """What came of it; after several rulings, of the last one."""
+    """The verdict of the last ruling."""
     rule: RuleId | None
-    """What the last ruling is based on; null: there is none yet."""
+    """The rule of the last ruling; null: no ruling yet."""
     official: Actor | None
-    """Who ruled last; null: the referee, or nobody yet."""
+    """The official of the last ruling; null: the referee, or no ruling yet."""
     appeal_until: Time | None
-    """Before this a party may appeal; null: not now."""
+    """The time until which a party may appeal; null: no appeal is possible now."""
 
 
 class CasePage(Value):
-    """Some cases in the order in which they were opened."""
+    """One page of cases in the order in which they were opened."""
 
     cases: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
-    """The cases."""
+    """The cases of this page."""
     next: wire_types.Cursor | None
     """The `cursor` for more; null: these are the last."""
     behind: wire_types.Lag
-    """How many stored events the list has not taken in yet."""
+    """The number of stored events that the list does not contain yet."""
 
 
 def _listed(one: Listed, at: datetime) -> CaseListed:
@@ -81,14 +81,14 @@ def _listed(one: Listed, at: datetime) -> CaseListed:
 @get(
     "/cases",
     operation_id="list_cases",
-    summary="The cases of an official",
-    description="A page of the cases of all matches in which the token is an official's, in the order in which they "
-    "were opened. Whoever gave the SHA-256 of one token of his own to several matches "
-    "(`adjudication.officials[].token_sha256`) has the cases of all of them; of any other token the list is empty. "
-    "`status=pending` and `status=appealed` are those that wait for a ruling; `rule` is that of the last ruling. To "
-    "go on, give `next` as `cursor` with the same filters. Answered at once with what the list has, and `behind` "
-    "tells how many events are still to come. With `fresh=true` it waits a few seconds for what was stored before it "
-    "was asked.",
+    summary="List the cases of an official",
+    description="Returns one page of the cases in all matches whose official has this token, in the order in which "
+    "they were opened. A token whose SHA-256 was given to several matches (`adjudication.officials[].token_sha256`) "
+    "has the cases of all of them. For a token that is no official's the list is empty. The cases that wait for a "
+    "ruling have the status `pending` or `appealed`. For the next page send `next` as `cursor` with the same "
+    "filters.\n\n"
+    "The answer comes at once from the list; `behind` counts the events that it has not read yet. With `fresh=true` "
+    "the request waits a few seconds for all events that were stored before it.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -103,13 +103,13 @@ async def list_cases(
     request: ApiCall,
     status: Annotated[
         Literal["pending", "ruled", "appealed", "withdrawn", "final", "any"],
-        QueryParameter(description="Only those that stand so now."),
+        QueryParameter(description="Only cases that have this status now."),
     ] = "any",
     ruleset: OfRuleset = None,
     rule: Annotated[
         str | None,
         QueryParameter(
-            description="Only those last ruled on by this rule.",
+            description="Only cases whose last ruling cites this rule.",
             pattern=RULE_ID["pattern"],
             max_length=RULE_ID["maxLength"],
         ),
@@ -118,7 +118,6 @@ async def list_cases(
     cursor: PageCursor = None,
     fresh: Fresh = False,
 ) -> Reply:
-    """The cases of an official."""
     access = request.service.access
     request.must_show()
     sight = await access.listing(request)

@@ -1,5 +1,5 @@
-"""The file of a case as one document for who rules on it: what is agreed and what is not, what happened and when, the
-rules, earlier rulings on them, and a form with prices."""
+"""The file of a case as one document for the official: agreed and disputed facts, the events, the rules, earlier
+rulings, and a form with prices."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,13 +29,13 @@ from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Val
 from referee.visibility import Recorded, Viewer
 
 FOR_FORM = ("J3", "J4", "J7")
-"""By which an official rules."""
+"""The rules under which an official rules."""
 ARTICLES = ("digest", "prev", "request")
-"""What an event is proved by, which no file needs."""
+"""The fields that prove an event. A file leaves them out."""
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """The words of a file, by code."""
+    """The texts of a file, by code."""
 
     claims: dict[str, Text]
     words: dict[str, Text]
@@ -45,53 +45,54 @@ class Words(Value, forbid_unknown_fields=True):
 
 
 WORDS = msgspec.toml.decode((files("api.docs") / "case_page.toml").read_bytes(), type=Words)
-"""``case_page.toml`` is for a translator to read and change."""
+"""The texts of ``case_page.toml``, which translators can edit."""
 
 
 class Fact(Value):
-    """Something that is said in a case, and who says so."""
+    """A claim in a case, and the seats that support or deny it."""
 
     text: wire_types.Sentence
-    """It, in the language of the answer."""
+    """The claim in the language of the answer."""
     said_by: wire_types.Many[Actor]
-    """Who says so: seats, or an official who opened the case."""
+    """The seats that support the claim, or the official who opened the case."""
     denied_by: wire_types.Seats
-    """The seats that say it was not so."""
+    """The seats that deny the claim."""
     events: wire_types.Events
-    """Those that who says so has named."""
+    """The events that the supporters of the claim have named."""
 
 
 class Facts(Value):
-    """What is said in a case, by what the seats said last: what opened it, and which events bear on it."""
+    """The claims in a case, by the last statement of each seat: the one that opened it, and the events that
+    matter."""
 
     agreed: wire_types.Many[Fact]
-    """What both sides say: who would pay, or of a wrong line all other seats, with who opened it (J2)."""
+    """Claims that both sides support (J2): also the seat that would pay, or for a wrong line all other seats."""
     disputed: wire_types.Many[Fact]
-    """What somebody denies."""
+    """Claims that a seat denies."""
     unanswered: wire_types.Many[Fact]
-    """What one side says, and the other has not answered."""
+    """Claims that the other side has not answered."""
 
 
 class Happened(Value):
     """An event of the deal that the case is about, or of the case."""
 
     event: EventSeen
-    """It, as the caller may see it."""
+    """The event as the caller may see it."""
     of_case: bool
-    """Whether it is part of the case."""
+    """The event is part of the case."""
     named_by: wire_types.Many[Actor]
-    """Who has named it in the case."""
+    """The parties that have named the event in the case."""
     href: wire_types.Path
-    """Where it stands among the events of the match."""
+    """The address of the event."""
     replay: wire_types.Path
-    """The match as it stood after it."""
+    """The address of the match after the event."""
 
 
 class RuleCited(RuleShown, kw_only=True):
     """A rule that the case or its form cites, in the language of the answer."""
 
     href: wire_types.Path
-    """Where it can be read."""
+    """The address of the rule."""
 
 
 class EarlierRuling(Value):
@@ -101,102 +102,102 @@ class EarlierRuling(Value):
     case: wire_types.CaseNumber
     ruleset: RulesetSeen
     opened_at: Time
-    """When that case was opened."""
+    """The time at which that case was opened."""
     official: Actor | None
-    """Which of the officials of that match ruled."""
+    """The official of that match who ruled."""
     verdict: Verdict
-    """Whether who opened it was right."""
+    """`upheld`: the opener of that case was right."""
     standard: Standard
-    """How sure the facts were."""
+    """The certainty of the facts."""
     rule: RuleId
-    """What it is based on."""
+    """The rule on which the ruling rests."""
     offence: OffenceText | None
-    """What was done, or was not; null: it was about a line of the protocol."""
+    """The offence that was found or denied; null: that case was about a line of the protocol."""
     penalty: wire_types.WholePoints
-    """By how many points it was punished."""
+    """The penalty in points."""
     reason: wire_types.Text
-    """Why, in the official's own words; empty: none given, or not told before the deal is over."""
+    """The reason in the official's own words; empty: none, or not shown before the deal is over."""
     href: wire_types.Path
-    """Its file."""
+    """The address of the file of that case."""
 
 
 class Price(Value):
-    """What the game asks for an offence in the deal under way."""
+    """The price of an offence in the deal under way."""
 
     offence: OffenceText
     name: wire_types.Sentence
-    """It, in the language of the answer."""
+    """The name of the offence in the language of the answer."""
     rule: RuleId
-    """The rule that it is against."""
+    """The rule against the offence."""
     payer: Seat
-    """Who would pay."""
+    """The seat that would pay."""
     penalty: wire_types.WholePoints
-    """How many points; of what falls due with the score, how many then."""
+    """The penalty in points, at once or with the score of the deal."""
 
 
 class Outcome(Value):
-    """What a verdict would come to if it were given now. Nothing of it is stored."""
+    """The consequences that a verdict would have now. Nothing is stored."""
 
     verdict: Verdict
-    """Whether who opened it is right."""
+    """`upheld`: the opener of the case is right."""
     offence: OffenceText | None
-    """The one that the case names; null: it is about a line of the protocol."""
+    """The offence that the case names; null: the case is about a line of the protocol."""
     payer: Seat | None
-    """Who would pay; null: nobody."""
+    """The seat that would pay; null: none."""
     penalty: wire_types.WholePoints
-    """How many points `payer` would pay; 0: none."""
+    """The points that `payer` would pay."""
     change: wire_types.BySeat[Points]
-    """By seat, how the points would change at once, with those of the deal under way."""
+    """The immediate change of each seat's points, including penalties in the deal under way."""
     refused: Document | None
-    """Why it could not be given now; null: it could."""
+    """The problem that refuses this verdict now; null: the verdict is possible."""
 
 
 class RulingForm(Value):
-    """What an official needs to rule, with prices."""
+    """The form with which an official rules, with prices."""
 
     action: wire_types.Path
-    """Where the ruling is sent."""
+    """The address to send the ruling to."""
     yours: bool
-    """Whether the caller may give it: nobody rules twice on a case (J7), but for his own error (J10)."""
+    """The caller may rule: an official rules once on a case (J7), and again only to correct an own error (J10)."""
     outcomes: wire_types.Many[Outcome]
-    """What each verdict would cost whom."""
+    """The consequences of each verdict."""
     prices: wire_types.Many[Price]
-    """In a deal that is not scored, each offence with its price: the official may find another one. Empty: it is."""
+    """The price of every offence, because the official may find a different one. Empty if the deal is scored or no
+    seat is accused."""
 
 
 class CaseFile(Value):
-    """The file of a case for who rules on it, as the caller may see it."""
+    """The file of a case, as the caller may see it."""
 
     match: wire_types.MatchId
     version: Version
     ruleset: RulesetSeen
     viewer: Viewer
-    """As whom the caller sees it."""
+    """The seat or role whose view the caller gets."""
     made_at: Time
-    """When it was put together."""
+    """The time at which the file was made."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
-    """The names of the officials, the first one first; empty: none attend to the match."""
+    """The names of the officials in order; empty: the match has none."""
     case: Case
-    """What was said in it and ruled."""
+    """The case with its statements and rulings."""
     facts: Facts
-    """What is agreed, and what is not."""
+    """The agreed, disputed and unanswered claims."""
     timeline: wire_types.Many[Happened]
     """The events of the deal and of the case, in order."""
     rules: wire_types.Many[RuleCited]
-    """Each rule that is cited."""
+    """The rules that the case or the form cites."""
     precedents: wire_types.Many[EarlierRuling]
-    """Earlier rulings by the same rules, the latest first: for an official of all matches that he sees, for a party
-    of this one."""
+    """Earlier rulings by the same rules, the latest first: for officials of all their matches, else of this one."""
     form: RulingForm | None
-    """For an official while the case waits for a ruling; null: not the caller's, or it does not wait."""
+    """The form for an official; null: the caller is a party, or the case does not wait for a ruling."""
 
 
-# What is said
+# Claims
 
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:
-    """J2: Return what both sides say, what a seat denies, and what is not answered."""
+    """J2: Return the agreed, disputed and unanswered claims of a case."""
     last = _said_last(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees and isinstance(actor, int)))
@@ -221,8 +222,8 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
 
 
 def _said_last(case: Case) -> dict[Actor, bool]:
-    """Return for each actor whether it said the claim is true, last. An appeal denies what was upheld, and repeats
-    what was dismissed."""
+    """Return for each actor whether their last statement supports the claim. An appeal denies a claim that was
+    upheld, and repeats one that was dismissed."""
     said: list[tuple[int, Actor, bool]] = [(one.event, one.seat, one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
@@ -232,7 +233,6 @@ def _said_last(case: Case) -> dict[Actor, bool]:
 
 
 def _claim(match: Match, case: Case, language: Language) -> str:
-    """What was said by who opened the case."""
     facts, offence = {"deal": str(case.deal)}, case.named or case.offence
     if case.accused is not None and offence is not None:
         facts["accused"] = match.opened.players[case.accused]
@@ -244,7 +244,7 @@ def _claim(match: Match, case: Case, language: Language) -> str:
 
 
 def named(case: Case) -> dict[int, tuple[Actor, ...]]:
-    """The events that were named in a case, and by whom."""
+    """Return the events that were named in a case, each with the seats that named it."""
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
@@ -253,11 +253,11 @@ def named(case: Case) -> dict[int, tuple[Actor, ...]]:
     return {number: tuple(names) for number, names in found.items()}
 
 
-# What happened
+# Events
 
 
 def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
-    """The deal that a case is about: the event before its first, be it the opening, and its last one."""
+    """Return the span of the case's deal: the numbers of the event before its first and of its last."""
     scores = [(one.originator_version, one.event.deal) for one in history if isinstance(one.event, DealScored)]
     own = [number for number, deal in scores if deal == case.deal and number < case.event]
     last = own[-1] if own else next((number for number, _ in scores if number > case.event), len(history))
@@ -265,7 +265,6 @@ def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
 
 
 def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
-    """The events of the deal that a case is about, and those of the case."""
     before, last = _deal(case, history)
     naming = named(case)
 
@@ -274,10 +273,10 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
             number, of_case = one.originator_version, getattr(one.event, "case", None) == case.case
             if not (before < number <= last or of_case or number in naming):
                 continue
-            told_of = event_seen(one, caller, number <= match.public_to)
-            fields = {name: value for name, value in told_of.items() if name not in ARTICLES}
+            shown = event_seen(one, caller, number <= match.public_to)
+            fields = {name: value for name, value in shown.items() if name not in ARTICLES}
             yield Happened(
-                event=EventSeen(**fields | {"event": msgspec.to_builtins(told_of["event"])}),
+                event=EventSeen(**fields | {"event": msgspec.to_builtins(shown["event"])}),
                 of_case=of_case,
                 named_by=naming.get(number, ()),
                 href=f"/v1/matches/{match.id}/events?after={number - 1}&limit=1",
@@ -293,14 +292,14 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
 def form_of(
     match: Match, number: int, history: Sequence[Recorded], actor: Actor, language: Language, at: datetime
 ) -> RulingForm | None:
-    """J3: what each verdict would cost whom, by the game's own prices; ``None`` where no ruling is awaited."""
+    """J3: Return the consequences of each verdict, by the game's prices; ``None`` if the case waits for no ruling."""
     docket = match.docket
     if docket is None or docket.terms is None:
         return None
     case = docket.case(number)
     if not case.is_open:
         return None
-    # Whoever rules, it costs the same: priced for one who may.
+    # The price does not depend on the official: it is calculated for one who may rule.
     may = case.reopened or actor not in case.ruled_by
     free = actor if may else next(one for one in officials(len(case.ruled_by) + 1) if one not in case.ruled_by)
     moment = Moment(match.version, at, "", free, history, match.id)
@@ -313,35 +312,35 @@ def form_of(
 
 
 def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
-    asked = Ruling(
+    ruling = Ruling(
         case=case.case,
         verdict=verdict,
-        standard="beyond_reasonable_doubt",  # with it a ruling may be given at any time (J8)
+        standard="beyond_reasonable_doubt",  # the standard with which a ruling is possible at any time (J8)
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
-    before = _standing(match, match.state)
+    before = _points_now(match, match.state)
     try:
-        events, after = match.procedure.take(match.standing, asked, moment)
+        events, after = match.procedure.take(match.standing, ruling, moment)
     except Refused as refused:
-        told_of = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
+        problem = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
         nothing = (0,) * len(before)
-        return Outcome(verdict=verdict, offence=case.offence, payer=None, penalty=0, change=nothing, refused=told_of)
-    ruled = events[0]
-    assert isinstance(ruled, CaseRuled), "a ruling begins with what was ruled"
-    now = _standing(match, after.play)
+        return Outcome(verdict=verdict, offence=case.offence, payer=None, penalty=0, change=nothing, refused=problem)
+    recorded = events[0]
+    assert isinstance(recorded, CaseRuled), "a ruling begins with what was ruled"
+    now = _points_now(match, after.play)
     return Outcome(
         verdict=verdict,
         offence=case.offence,
-        payer=ruled.payer,
-        penalty=ruled.penalty,
+        payer=recorded.payer,
+        penalty=recorded.penalty,
         change=tuple(new - old for old, new in zip(before, now, strict=True)),
         refused=None,
     )
 
 
-def _standing(match: Match, state: Any) -> tuple[float, ...]:
-    """By seat, the points with those of the deal under way."""
+def _points_now(match: Match, state: Any) -> tuple[float, ...]:
+    """Return points with the penalties in the deal under way."""
     shown = match.rules.view(state, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
@@ -351,17 +350,17 @@ def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Pric
     if case.accused is None or not remedies.is_in_its_deal(match.standing, case):
         return
     for offence in match.rules.offences:
-        with suppress(Refused):  # which is not possible now, or costs nothing
+        with suppress(Refused):  # an offence that is impossible now or costs nothing
             payer, points, rule = remedies.price(match.rules, match.state, offence, case.accused)
             name = sentences.offence(offence, language)
             yield Price(offence=offence, name=name, rule=rule, payer=payer, penalty=points)
 
 
-# Put together
+# The whole file
 
 
 class Draft(Value):
-    """A file without what other matches tell."""
+    """The part of a file that comes from its match, without earlier rulings."""
 
     match: Match
     case: Case
@@ -369,7 +368,7 @@ class Draft(Value):
     timeline: tuple[Happened, ...]
     form: RulingForm | None
     cited: tuple[str, ...]
-    """The rules by which it was ruled, or would be."""
+    """The rules of the rulings, and of the named offence."""
 
 
 def draft(
@@ -380,8 +379,8 @@ def draft(
     language: Language,
     at: datetime,
 ) -> Draft:
-    """All that the match itself tells of a case. May take the processor for long: a ruling on a deal that is over
-    scores it anew."""
+    """Return the part of a case's file that comes from the match itself. May use the processor for long: a ruling on
+    a finished deal scores that deal again."""
     official = caller.viewer == "official"
     form = form_of(match, case.case, history, caller.acting, language, at) if official else None
     offence = case.offence or case.named
@@ -400,7 +399,7 @@ def draft(
 def file_of(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, at: datetime
 ) -> CaseFile:
-    """The whole file."""
+    """Return the whole file. ``earlier``: rulings in earlier cases by the rules that ``drafted`` cites."""
     match, form = drafted.match, drafted.form
     terms = match.opened.adjudication
     more = () if form is None else (*(one.rule for one in form.prices), *FOR_FORM)

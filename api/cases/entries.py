@@ -1,4 +1,4 @@
-"""The entries of a case as a caller may see them."""
+"""Reading the entries of a case as a caller may see them."""
 
 from api.access.caller import Caller
 from api.runtime.service import Service
@@ -7,7 +7,7 @@ from referee.store.match import Match
 
 
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
-    """Return what had happened in a case up to a version, as the caller may see it."""
+    """Return the entries of a case up to a version of the match, as the caller may see them."""
     book = service.books.cases
     found = await service.books.ask_of(
         book,

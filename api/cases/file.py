@@ -1,4 +1,4 @@
-"""The call that gives the file of a case."""
+"""The operation that returns the file of a case."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -34,7 +34,8 @@ from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """403 unless the caller is an official or a party; a line of the protocol is everybody's who plays."""
+    """Raise Problem (403) unless the caller is an official or a party. A line of the protocol concerns every
+    player."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -43,15 +44,15 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
 
 
 def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return what the match says of the case. It touches the database."""
+    """Return the part of the file that comes from the match itself. Touches the database."""
     return draft(match, case, read_whole(referee, match.id, match.version), caller, language, at)
 
 
 def _written(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """The file as it is sent, and its ETag: what other matches tell is in it, and what has changed with time alone,
-    so that no version of this one names it."""
+    """Return the encoded file and its ETag. The ETag is a hash of the content, because earlier rulings and the time
+    change a file without a new version of its match."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
@@ -59,7 +60,7 @@ def _written(
 
 
 async def _official_of(service: Service, match: Match) -> Sight:
-    """Return what the first official of a match sees in lists."""
+    """Return the visibility of cases for the first official of a match."""
     secret = await in_thread(_secret, service)
     tokens = sealed(secret, match.id, match.opened.dockets)
     return Sight(held=tokens[0] if tokens else None)
@@ -72,14 +73,15 @@ def _secret(service: Service) -> bytes:
 @get(
     "/matches/{match:uuid}/knocks/{case:int}/file",
     operation_id="get_case_file",
-    summary="The file of a case",
-    description="All that it takes to rule on a case in one document: what is agreed and what is disputed, by what "
-    "the seats said; the events of the deal and of the case, each with where it stands and with the match as it was "
-    "then; the text of each rule that is cited; and earlier rulings by the same rules. An official gets a form "
-    "besides, while the case waits: what each verdict would cost whom, and the price of each offence. Nothing is "
-    "stored. For officials, who see all, and for parties, who see what the case tells them: who knocked, who is "
-    "accused, who pays, and of a wrong line any seat. With `Accept: text/html` as a page without a script, to be "
-    "read or printed.",
+    summary="Get the file of a case",
+    description="Returns everything that an official needs to rule on a case in one document: the agreed and "
+    "disputed claims of the seats; the events of the deal and of the case, with links to them and to the match at "
+    "that time; the text of each cited rule; and earlier rulings by the same rules. While the case waits, an "
+    "official also gets a form with the consequences of each verdict and the price of each offence. Nothing is "
+    "stored.\n\n"
+    "Officials see the whole file. Parties see their part of it: the seats that knocked, are accused or pay, and for "
+    "a wrong line every seat. 403 `for-parties` for other callers. With `Accept: text/html` the answer is a page "
+    "without a script, for reading and printing.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -91,7 +93,6 @@ def _secret(service: Service) -> bytes:
     ),
 )
 async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
-    """The file of a case."""
     service = request.service
     request.must_show()
     match, caller = await service.access.sees(request, match_id, min_version)
@@ -107,16 +108,16 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
         return found.entries
 
     entries = await service.books.ask_of(book, match.id, match.version, read)
-    if (last := entries[-1].event) > match.version:  # the book has heard of it before this process
+    if (last := entries[-1].event) > match.version:  # the projection has newer events than this process
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
     at = utc_now()
-    told_of = case_of(match, entries, match.version, language, at)
-    _must_concern(told_of, viewer)
+    the_case = case_of(match, entries, match.version, language, at)
+    _must_concern(the_case, viewer)
     drafted = await in_long_thread(
-        service.desk.run_on_history, match.version, read_draft, match, told_of, caller.without_texts, language, at
+        service.desk.run_on_history, match.version, read_draft, match, the_case, caller.without_texts, language, at
     )
-    # A party sees what was ruled in this match, as any of its officials would find it.
+    # A party sees the rulings in this match, as its first official would find them.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
     earlier = await service.books.ask_of(

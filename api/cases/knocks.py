@@ -1,4 +1,4 @@
-"""Knocks on the table, and the case files that they leave."""
+"""Operations that record a knock, and that list and return the cases of a match."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, get_type_hints
@@ -38,34 +38,35 @@ LIMIT_MAX = 1000
 
 
 class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
-    """A knock on the table: ``seat`` says that ``accused`` did something wrong.
+    """A knock on the table: ``seat`` says that ``accused`` broke a rule.
 
-    ``offence`` names it; without it the referee looks for the oldest that stands open. Where officials attend, one of
-    them knocks without a ``seat``. Of ``entry`` nobody is accused: the line of ``deal`` is wrong, and ``result`` is
-    what it came to. Nor of ``misclick``: the last act was not meant.
+    ``offence`` names the error; without it the referee looks for the oldest open breach. An official knocks without a
+    ``seat``. ``entry`` says that the line of ``deal`` is wrong and should have been ``result``. ``misclick`` says
+    that the last act was a mistake. Neither has an ``accused``.
     """
 
     SCHEMA: ClassVar[str] = "Knock"
     seat: SeatSent | None = None
-    """Who knocks; null or left out: an official."""
+    """The seat that knocks; null or left out: an official."""
     accused: SeatSent | None = None
-    """Who did it; null or left out with `entry` and `misclick` alone."""
+    """The accused seat; null or left out only with `entry` and `misclick`."""
     offence: (
         Annotated[
             Offence | Literal["entry", "misclick"],
             Meta(
                 title="Knocked",
-                description="An offence, `entry` for a wrong line of the protocol, or `misclick` for the last act, "
-                "which is to be taken back though the table did not agree (J11).",
+                description="An offence, `entry` for a wrong line of the protocol, or `misclick` to take back the "
+                "last act although not all players agreed (J11).",
             ),
         ]
         | None
     ) = None
     note: Note = ""
     deal: NumberSent | None = None
-    """Of `entry`, or where an official knocks: which deal it is about. null or left out: the one under way."""
+    """The deal that the knock is about, with `entry` or if an official knocks. Null or left out: the deal under
+    way."""
     result: Result | None = None
-    """Of `entry`: what that deal came to. null or left out otherwise."""
+    """The right result of the deal, with `entry` only; otherwise null or left out."""
 
 
 KNOCK: Body[KnockSent] = Body(KnockSent)
@@ -74,13 +75,13 @@ FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
 
 
 NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
-"""Of what is no offence, the fields that are told, beside the ``seat`` of whoever sits at the table."""
+"""The fields that a knock of each kind needs, beside the ``seat`` of a player."""
 HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick": ("accused", "deal", "result")}
-"""And those that have no place in it."""
+"""The fields that a knock of each kind must not have."""
 
 
 def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
-    """What a knock is about, and the offence that it names."""
+    """Return the kind of a knock, and the offence that it names."""
     match sent.offence:
         case "entry" | "misclick" as kind:
             return kind, None
@@ -88,9 +89,9 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
             return "offence", offence
 
 
-def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
-    """What is asked of the match; 422 for a field too many or too few, 403 for somebody else's seat, but where only
-    the tally is kept."""
+def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
+    """Return the request that a knock makes to the match. Raises Problem (422) for missing or unknown fields, and
+    (403) for a seat of a different player, which is allowed in a tally."""
     (kind, offence), official = _kind_of(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
@@ -99,11 +100,11 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
     if not official and sent.seat is None and "seat" not in missing:
         missing.insert(0, "seat")
     has_no = HAS_NO[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
-    told_of = [name for name in has_no if getattr(sent, name) is not None]
-    if missing or told_of:
+    unknown = [name for name in has_no if getattr(sent, name) is not None]
+    if missing or unknown:
         names = [name for name in FIELDS if name not in has_no]
         faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
-        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in told_of]
+        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in unknown]
         raise Problem("unfit_knock", faults=faults)
     if not official and kind == "offence":
         assert sent.seat is not None, "else it is missing"
@@ -123,19 +124,18 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
 @post(
     "/matches/{match:uuid}/knocks",
     operation_id="send_knock",
-    summary="Knock",
-    description="A knock on the table: `accused` did something wrong. It is judged at once from what the match has "
-    "recorded. Where only the tally is kept any token of the match writes it down. Without `offence` the referee "
-    "looks for the oldest that stands open.\n\n"
-    "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
-    "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. A "
-    "further knock for the same error joins the case that waits: the answer is that case, in which the knock is a "
-    "statement (`knocked`). An "
-    "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
-    "wrong: `result` is what it came to, with all its knocks, in the form of the act `result` of any tally, and "
-    "where that cannot be, `facts.at` in the problem is the place in it. When all others agree the line is corrected "
-    "(J2, J9). `misclick` says that the last act was not meant: when all others agree, or an official rules so, it "
-    "is taken back, if it is the last still (J11).",
+    summary="Record a knock",
+    description="Records a knock, which says that `accused` broke a rule, and returns the ruling. The referee rules "
+    "at once from the recorded events. In a tally any token of the match records knocks for all seats. Without "
+    "`offence` the referee looks for the oldest open breach. 422 if the fields do not fit the kind of knock.\n\n"
+    "In a match with officials (`adjudication`) a knock that the events cannot decide opens a case (J1): `verdict` "
+    "is `pending`, the knock costs nothing (J6), and the seats make statements until the seat that would pay agrees "
+    "or an official rules. A further knock for the same error joins that case as a statement (`knocked`), and the "
+    "case is returned. An official knocks with `accused` and `offence`, without `seat`.\n\n"
+    "`entry` says that the line of a scored deal is wrong. `result` is the right one with all its knocks, in the "
+    "form of a tally's act `result`; if it is impossible, `facts.at` in the problem is the place. The line is "
+    "corrected when all others agree (J2, J9). `misclick` says that the last act was a mistake. It is taken back "
+    "when all others agree or an official rules so, if no act has followed (J11).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -149,14 +149,13 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
     ),
 )
 async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
-    """Knocks."""
     service = request.service
     shown = request.must_show()
     key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
     match, caller = await service.access.acts(request, match_id, shown)
     caller.tries(request, match, sent)
-    asked = asked_by(caller, sent, tally=match.opened.dealing == "tally")
-    outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
+    knock = request_of(caller, sent, tally=match.opened.dealing == "tally")
+    outcome = await service.commands.do(caller.command(match_id, knock, key=key, expected=expected))
     language, version = request.language, outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
@@ -176,9 +175,10 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
 @get(
     "/matches/{match:uuid}/knocks",
     operation_id="list_knocks",
-    summary="All case files",
-    description="The knocks of the match with their rulings, in order, as the caller may see them. While there are "
-    'more the header `Link` says where (`rel="next"`, RFC 8288).',
+    summary="List the knocks and cases of a match",
+    description="Returns one page of the knocks of the match with their rulings, in order, as the caller may see "
+    'them. The header `Link` has the address of the next page (`rel="next"`, RFC 8288). 404 `no-such-case` if '
+    "`after` is beyond the last case.",
     tags=["Knocks"],
     operation_class=described(
         gives=Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)],
@@ -191,10 +191,9 @@ async def list_knocks(
     request: ApiCall,
     match_id: MatchId,
     after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of cases.")] = 100,
     min_version: MinVersion = 0,
 ) -> Reply:
-    """All case files."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     book, language, at = service.books.cases, request.language, utc_now()
@@ -218,9 +217,10 @@ async def list_knocks(
 @get(
     "/matches/{match:uuid}/knocks/{case:int}",
     operation_id="get_knock",
-    summary="One case file",
-    description="A knock and its ruling: by which rule, who pays, which events it rests on, and why; of a case all "
-    "that was said in it. What players and officials wrote is told to everybody when the deal is over.",
+    summary="Get a knock or a case",
+    description="Returns a knock with its ruling: the rule, the payer, the events that prove it, and the reason; a "
+    "case also with its statements. Every caller sees the texts of players and officials when the deal is over. 404 "
+    "`no-such-case` if the match has no such case.",
     tags=["Knocks"],
     operation_class=described(
         gives=Case,
@@ -230,7 +230,6 @@ async def list_knocks(
     ),
 )
 async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
-    """One case file."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     book, language, at = service.books.cases, request.language, utc_now()

@@ -1,4 +1,4 @@
-"""The file of a case as a page to be read or printed: HTML without a script, in which every text is only text."""
+"""The file of a case as an HTML page without a script. Every text is escaped."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -17,20 +17,19 @@ from referee.sentences import Language, Text
 
 
 def case_policy() -> str:
-    """What a page may load: nothing but its style."""
+    """Return the content security policy of the page, which may load only its style."""
     return policy_of_framed("case")
 
 
 def page_of(file: CaseFile, language: Language) -> bytes:
-    """The page of a file."""
     page = _Page(file, language)
     return framed("case", language, page.title, "\n".join(page.parts()))
 
 
 def _in(name: str, inner: str, **attributes: str) -> str:
-    """An element; what stands in it is HTML already, its attributes are text."""
-    told = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{told}>{inner}</{name}>"
+    """Return an element. ``inner`` is HTML; ``attributes`` are text."""
+    attribute_text = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    return f"<{name}{attribute_text}>{inner}</{name}>"
 
 
 def _quote(text: str) -> str:
@@ -46,21 +45,21 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 class _Page:
-    """A file, its words, and the names of those in it."""
+    """The HTML of a file in one language."""
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
-        self.sign = -1 if RULESETS[file.ruleset].has_pot else 1  # of points that are paid
+        self.sign = (
+            -1 if RULESETS[file.ruleset].has_pot else 1
+        )  # payments lower a balance, penalty points raise the score
         game = getattr(rulebook.load(file.ruleset).title, language)
         facts = {"case": str(file.case.case), "game": game}
         self.title = sentences.sentence(WORDS.words["title"].in_(language), facts)
 
     def word(self, code: str, words: dict[str, Text] = WORDS.words) -> str:
-        """A word of the page, as HTML."""
         return escape(words[code].in_(self.language))
 
     def name(self, actor: Actor | None) -> str:
-        """Who somebody is, as HTML."""
         if actor is None:
             return self.word("referee")
         if isinstance(actor, int):
@@ -69,35 +68,32 @@ class _Page:
         return escape(self.file.officials[place] if place is not None and place < len(self.file.officials) else actor)
 
     def names(self, actors: Iterable[Actor]) -> str:
-        """Several, as HTML."""
         return ", ".join(map(self.name, actors)) or "–"
 
     def time(self, at: datetime) -> str:
-        """A time, to the second."""
         at = at.astimezone(UTC)
         return _in("time", at.strftime("%Y-%m-%d %H:%M:%S UTC"), datetime=at.isoformat())
 
-    def terms(self, **told: str) -> str:
-        """Words with what they stand for, as HTML; what is empty is left out."""
-        pairs = (f"<dt>{self.word(code)}</dt><dd>{value}</dd>" for code, value in told.items() if value)
+    def terms(self, **values: str) -> str:
+        """Return a list of terms and their values, as HTML. Leaves out empty values."""
+        pairs = (f"<dt>{self.word(code)}</dt><dd>{value}</dd>" for code, value in values.items() if value)
         return _in("dl", "".join(pairs))
 
     def part(self, code: str, inner: str) -> str:
-        """A part of the page under its heading."""
         return _in("section", f'<h2 id="{code}">{self.word(code)}</h2>{inner}', **{"aria-labelledby": code})
 
     def table(self, heads: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> str:
-        """A table, as HTML; each row begins with its head."""
+        """Return a table, as HTML. The first cell of each row is its heading."""
         head = "".join(_in("th", self.word(code), scope="col") for code in heads)
         body = "".join(
             f'<tr><th scope="row">{first}</th>{"".join(_in("td", cell) for cell in rest)}</tr>'
             for first, *rest in rows
         )
-        told = _in("caption", caption) if caption else ""
-        return _in("table", f"{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
+        caption_html = _in("caption", caption) if caption else ""
+        return _in("table", f"{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
 
     def parts(self) -> Iterable[str]:
-        """The page from top to bottom, as HTML."""
+        """Yield the page from top to bottom, as HTML."""
         file = self.file
         yield _in("h1", escape(self.title))
         yield _in("p", escape(self.case.why))
@@ -113,7 +109,6 @@ class _Page:
         yield self.part("timeline", _list(map(self.happened, file.timeline)))
 
     def head(self) -> str:
-        """Which case it is, and how it stands."""
         file, case = self.file, self.case
         return self.terms(
             status=self.word(case.status, WORDS.statuses),
@@ -126,76 +121,77 @@ class _Page:
         )
 
     def facts(self, code: str) -> str:
-        """Some of the facts under their heading."""
         found: tuple[Fact, ...] = getattr(self.file.facts, code)
         return f"<h3>{self.word(code)}</h3>{self.list_of(map(self.fact, found))}"
 
     def list_of(self, items: Iterable[str]) -> str:
-        """A list, or that there is nothing in it."""
+        """Return a list, or a paragraph that says it is empty."""
         found = list(items)
         return _list(found) if found else _in("p", self.word("none"))
 
     def fact(self, fact: Fact) -> str:
-        """A fact, and who says so."""
-        told = f"{escape(fact.text)} {self.word('said_by')}: {self.names(fact.said_by)}."
-        return f"{told} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else told
+        claim = f"{escape(fact.text)} {self.word('said_by')}: {self.names(fact.said_by)}."
+        return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def said(self) -> str:
-        """Who said what, in order."""
+        """Return the knock, the statements and the appeals, in order."""
         case = self.case
-        told = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.asked()}{_quote(case.note)}")]
+        items = [
+            (case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.claimed_result()}{_quote(case.note)}")
+        ]
         for said in case.statements:
             what = self.word("joined" if said.knocked else "agrees" if said.agrees else "denies")
             events = f" {self.word('events')}: {_numbers(said.events)}." if said.events else ""
-            told.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
+            items.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
         for appeal in case.appeals:
             ruled = next(one for one in reversed(case.rulings) if one.event < appeal.event)
             who = ruled.official if appeal.seat is None else appeal.seat
             what = self.word("own_error" if appeal.seat is None else "appealed")
-            told.append((appeal.event, f"{self.name(who)} {what}.{_quote(appeal.text)}"))
+            items.append((appeal.event, f"{self.name(who)} {what}.{_quote(appeal.text)}"))
         hidden = "" if self.file.viewer == "official" else _in("p", self.word("hidden"))
-        return _list(text for _, text in sorted(told)) + hidden
+        return _list(text for _, text in sorted(items)) + hidden
 
-    def asked(self) -> str:
-        """What a deal should have come to, where the case is about that."""
+    def claimed_result(self) -> str:
+        """Return the result that the case claims for its deal; empty if it claims none."""
         result = self.case.result
         return "" if result is None else f"{self.word('result')}: {escape(encode(result).decode())}"
 
     def ruling(self, ruled: RulingMade) -> str:
-        """A ruling that was given."""
         sure = "" if ruled.standard is None else f", {self.word(ruled.standard, WORDS.standards)}"
         cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {self.sign * ruled.penalty:+d}."
         events = f" {self.word('events')}: {_numbers(ruled.rests_on)}." if ruled.rests_on else ""
-        told = f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
-        return f"{told}{cost}{events} {self.time(ruled.at)}{_quote(ruled.reason)}"
+        verdict = (
+            f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
+        )
+        return f"{verdict}{cost}{events} {self.time(ruled.at)}{_quote(ruled.reason)}"
 
     def rule(self, rule: Any) -> str:
-        """A rule in words."""
         return f"{_in('a', escape(rule.id), href=rule.href)} {escape(rule.text)}"
 
     def precedent(self, one: EarlierRuling) -> str:
-        """An earlier ruling."""
         offence = "" if one.offence is None else f", {escape(sentences.offence(one.offence, self.language))}"
         link = _in("a", f"{self.word('case')} {one.case}, {self.word('match')} {escape(one.match)}", href=one.href)
-        told = f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {self.sign * one.penalty:+d}"
+        verdict = (
+            f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {self.sign * one.penalty:+d}"
+        )
         sure = self.word(one.standard, WORDS.standards)
-        return f"{link}, {self.time(one.opened_at)}: {told}, {sure}.{_quote(one.reason)}"
+        return f"{link}, {self.time(one.opened_at)}: {verdict}, {sure}.{_quote(one.reason)}"
 
     def happened(self, one: Happened) -> str:
-        """An event of the timeline."""
         event = one.event
-        told = (
-            f"{name} {value if isinstance(value, str) else encode(value).decode()}" for name, value in _told(event)
+        values = (
+            f"{name} {value if isinstance(value, str) else encode(value).decode()}"
+            for name, value in _values_of(event)
         )
         naming = f" – {self.word('named_by')} {self.names(one.named_by)}" if one.named_by else ""
         what = f"{_in('span', escape(event.topic), class_='of-case') if one.of_case else escape(event.topic)}"
         replay = _in("a", f"{self.word('replay')} ({event.number})", href=one.replay)
         number = _in("a", str(event.number), href=one.href)
         who = self.name(event.actor)
-        return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(told))}{naming}. {replay}"
+        return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(values))}{naming}. {replay}"
 
     def form(self, form: RulingForm) -> str:
-        """The form, to be filled in by hand."""
+        """Return the form, for filling in by hand."""
         outcomes = self.table(
             ("verdict", "would_cost"),
             ((self.box(self.word(one.verdict, WORDS.verdicts)), self.cost(one)) for one in form.outcomes),
@@ -212,7 +208,7 @@ class _Page:
         return f"{outcomes}{priced}<h3>{self.word('standard')}</h3>{sure}{_in('dl', blanks)}"
 
     def cost(self, one: Outcome) -> str:
-        """What a verdict would cost whom, as HTML."""
+        """Return the costs of a verdict, or its refusal, as HTML."""
         if one.refused is not None:
             return escape(f"{one.refused.title}. {one.refused.detail}")
         costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
@@ -221,12 +217,11 @@ class _Page:
         return ", ".join(costs) or self.word("costs_nothing")
 
     def box(self, label: str) -> str:
-        """A box to be ticked by hand."""
         return f'<span class="box"></span>{label}'
 
 
-def _told(event: EventSeen) -> Iterable[tuple[str, str]]:
-    """What an event tells beside its case."""
+def _values_of(event: EventSeen) -> Iterable[tuple[str, str]]:
+    """Yield the names and values of an event's fields, without its case and empty ones."""
     for name, value in event.event.items():
         if name != "case" and value not in (None, "", (), [], {}):
             yield name, value if isinstance(value, str) else encode(value).decode()

@@ -1,1 +1,1 @@
-"""What a client's developer reads: the games, their rules, and the reference."""
+"""Documentation for client developers: the games, their rules, the problem types, and the API reference."""

@@ -1,4 +1,4 @@
-"""What the pages for a browser are made of, and what they may load."""
+"""Static files, the frame of HTML pages, and their content security policies."""
 
 import re
 from base64 import b64encode
@@ -10,13 +10,13 @@ from importlib.resources import files
 
 @cache
 def static(name: str) -> bytes:
-    """A file as it is served or filled in."""
+    """Return the content of a static file."""
     return (files("api.docs") / "static" / name).read_bytes()
 
 
 def framed(kind: str, language: str, title: str, body: str) -> bytes:
-    """A page that is only read: all have one frame and the beginning of one style, each kind (``case``, ``problem``)
-    adds its own. ``body`` is HTML already."""
+    """Return a page without a script, in the common frame. ``kind`` (``case``, ``problem``) is the name of its own
+    style sheet; ``body`` is HTML."""
     parts = {"language": language, "title": escape(title), "style": static(f"{kind}.css").decode(), "body": body}
     frame = static("frame.html").decode()
     return re.sub(r"\{(language|title|style|body)\}", lambda found: parts[found[1]], frame).encode()
@@ -24,12 +24,12 @@ def framed(kind: str, language: str, title: str, body: str) -> bytes:
 
 @cache
 def policy_of_framed(kind: str) -> str:
-    """The policy of the pages of a kind: they may load nothing."""
+    """Return the policy of the pages of a kind, which may load nothing."""
     return policy_of(framed(kind, "", "", ""))
 
 
 def policy_of(page: bytes, *more: str) -> str:
-    """The policy of a page: its style stands in it and is named by its hash; it may load nothing but ``more``."""
+    """Return the policy of a page, which allows its inline style, by hash, and the sources in ``more``."""
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return "; ".join(

@@ -1,7 +1,7 @@
-"""The problem types that a client can meet, as pages for its developers: one of each, and one of all.
+"""Pages about the problem types: one page for each type, and one that lists all.
 
-``python -m api.docs.problem_list > openapi/problems.md`` writes the page of all. ``refusals.toml`` lists the codes of
-the referee; a test finds each place in the source that makes a refusal, so that the list cannot forget one.
+``python -m api.docs.problem_list > openapi/problems.md`` writes the list. ``refusals.toml`` has the codes of the
+referee; a test compares it with each place in the source that makes a refusal.
 """
 
 import sys
@@ -24,7 +24,7 @@ from referee.refusals import Refused
 from referee.sentences import Language, Text, fields
 from referee.value import Value
 
-assert RULESETS, "the games are loaded, and with them any refusal of their own"
+assert RULESETS, "the games are loaded, and with them their own refusals"
 
 EXAMPLES: dict[str, Any] = {
     "account": "member:5",
@@ -86,7 +86,7 @@ EXAMPLES: dict[str, Any] = {
     "widow": 5,
     "winner": 3,
 }
-"""A value for each fact, for the example sentences."""
+"""A value for each fact, for the examples."""
 EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "all_must_join": {"allowed": ("join", "widow")},
     "already_announced": {"allowed": ("join", "widow")},
@@ -112,23 +112,23 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "told_otherwise": {"at": "/taken"},
     "widow_taken": {"allowed": ("join", "lie_down", "generalrams")},
 }
-"""Where a code has facts of another kind."""
+"""Values for the facts of one code, if those in ``EXAMPLES`` do not fit it."""
 
 
 class RefusalRow(Value, forbid_unknown_fields=True):
-    """A refusal as ``refusals.toml`` has it."""
+    """A refusal in ``refusals.toml``."""
 
     kind: str
-    """The class that is raised."""
+    """The name of the exception class."""
     facts: tuple[str, ...]
 
 
 class Refusal(NamedTuple):
-    """A refusal of the referee."""
+    """A refusal of the referee: its exception class and its facts."""
 
     kind: type[Refused]
     facts: frozenset[str]
-    """The names of the facts that any of its places in the source gives."""
+    """The names of the facts that a refusal with this code can have."""
 
 
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
@@ -152,14 +152,14 @@ _AT = "/v1/matches/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/acts"
 
 
 class Page(Text, forbid_unknown_fields=True):
-    """What to do about a problem, and an example of it: its facts, and where it arose."""
+    """Advice about a problem, and an example of it: its facts and its address."""
 
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
     at: str = _AT
 
 
 class Pages(Value, forbid_unknown_fields=True):
-    """The texts of the pages: on refusals by their class, on problems of the interface by code."""
+    """The texts of the pages: refusals by their class, problems of the API by code."""
 
     words: dict[str, Text]
     refusals: dict[str, Text]
@@ -167,7 +167,7 @@ class Pages(Value, forbid_unknown_fields=True):
 
 
 PAGES = msgspec.toml.decode((files("api.docs") / "problem_pages.toml").read_bytes(), type=Pages)
-"""``problem_pages.toml`` is for a translator to read and change."""
+"""The texts of ``problem_pages.toml``, which translators can edit."""
 
 _LIMIT, _WINDOWS = types.IntType(ge=1, le=200), types.LiteralType(("deal_end", "next_trick"))
 _FAULTS = {
@@ -176,14 +176,14 @@ _FAULTS = {
     "bad_parameter": (Fault("wrong", parameter="limit", expected=_LIMIT, given="0"),),
     "bad_option": (Fault("wrong", ("options", "knock_window"), expected=_WINDOWS, given="no"),),
 }
-"""Where the example is of something that was read."""
+"""Values for ``errors`` in the examples, by code."""
 
 OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
 """The API's own problems, by status."""
 
 
 def answer(code: str, language: Language) -> Document:
-    """A problem as it can come."""
+    """Return an example of a problem."""
     if code in TEXTS:
         page = PAGES.problems.get(code, Page(en="", sv=""))
         facts = dict.fromkeys(sorted(fields(TEXTS[code].en) - {"reason"}), "…") | page.facts
@@ -194,28 +194,28 @@ def answer(code: str, language: Language) -> Document:
 
 
 def advice(code: str, language: Language) -> str:
-    """What to do about a problem."""
+    """Return the advice about a problem; empty if it has no text."""
     text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[refusals()[code].kind.__name__]
     return text.in_(language) if text else ""
 
 
 def code_of(name: str) -> str | None:
-    """The code of a problem type, by the last part of its address; ``None`` if there is none."""
+    """Return the code of the problem type with this last part of its address, ``None`` if it does not exist."""
     code = name.replace("-", "_")
     known = code in TEXTS or code in sentences.TEXTS.refusals
     return code if known and problem_type(code).endswith(f"/{name}") else None
 
 
 def page_markdown(code: str, language: Language) -> str:
-    """The page of one problem type."""
-    told = answer(code, language)
+    """Return the page of one problem type, in Markdown."""
+    example = answer(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
     return f"""\
-# {told.title}
+# {example.title}
 
-`{told.type}`, {told.status}
+`{example.type}`, {example.status}
 
-{told.detail}
+{example.detail}
 
 ## {words["do"]}
 
@@ -224,7 +224,7 @@ def page_markdown(code: str, language: Language) -> str:
 ## {words["answer"]}
 
 ```json
-{msgspec.json.format(encode(told), indent=2).decode()}
+{msgspec.json.format(encode(example), indent=2).decode()}
 ```
 
 [{words["all"]}](/problems)
@@ -232,19 +232,20 @@ def page_markdown(code: str, language: Language) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text that stands in a table."""
+    """Return a text, escaped for a table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def problems_markdown(language: Language = "en", *, served: bool = False) -> str:
-    """The page of all problem types. A served one refers to the others; one that is kept says how it was made."""
+    """Return the list of all problem types, in Markdown. With ``served`` it has links to their pages, otherwise a
+    note about how the file is made."""
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:
-        told = answer(code, language)
-        shown = f"[`{told.type}`]({told.type})" if served else f"`{told.type}`"
+        example = answer(code, language)
+        shown = f"[`{example.type}`]({example.type})" if served else f"`{example.type}`"
         listed = ", ".join(f"`{name}`" for name in sorted(facts))
-        return f"| {' | '.join((shown, str(told.status), told.title, listed, _cell(told.detail)))} |"
+        return f"| {' | '.join((shown, str(example.status), example.title, listed, _cell(example.detail)))} |"
 
     lines = [
         f"# {words['problems']}",

@@ -1,4 +1,4 @@
-"""The pages that the ``type`` of a problem names: Markdown, or HTML for a browser, in the reader's language."""
+"""The pages at the addresses of problem types: Markdown, or HTML for a browser, in the reader's language."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ _CELLS = re.compile(r"(?<!\\)\|")
 
 
 def problem_policy() -> str:
-    """What a page may load: nothing but its style."""
+    """Return the content security policy of the pages, which may load only their style."""
     return policy_of_framed("problem")
 
 
@@ -45,7 +45,7 @@ def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
 
 
 def _block(block: str) -> str:
-    """A block of our Markdown as HTML: a heading, a table, an example or a paragraph."""
+    """Return a block of our Markdown as HTML: a heading, a table, an example or a paragraph."""
     block = block.strip("\n")
     if block.startswith("#"):
         marks, _, text = block.partition(" ")
@@ -64,7 +64,7 @@ def _row(line: str, cell: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """A text with its references and its code; nothing else in it is read as more than text."""
+    """Return a text with its links and code as HTML. Everything else is escaped."""
 
     def put(found: re.Match[str]) -> str:
         if found["to"]:
@@ -77,19 +77,19 @@ def _inline(text: str) -> str:
 async def _answer(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
-    # In a thread, for the first reads the source of the referee.
+    # In a thread, because the first request builds the page.
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
 @get("/problems", include_in_schema=False)
 async def list_problems(request: ApiCall) -> Reply:
-    """All problem types."""
+    """Return the list of all problem types."""
     return await _answer(request, None)
 
 
 @get("/problems/{name:str}", include_in_schema=False)
 async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
-    """One problem type: what it says, what to do about it, and an answer as an example."""
+    """Return the page of a problem type: its meaning, advice, and an example. Raises 404 if it does not exist."""
     code = code_of(name)
     if code is None:
         raise NotFoundException

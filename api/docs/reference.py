@@ -1,4 +1,4 @@
-"""The reference: the OpenAPI description and a page that renders it, without anything from elsewhere."""
+"""The API reference: the OpenAPI description, and a page that renders it and loads nothing from other hosts."""
 
 import json
 from collections import Counter
@@ -20,12 +20,13 @@ from api.http.routes import routed
 from api.http.schemas import Plain, named_schemas, with_formats
 
 ABOUT = (
-    "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock; the "
-    "referee judges it by the numbered rules of the game, stores it for ever, and keeps the books.\n\n"
-    "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. What "
-    "goes wrong is an RFC 9457 problem: unreadable is 400, a match in no state for it 409, against the rules 422 "
-    "with the `rule`.\n\n"
-    "HEAD is answered wherever GET is, and OPTIONS names the methods. A read has an ETag and is 304 for who has it."
+    "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock. The "
+    "referee checks it against the numbered rules of the game, stores it permanently, and keeps the books.\n\n"
+    "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. "
+    "Errors are RFC 9457 problems: 400 for an unreadable request, 409 if the match is in no state for it, and 422 "
+    "with the `rule` if it is against the rules.\n\n"
+    "HEAD works wherever GET does, and OPTIONS lists the methods. A read has an ETag; with `If-None-Match` the "
+    "answer is 304 while nothing has changed."
 )
 TOKEN = SecurityScheme(
     type="http",
@@ -35,29 +36,29 @@ TOKEN = SecurityScheme(
 KEY = SecurityScheme(
     type="http",
     scheme="bearer",
-    description="A key of a club, as the answer told it that made it; or the operator's.",
+    description="A key of a club, from the answer that made it; or the operator's key.",
 )
 SCRIPTS = ("code.js", "page.js", "parts.js", "search.js", "tryit.js")
 TAGS = {
-    "Matches": "Opening matches, finding them, seeing how they stand, and acting in them.",
-    "Knocks": "Knocks on the table, and the case files that they leave.",
-    "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
+    "Matches": "Open, list and read matches, and act in them.",
+    "Knocks": "Knocks on the table, and the cases that officials rule on.",
+    "Events": "The events of a match, in pages or as a stream, and its state after an earlier event.",
     "Books": "Protocols, pots, settlements and the records of deals.",
-    "Clubs": "Founding a club; its members, keys and evenings.",
-    "Money": "The books of a club: accounts, statements, entries, who pays whom, and files for other programs.",
-    "Proof": "The signed log of all that is on record, and the proof that a row is in it.",
-    "Rulesets": "The games: their options and their numbered rules.",
-    "Operators": "For who runs the service.",
+    "Clubs": "Clubs, with their members, keys and evenings.",
+    "Money": "The books of a club: accounts, statements, entries, payments, and files for other programs.",
+    "Proof": "The signed log of all rows, and the proof that a row is in it.",
+    "Rulesets": "The games, with their options and numbered rules.",
+    "Operators": "Health and state of the service, for its operators.",
 }
 SERVER = {
     "url": "/",
-    "description": "The service that gave out this description, in production or for tests.",
+    "description": "The service that returned this description, in production or for tests.",
     "x-internal": False,
 }
 
 
 def description(app: Litestar) -> str:
-    """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
+    """Return the OpenAPI description in the form of ``openapi/openapi.json``: sorted and indented."""
     schema: Plain = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
     schema["servers"] = [SERVER]
@@ -74,12 +75,12 @@ def description(app: Litestar) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Those that several operations take, by name, each referred to from there. Of several that have one name it is
-    the one that is taken most often; the others stay where they are."""
+    """Move the parameters that several operations share out of them, and return these by name. The operations get
+    references. If parameters have the same name, only the most frequent one moves."""
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
         for word in ("allowEmptyValue", "allowReserved", "deprecated"):
-            if one.get(word) is False:  # as it is where nothing is said
+            if one.get(word) is False:  # the default
                 del one[word]
     times = Counter(json.dumps(one, sort_keys=True) for one in taken)
     shared: Plain = {}
@@ -96,7 +97,8 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 
 
 def _tidy(value: Any) -> Any:
-    """Litestar writes the limits of whole numbers as floats, and keeps defaults as what they are in Python."""
+    """Return a part of the description as plain JSON values. Litestar has floats as limits of whole numbers, and
+    defaults as Python objects."""
     if isinstance(value, dict):
         return {name: _tidy(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -119,7 +121,7 @@ def _script(name: str) -> Fixed:
 
 @get(["/openapi.json", "/docs/openapi.json"], include_in_schema=False)
 async def openapi_json(request: Req) -> Reply:
-    """The OpenAPI description."""
+    """Return the OpenAPI description."""
     state = request.app.state
     if "description" not in state:
         state["description"] = Fixed(description(request.app).encode())
@@ -129,23 +131,23 @@ async def openapi_json(request: Req) -> Reply:
 
 @get("/docs", include_in_schema=False)
 async def docs(request: Req) -> Reply:
-    """The page that shows the description."""
+    """Return the page that renders the description."""
     return _page().reply(request)
 
 
 @get([f"/docs/{name}" for name in SCRIPTS], include_in_schema=False)
 async def script(request: Req) -> Reply:
-    """A part of the script that shows the description as a page."""
+    """Return a script of that page."""
     return _script(request.scope["path"].rpartition("/")[2]).reply(request)
 
 
 def page_policy() -> str:
-    """What the page may load, all of it from here."""
+    """Return the content security policy of the page, which may load only from this service."""
     return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'")
 
 
 def config() -> OpenAPIConfig:
-    """What Litestar needs to know for its part of the description."""
+    """Return the settings for the part of the description that Litestar makes."""
     return OpenAPIConfig(
         title="Knacka",
         version=VERSION,
@@ -159,7 +161,7 @@ def config() -> OpenAPIConfig:
 
 
 async def _not_here(_: Req) -> None:
-    """Litestar's own pages of the description, which it will not leave out: ours are above."""
+    """Raise 404 for Litestar's own pages of the description, which cannot be switched off."""
     raise NotFoundException
 
 

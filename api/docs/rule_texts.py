@@ -1,4 +1,4 @@
-"""Rules as they are shown: in the reader's language."""
+"""Rules in the reader's language."""
 
 from referee import wire_types
 from referee.rulebook import Reading, Rule
@@ -16,6 +16,6 @@ class RuleShown(Value):
 
 
 def rule_shown(entry: Rule | Reading, language: Language) -> RuleShown:
-    """A rule or a reading in a language."""
+    """Return a rule or a reading in a language."""
     kind = entry.kind if isinstance(entry, Rule) else "reading"
     return RuleShown(id=entry.id, kind=kind, text=getattr(entry, language), options=entry.options)

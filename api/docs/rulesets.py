@@ -1,4 +1,4 @@
-"""The games, their options and their numbered rules."""
+"""Operations that return the games, with their options and numbered rules."""
 
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from referee.value import Value
 
 
 class SeatRange(Value):
-    """How many may play."""
+    """The number of players that a game allows."""
 
     min: wire_types.Count
     max: wire_types.Count
@@ -47,19 +47,19 @@ class RulesetShown(Value):
     pack: wire_types.Cards
     options: dict[str, Any]
     result: dict[str, Any] | None
-    """What the act `result` tells in this game, beside `act`: a JSON Schema; null: no deal is entered whole."""
+    """A JSON Schema for the fields of the act `result` in this game, beside `act`; null: the game has no such act."""
     acts: wire_types.Codes
     offences: wire_types.Codes
 
 
 class RulesShown(Value):
-    """The numbered rules of a game in our own words, and how open points are read; or those of the officials."""
+    """The numbered rules of a game, or of the officials, in our own words, and the readings of points left open."""
 
     ruleset: Annotated[
         str,
         Meta(
             title="Rulebook",
-            description=f"The key of a game, or `{PROCEDURE}`: what officials go by in all of them.",
+            description=f"The key of a game, or `{PROCEDURE}` for the rules of officials in all games.",
             extra_json_schema={"enum": [*RULESETS, PROCEDURE]},
         ),
     ]
@@ -71,14 +71,14 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """The ruleset of this key; 404 if there is none."""
+    """Return the ruleset with this key. Raises Problem (404) if it does not exist."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
 
 
 def rulebook_named(name: str) -> str:
-    """The key of a rulebook; 404 if there is none."""
+    """Return the key of a rulebook. Raises Problem (404) if it does not exist."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 
@@ -145,8 +145,8 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
 @get(
     "/rulesets",
     operation_id="list_rulesets",
-    summary="All games",
-    description="Each game that can be refereed, with its options as a JSON Schema.",
+    summary="List the games",
+    description="Returns all games, each with its options as a JSON Schema.",
     operation_class=described(
         gives=Annotated[tuple[RulesetShown, ...], wire_types.at_most(wire_types.GAMES_MAX)],
         headers=("Content-Language",),
@@ -154,7 +154,6 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
     ),
 )
 async def list_rulesets(request: ApiCall) -> Reply:
-    """All games."""
     anybody(request)
     return _all_in(request.language).reply(request)
 
@@ -162,9 +161,9 @@ async def list_rulesets(request: ApiCall) -> Reply:
 @get(
     "/rulesets/{ruleset:str}",
     operation_id="get_ruleset",
-    summary="One game",
-    description="Title, how many may play, the pack, options with their defaults and the rule or open point that "
-    "each answers, acts and offences.",
+    summary="Get a game",
+    description="Returns a game: its title, the number of players, the pack, the acts, the offences, and the options "
+    "with their defaults and the rule or open point that each decides. 404 `no-such-ruleset` for an unknown key.",
     operation_class=described(
         gives=RulesetShown,
         headers=("Content-Language",),
@@ -174,7 +173,6 @@ async def list_rulesets(request: ApiCall) -> Reply:
     ),
 )
 async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    """One game."""
     anybody(request)
     return _ruleset_in(ruleset_named(ruleset).key, request.language).reply(request)
 
@@ -182,9 +180,9 @@ async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
 @get(
     "/rulesets/{ruleset:str}/rules",
     operation_id="list_rules",
-    summary="The rules of a game",
-    description="The numbered rules in our own words, and how the points that the source leaves open are read. The "
-    f"rules that officials go by, J1 and on, are those of `{PROCEDURE}`.",
+    summary="List the rules of a game",
+    description="Returns the numbered rules in our own words, and the readings of points that the source leaves "
+    f"open. `{PROCEDURE}` has the rules of officials (J1 and following). 404 `no-such-ruleset` for an unknown key.",
     operation_class=described(
         gives=RulesShown,
         headers=("Content-Language",),
@@ -196,7 +194,6 @@ async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
     ),
 )
 async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    """The rules of a game."""
     anybody(request)
     return _rules_in(rulebook_named(ruleset), request.language).reply(request)
 
@@ -204,12 +201,12 @@ async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
 @get(
     "/rulesets/{ruleset:str}/rules/{rule_id:str}",
     operation_id="get_rule",
-    summary="One rule",
-    description="A rule or a reading by its id, such as `B42` or `B-O2`: what a refusal or a ruling cites.",
+    summary="Get a rule",
+    description="Returns a rule or a reading by its id, such as `B42` or `B-O2`, as refusals and rulings cite it. "
+    "404 `no-such-rule` if the game has no such rule.",
     operation_class=described(gives=RuleShown, headers=("Content-Language",), takes=(LANGUAGE,), errors=(404,)),
 )
 async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
-    """One rule."""
     anybody(request)
     key, language = rulebook_named(ruleset), request.language
     return _rule_in(key, rule_id, language).reply(request)

@@ -1,4 +1,4 @@
-"""The calls for the holder of an invitation's code: looking at it, and redeeming it."""
+"""Operations for the holder of an invitation's code: look at the invitation, and redeem it."""
 
 from typing import Annotated
 from uuid import UUID
@@ -28,16 +28,15 @@ CodeSent = Annotated[
 @get(
     "/invitations/{invitation:str}",
     operation_id="get_invitation",
-    summary="What an invitation is for",
-    description="What redeeming the code gives: a seat or role of a match, with its players, the stakes and the "
-    "points that it was opened with; or a key of a club, with its member and scopes. And who invites. Nothing "
-    "changes by looking. The code is all that is needed. 409 `invitation-ended` if it was redeemed, replaced or "
-    "revoked, `invitation-expired` after seven days.",
+    summary="Show an invitation",
+    description="Returns the seat or role of a match that the code gives, with the players, the stakes and the "
+    "opening points; or the key of a club, with its member and scopes; and the inviter. Changes nothing and needs no "
+    "credential except the code. 404 `no-such-invitation`; 409 `invitation-ended` if it was redeemed, replaced or "
+    "revoked; 409 `invitation-expired` after seven days.",
     tags=["Matches"],
     operation_class=described(gives=SeatInvitation | KeyInvitation, errors=(400, 401, 404, 409, 503), tagged=False),
 )
 async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
-    """What an invitation is for."""
     anybody(request)
     service = request.service
     aggregate = _aggregate_of(invitation)
@@ -52,12 +51,12 @@ async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     "/invitations/{invitation:str}",
     operation_id="redeem_invitation",
     summary="Redeem an invitation",
-    description="Whoever has the code takes the seat or the role that it is for, and gets its token, or the key of "
-    "a club. The secret is shown this once. An earlier token of the seat or role ends. **In a club's match for money "
-    "the seat agrees to the stakes by this**: look at them first with `get_invitation`. Who made the invitation is "
-    "on record and in the club's audit.\n\n"
-    "A code can be redeemed once, within seven days. With an `Idempotency-Key` of 16 characters or more a lost "
-    "answer loses nothing: the same key and code give the same secret.",
+    description="Gives the holder of the code its seat or role with a token, or its key of a club. The secret is "
+    "shown this once. An earlier token of the seat or role ends. **In a club's match for money the seat agrees to "
+    "the stakes by this**: look at them first with `get_invitation`. The events and the club's audit name the "
+    "inviter.\n\n"
+    "A code can be redeemed once, within seven days (else 409). After a lost answer repeat the request with the same "
+    "`Idempotency-Key` of 16 characters or more: the same key and code give the same secret.",
     tags=["Matches"],
     operation_class=described(
         gives=SeatTaken | KeyTaken,
@@ -69,7 +68,6 @@ async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     ),
 )
 async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
-    """Redeem an invitation."""
     anybody(request)
     service = request.service
     aggregate = _aggregate_of(invitation)
@@ -81,7 +79,7 @@ async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
 
 
 def _aggregate_of(code: str) -> UUID:
-    """Return the match or club that a code names. Raises 404 for a text that is no complete code."""
+    """Return the match or club that a code names. Raises Problem (404) for a text that is no complete code."""
     aggregate = aggregate_of(code)
     if aggregate is None:
         raise Problem("no_such_invitation")

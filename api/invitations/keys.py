@@ -1,4 +1,4 @@
-"""Invitations to keys of clubs: what one shows before it is redeemed, and redeeming it."""
+"""Find, show and redeem invitations to keys of clubs."""
 
 from uuid import UUID
 
@@ -34,24 +34,24 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
     club: UUID
     """The id of the club."""
     club_name: wire_types.Name
-    """What the club is called."""
+    """The name of the club."""
     key: KeyId
-    """The key to be."""
+    """The id of the key."""
     member: wire_types.MemberNumber
     """The member whose key it is."""
     name: wire_types.Name | None
-    """That member's name; null: it is not known."""
+    """The name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """When the key ends."""
+    """The time at which the key expires."""
     by: Actor
-    """Who invited."""
+    """The inviter."""
     by_member: wire_types.MemberNumber | None
     """The member who invited; null: a program or the operator did."""
     by_name: wire_types.Name | None
-    """That member's name; null: it is not known."""
+    """The name of `by_member`; null: unknown."""
     expires_at: Time
-    """It can be redeemed until then."""
+    """The time until which the code can be redeemed."""
 
 
 class KeyTaken(Value, tag_field="admits_to", tag="key"):
@@ -60,7 +60,7 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
     club: UUID
     """The id of the club."""
     version: Version
-    """How far the club has come: the number of its last event."""
+    """The version of the club: the number of its last event."""
     member: wire_types.MemberNumber
     """The member whose key it is."""
     key: KeyGiven
@@ -70,7 +70,7 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
     """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
     try:
         club = await service.reader.club(club_id)
-        if (key_id := _key_with(club, code)) is None:  # another process may just have made it
+        if (key_id := _key_with(club, code)) is None:  # a different process may just have made it
             club = await service.reader.newest_club(club)
             key_id = _key_with(club, code)
     except UnknownAggregate:
@@ -85,7 +85,7 @@ def _key_with(club: Club, code: str) -> KeyId | None:
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
-    """Return what an invitation is for. Raises ``Refused`` if it can no longer be redeemed."""
+    """Return the reply that shows an invitation. Raises ``Refused`` if it can no longer be redeemed."""
     now = club.standing
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
@@ -118,8 +118,8 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
         derived = await derived_by(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
     made = make(club.id, key_id, random)
-    asked = RedeemKey(key=key_id, hash=made.hash)
-    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
+    redemption = RedeemKey(key=key_id, hash=made.hash)
+    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=redemption, key=own_key))
     version = outcome.events[-1].originator_version
     taken = _key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"

@@ -1,4 +1,4 @@
-"""Invitations to seats and roles of matches: what one shows before it is redeemed, and redeeming it."""
+"""Find, show and redeem invitations to seats and roles of matches."""
 
 from uuid import UUID
 
@@ -34,35 +34,35 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     ruleset: RulesetSeen
     role: Role
-    """What it admits to."""
+    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None
-    """Which of the officials, from 1; null: another role."""
+    """The number of the official in the match, from 1; null: a different role."""
     name: wire_types.Name | None
-    """The name of the player or official whom it is for; null: the role has no name."""
+    """The name of the invited player or official; null: the role has no name."""
     member: wire_types.MemberNumber | None
     """The member of the club whose seat it is; null: none."""
     players: wire_types.Names
     """The players' names, by seat."""
     club: UUID | None
-    """The club whose match it is; null: none."""
+    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
     """The evening of the club; null: none."""
     stakes: Stakes | None
-    """What a point is worth; null: the match is not for money."""
+    """The value of a point; null: the match is not for money."""
     points: wire_types.BySeat[Points]
-    """The points that the match was opened with, by seat. In Rams they are balances."""
+    """The points at the opening of the match, by seat. In Rams they are balances."""
     pot: wire_types.Money
-    """What the pot held when the match was opened."""
+    """The amount in the pot at the opening of the match."""
     agrees: bool
-    """Redeeming it agrees to the stakes, so that the match counts in the club's books."""
+    """Redeeming the invitation agrees to the stakes, so that the match counts in the club's books."""
     by: Actor
-    """Who made the invitation."""
+    """The inviter."""
     by_member: wire_types.MemberNumber | None
-    """The member who made it; null: no member's key did."""
+    """The member who invited; null: no member's key did."""
     by_name: wire_types.Name | None
-    """That member's name; null: it is not known."""
+    """The name of `by_member`; null: unknown."""
     expires_at: Time
 
 
@@ -72,15 +72,15 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     version: Version
     role: Role
-    """What the invitation admitted to."""
+    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None
-    """Which of the officials, from 1; null: another role."""
+    """The number of the official in the match, from 1; null: a different role."""
     token: wire_types.Token
-    """The token with which the holder acts from now on. An earlier one of the seat or role has ended."""
+    """The new token of the seat or role. An earlier one has ended."""
     stakes: Stakes | None
-    """What a point is worth; null: the match is not for money."""
+    """The value of a point; null: the match is not for money."""
     agreed: bool
     """The seat has agreed to the stakes."""
 
@@ -90,7 +90,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
     try:
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
-        if number is None:  # another process may just have made it
+        if number is None:  # a different process may just have made it
             match = await service.reader.newest(match)
             number = number_of(code, match.seating.invitations)
     except UnknownAggregate:
@@ -99,7 +99,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
 
 
 async def show(service: Service, match: Match, number: int) -> Reply:
-    """Return what an invitation admits to. Raises ``InvitationOver`` if it can no longer be redeemed."""
+    """Return the reply that shows an invitation. Raises ``InvitationOver`` if it can no longer be redeemed."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
@@ -139,8 +139,10 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
         derived = await derived_by(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
-    asked = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
-    outcome = await service.commands.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
+    redemption = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
+    outcome = await service.commands.do(
+        Command(id=match.id, actor=_actor(invitation), request=redemption, key=own_key)
+    )
     version = outcome.events[-1].originator_version
     agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed
     taken = SeatTaken(
@@ -158,7 +160,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
 
 
 def _actor(invitation: Invitation) -> Actor:
-    """The actor that the holder of an invitation's code becomes."""
+    """Return the actor that the holder of an invitation's code becomes."""
     match invitation.role:
         case "seat":
             assert invitation.seat is not None, "a seat's invitation names it"
@@ -170,7 +172,7 @@ def _actor(invitation: Invitation) -> Actor:
 
 
 def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
-    """The name of the player or official whom an invitation is for."""
+    """Return the name of the invited player or official, ``None`` if the role has no name."""
     if invitation.seat is not None:
         return opened.players[invitation.seat]
     if invitation.role == "official" and opened.adjudication is not None:
@@ -179,7 +181,7 @@ def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
 
 
 async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
-    """The member of the club who acted: at a seat, or with a key."""
+    """Return the member of the club who acted, at a seat or with a key; ``None`` if no member did."""
     if opened.club is None:
         return None
     if isinstance(actor, int):

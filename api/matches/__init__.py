@@ -1,1 +1,1 @@
-"""Matches: opening one, looking at it, acting in it, and what happened."""
+"""Operations on matches: open, list, read, act, and read the events."""

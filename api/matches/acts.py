@@ -1,4 +1,4 @@
-"""What a seat may do, and doing it."""
+"""Operations that list the legal acts of a seat and record acts."""
 
 import asyncio
 from typing import Annotated, Any
@@ -30,63 +30,64 @@ from referee.visibility import Recorded, Viewer
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
-"""Acts in one batch: more than any seat does in a deal."""
+"""Maximum number of acts in one batch: more than any seat does in a deal."""
 PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
-"""After so long no further act of a batch is begun."""
+"""Seconds after which a batch begins no further act."""
 
 
 class ActDone(Value):
-    """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
+    """An accepted act: the version of the match after it, and the events that it made, as the caller may see them."""
 
     version: Version
     events: wire_types.Many[EventSeen]
 
 
 class Batch(Value, forbid_unknown_fields=True):
-    """Acts to be done one after the other."""
+    """Acts to record one after the other."""
 
     acts: Annotated[tuple[AnyAct, ...], Meta(min_length=1, max_length=BATCH_MAX)]
-    """In the order in which they are to be done."""
+    """The acts, in the order in which they are recorded."""
 
 
 class NotDone(Value):
-    """The act at which a batch stopped: its place, from 0, and the problem that it alone would be answered with."""
+    """The act at which a batch stopped, and the problem that `send_act` would return for it."""
 
     index: Annotated[int, PLACE]
-    """The place of the act in the batch, from 0."""
+    """The index of the act in the batch, from 0."""
     problem: Document
-    """What it alone would be answered with."""
+    """The problem that `send_act` would return for the act."""
 
 
 class BatchDone(Value):
-    """What became of a batch: what each act came to as far as they were done, and ``refused``, ``null`` if all were.
-    The first ``replayed`` of them had been done before."""
+    """The result of a batch."""
 
     done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
-    """What each act came to, as far as they were done."""
+    """The results of the recorded acts, in order."""
     replayed: Annotated[int, PLACE]
-    """How many of them, from the first, had been done before."""
+    """The number of acts, counted from the first, that an earlier request had already recorded."""
     refused: NotDone | None
-    """Where it stopped, and why; null: all were done."""
+    """The act that was not recorded, and why; null: all were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)
 AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
-"""What keeps an act from being done, whenever it comes."""
+"""Errors that refuse the act itself."""
 AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
-"""What tells of the service or the caller and not of an act: where nothing was done, it is the answer to all."""
+"""Errors of the service or the caller, not of an act. Before the first act is recorded they fail the whole batch."""
 
 
 @get(
     "/matches/{match:uuid}/legal-acts",
     operation_id="list_legal_acts",
-    summary="What a seat may do now",
-    description="Each is a body for `send_act`: ready to send, but for cards that only a real table can name "
-    "(`deal`, `draw`). What a seat adds to a shuffle (`entropy`) only the seat can name: it is not listed, and until "
-    "all have done so or the time has passed `deal` is refused (409). A seat may ask for itself, in a tally for any; "
-    "the official for any seat, or without `seat` for the official's own acts. With `penalise` more is accepted than "
-    "is listed: an act against the rules stands until somebody knocks.",
+    summary="List the legal acts of a seat",
+    description="Returns the acts that a seat may do now. Each is a body for `send_act`, ready to send; only the "
+    "cards of a real table (`deal`, `draw`) have to be filled in. The contribution of a seat to a shuffle "
+    "(`entropy`) is not listed, because only the seat can choose it. Until all seats have sent theirs, or the time "
+    "has passed, `deal` is refused (409).\n\n"
+    "A seat may list its own acts, in a tally those of any seat. The official may list those of any seat, and "
+    "without `seat` the official's own. With `penalise` the referee accepts more than is listed: an act against the "
+    "rules counts until a player knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
@@ -100,12 +101,11 @@ async def list_legal_acts(
     seat: Annotated[
         int | None,
         QueryParameter(
-            ge=0, le=7, schema_extra={"minimum": 0}, description="Whose acts; left out: the caller's own."
+            ge=0, le=7, schema_extra={"minimum": 0}, description="The seat; left out: the caller's own acts."
         ),
     ] = None,
     min_version: MinVersion = 0,
 ) -> Reply:
-    """What a seat may do now."""
     access = request.service.access
     request.must_show()
     refuse_null(request, seat=(seat, SeatSent))
@@ -118,12 +118,13 @@ async def list_legal_acts(
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
-    """The fields of :class:`ActDone`, ready to encode."""
+    """Return the fields of :class:`ActDone`, ready to encode."""
     return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, caller)}
 
 
 def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, Any]]:
-    """The events of an act as the caller could see them when it was done, so that a repeat is answered alike."""
+    """Return the events of an act as the caller could see them when it was recorded, so that a repeated request gets
+    the same answer."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     return [event_seen(one, caller, one.originator_version <= public_to) for one in events]
 
@@ -131,32 +132,33 @@ def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, 
 @post(
     "/matches/{match:uuid}/acts",
     operation_id="send_act",
-    summary="Do something",
-    description="One act: by the seat whose token is given, where only the tally is kept (`dealing: tally`) by any "
-    "seat or the official for any, or by the official `void`, "
-    "`abandon` (ends a match that will not be finished: nobody wins it, the deal under way counts for nothing, and "
-    "only a pot is shared), and `close` in games that know no end of their own. The referee decides it by the "
-    "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
-    "`result` enters a whole deal of a tally as its score sheet has it: the referee does the acts that it stands "
-    "for, one after the other, and where one is refused, all of it is; `facts.at` in the problem is the place, as a "
-    "JSON Pointer (`/tricks/4`). What a game's result tells is at `get_ruleset`, as a JSON Schema.\n\n"
-    "Where the match was opened with `adjudication.take_back` the last act can be taken back (`take_back`, J11): who "
-    "did it asks, and it is done when all others have sent the same; an act by anybody withdraws it.\n\n"
-    "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
+    summary="Record an act",
+    description="Checks one act against the rules of the match, records it, and returns the events that follow, as "
+    "the caller may see them. The act belongs to the seat whose token is sent. In a tally (`dealing: tally`) any "
+    "seat and the official act for any seat. Only the official sends `void`, `abandon`, and `close` in games that "
+    "have no end of their own. `abandon` ends a match that will not be finished: it has no winner, the deal under "
+    "way does not count, and only a pot is shared. An act against the rules or out of turn is refused with 422, an "
+    "act that the match is in no state for with 409.\n\n"
+    "`result` enters a whole deal of a tally in the form of its score sheet. The referee records the acts that the "
+    "sheet implies, or none if one of them is refused: then `facts.at` in the problem is its place, a JSON Pointer "
+    "(`/tricks/4`). `get_ruleset` has the form of a game's result as a JSON Schema.\n\n"
+    "In a match opened with `adjudication.take_back` the last act can be taken back (J11): the player who did it "
+    "sends `take_back`, and the act is undone when all others have sent it too. Any other act cancels this.\n\n"
+    "`Idempotency-Key` makes a repeat safe. With `If-Match` the act is recorded only if the match still has that "
+    "version (else 412).",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
         body=ActSent,
         gives=ActDone,
         status=201,
-        says="Done, and stored.",
+        says="The act is recorded.",
         headers=("ETag", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH),
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
 async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
-    """Does something."""
     service = request.service
     shown = request.must_show()
     key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
@@ -169,29 +171,28 @@ async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
 @post(
     "/matches/{match:uuid}/acts/batch",
     operation_id="send_acts",
-    summary="Do several things",
-    description=f"1 to {BATCH_MAX} acts, all of the seat whose token is given, or all of the official. They are done "
-    "in order, each as by `send_act`, and it stops at the first that is refused: what stands before it in `done` "
-    "stays done, and what comes after it is not tried. Others may act in between.\n\n"
-    "With an `Idempotency-Key` `k` the acts have the keys `k/0`, `k/1` and so on: a batch repeated goes on where it "
-    "stopped, and those done before are answered as they were, the first `replayed` of `done`. `If-Match` holds for "
-    "the first act; where it is stale the answer is 412, and nothing was done.\n\n"
-    f"Where the service is slow, `refused` may tell so (503): after {BATCH_SECONDS:.0f} seconds no further act is "
-    "begun. Repeat it then.",
+    summary="Record several acts",
+    description=f"Records 1 to {BATCH_MAX} acts in order, each as `send_act` does: all of the seat whose token is "
+    "sent, or all of the official. It stops at the first act that is refused: the acts before it, in `done`, stay "
+    "recorded, and those after it are not tried. Other callers may act in between.\n\n"
+    "With an `Idempotency-Key` `k` the acts have the keys `k/0`, `k/1` and so on. A repeated batch continues after "
+    "the acts that were already recorded; they come first in `done`, with their original answers, and `replayed` "
+    "counts them. `If-Match` applies to the first act: if it is stale the answer is 412, and nothing is recorded.\n\n"
+    f"No act is begun after {BATCH_SECONDS:.0f} seconds: `refused` then has the problem `busy` (503). Repeat the "
+    "batch in that case.",
     tags=["Matches"],
     security=TOKEN,
     status_code=200,
     operation_class=described(
         body=Batch,
         gives=BatchDone,
-        says="Done as far as `done` tells, and stored.",
+        says="The acts in `done` are recorded.",
         headers=("ETag", "Content-Language", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
         errors=(400, 401, 403, 404, 412, 413, 415, 422, 503),
     ),
 )
 async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
-    """Does several things."""
     service = request.service
     shown = request.must_show()
     key, expected, acts = request.idempotency_key, request.expected_version, (await BATCH.read(request)).acts
@@ -206,7 +207,7 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
         try:
             if index and clock() > deadline:
                 raise Busy
-            # One by one: whether an act is tried at all depends on what became of the one before it.
+            # In order: an act is tried only if the one before it was recorded.
             outcomes.append(await service.commands.do(command))
         except (*AGAINST, *AMISS) as error:
             if not outcomes and isinstance(error, AMISS):

@@ -1,4 +1,4 @@
-"""The audit trail of a match: by pages, as NDJSON, and as a stream that can be resumed."""
+"""Operations that return the events of a match: in pages, as NDJSON, and as a stream that can be resumed."""
 
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -49,23 +49,23 @@ from referee.value import EventNumber, Value, Version
 from referee.visibility import Recorded
 
 PAGE = 500
-"""Events read at a time."""
+"""Maximum number of events in one read."""
 LIMIT_MAX = 1000
 KEEP_ALIVE_SECONDS = 15
-"""Shorter than the minute after which proxies give up on a silent connection."""
+"""Seconds between comments in a stream: less than the minute after which proxies close a silent connection."""
 
 
 SENT = Text(
-    "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON in "
-    "one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
-    "`retry`, and comments keep the connection open.",
+    "Server-sent events. `id` is the event's number, `event` its topic, and `data` an `EventSeen` as one line of "
+    "JSON. An event `state` has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
+    "comments keep the connection open.",
     begins="retry: ",
     holds=(EventSeen, StateSeen),
 )
 
 
 class EventPage(Value):
-    """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
+    """One page of events in order. ``next``: the ``after`` of the next page, ``null`` if these are the last."""
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
     next: EventNumber | None
@@ -73,7 +73,7 @@ class EventPage(Value):
 
 
 def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[dict[str, Any]]:
-    """Events as the caller may see them, up to the version of ``match``. Touches the database."""
+    """Return events as the caller may see them, up to the version of ``match``. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
         return []
@@ -84,28 +84,29 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
     public = recorded.originator_version <= match.public_to
     hashed = row_hash(row) if caller.sees_as(public) == "official" else None
-    if isinstance(recorded.event, MatchOpened):  # who plays goes by the names that the caller is told
+    if isinstance(recorded.event, MatchOpened):  # with the names that the caller may see
         recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
     return event_seen(recorded, caller, public, hashed)
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
-    """An :class:`EventPage`, encoded. Touches the database."""
+    """Return an :class:`EventPage`, encoded. Touches the database."""
     events = read_events(service, match, caller, after, limit)
     return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
-    """The number after which there are more events than on a page."""
+    """Return the ``after`` of the next page, ``None`` if this page is the last."""
     return after + limit if after + limit < match.version else None
 
 
 Form = Callable[[dict[str, Any]], bytes]
-"""How an event is written among others."""
+"""A function that encodes one event of a list."""
 
 
 def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
-    """Some events up to number ``to``, encoded, and the number of the last of them. Touches the database."""
+    """Return at most ``PAGE`` events up to number ``to``, encoded, and the number of the last. Touches the
+    database."""
     events = read_events(service, match, caller, after, min(PAGE, to - after))
     return b"".join(map(form, events)), events[-1]["number"] if events else to
 
@@ -113,17 +114,18 @@ def read_piece(service: Service, match: Match, caller: Caller, after: int, to: i
 @get(
     "/matches/{match:uuid}/events",
     operation_id="list_events",
-    summary="The audit trail",
-    description="What happened, in order, as the caller may see it. Cards that lay face down are shown when their "
-    "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
-    "With `wait` the answer waits for an event after `after`, so many seconds at most; then the page is empty. Where "
-    "the match is over it does not wait.\n\n"
+    summary="List the events of a match",
+    description="Returns one page of events in order, as the caller may see them. Face-down cards are shown when "
+    "their deal is over. With `Accept: application/x-ndjson` each line is one event, and without `limit` all events "
+    "are sent.\n\n"
+    "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is over; if "
+    "none comes the page is empty.\n\n"
     "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: Text("One event a line.", begins=r"\{|$")},
+        others={NDJSON: Text("One event per line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
     ),
 )
@@ -131,11 +133,10 @@ async def list_events(
     request: ApiCall,
     match_id: MatchId,
     after: After = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of events.")] = 100,
     min_version: MinVersion = 0,
     wait: Wait = 0,
 ) -> ASGIApp:
-    """The audit trail."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, max(min_version, after))
     match, caller = await wait_for_news(request, match, caller, wait, lambda now: now.version <= after)
@@ -154,9 +155,8 @@ async def list_events(
 async def _lined(
     request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
-    """Events as lines, sent as they are read."""
     service = request.service
-    # The first lines before the answer begins, which may still be a problem.
+    # Read the first lines before the answer begins: until then it can still be a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
     lines = _lines(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
@@ -190,21 +190,21 @@ def _line(event: dict[str, Any]) -> bytes:
 @get(
     "/matches/{match:uuid}/events/stream",
     operation_id="stream_events",
-    summary="The audit trail as it grows",
-    description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
-    "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
-    "repeated. The stream ends where its token does, and after the last event of a finished match; asked again from "
-    "there it answers 204, which tells an EventSource not to connect again.\n\n"
-    "When the events at hand have been sent, and then after the last event of each act, an event `state` tells who "
-    "is awaited now, as `get_match` would: nobody need ask whether it is their turn. It has no `id`, and is not one "
-    "of the events that are numbered and resumed.",
+    summary="Stream the events of a match",
+    description="Sends each event of the match once, first those already stored and then new ones as they come. In "
+    "these server-sent events `id` is the event's number, `event` its topic, and `data` the same JSON as in "
+    "`list_events`. The stream begins after `Last-Event-ID`, else after `after`, else with the first event. It ends "
+    "when its token ends, and after the last event of a finished match; a request from there is answered with 204, "
+    "so that an EventSource does not connect again.\n\n"
+    "After the stored events, and then after the last event of each act, an event `state` has the seats that the "
+    "match waits for, as in `get_match`. It has no `id`, because a stream cannot be resumed at it.",
     tags=["Events"],
     operation_class=described(
         others={EVENT_STREAM: SENT},
         headers=("X-Accel-Buffering",),
         takes=(
             in_header(
-                "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
+                "Last-Event-ID", "The number of the last event received.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
         errors=(400, 401, 403, 404, 409, 503),
@@ -222,18 +222,18 @@ async def stream_events(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
             schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-            description="In place of a token, of `issue_ticket`: good once, 401 after that. HEAD leaves it good.",
+            description="A ticket of `issue_ticket` instead of a token. It is valid once, then 401. HEAD does not "
+            "use it up.",
         ),
     ] = None,
 ) -> ASGIApp:
-    """The audit trail as it grows."""
     service = request.service
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
         match, caller = await service.access.sees(request, match_id, start)
     else:
-        only_looks = request.scope["method"] == "HEAD"  # which has no stream
+        only_looks = request.scope["method"] == "HEAD"  # HEAD has no stream
         match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
     if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
@@ -255,11 +255,11 @@ def _last_event_id(request: ApiCall) -> int | None:
 
 
 async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
-    """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
-    keeps the connection open. Ends where the caller may see it no more."""
+    """Yield the stored events and the present state, then each new act and the state after it. Comments keep the
+    connection open. Ends when the caller may no longer see the match."""
     yield b"retry: 1000\n\n"
     service = request.service
-    told: Match | None = None
+    sent: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
@@ -269,17 +269,17 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
             caller = now
             if after == 0:
                 match, _ = await service.member_names.named(match, caller.texts)
-            if told is not None and told.version == after >= match.version - PAGE:
+            if sent is not None and sent.version == after >= match.version - PAGE:
                 if after < match.version:
-                    yield await in_stream_thread(read_acts, service, told, match, caller)
+                    yield await in_stream_thread(read_acts, service, sent, match, caller)
                     after = match.version
-            elif told is None or told.version < match.version:  # it begins, or has fallen far behind
+            elif sent is None or sent.version < match.version:  # the stream begins, or is far behind
                 while after < match.version:
                     end = match.version
                     piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, _framed)
                     yield piece
                 yield _framed_state(match, caller)
-            told = match
+            sent = match
             if is_over(match):
                 return
             left = caller.seconds_left(utc_now())
@@ -287,15 +287,15 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
                 yield b": keep-alive\n\n"
 
 
-def read_acts(service: Service, told: Match, match: Match, caller: Caller) -> bytes:
-    """What has happened since ``told``: the events of each act and the state after it. Touches the database."""
+def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> bytes:
+    """Return the events since ``sent``, encoded, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
-    for row in service.referee.rows(match.id, after=told.version, to=match.version):
+    for row in service.referee.rows(match.id, after=sent.version, to=match.version):
         recorded = from_row(row)
-        if recorded.request is not None and act:  # the first event of another
-            told = fold(told, act)
-            pieces.append(_framed_state(told, caller))
+        if recorded.request is not None and act:  # the first event of the next act
+            sent = fold(sent, act)
+            pieces.append(_framed_state(sent, caller))
             act = []
         act.append(recorded)
         pieces.append(_framed(_seen(match, row, recorded, caller)))
@@ -307,6 +307,6 @@ def _framed(event: dict[str, Any]) -> bytes:
 
 
 def _framed_state(match: Match, caller: Caller) -> bytes:
-    """Without an id: an EventSource that resumes names the last event."""
+    """Return the state, encoded, without an id: an EventSource resumes at the last id it received."""
     seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
     return b"event: state\ndata: %s\n\n" % encode(seen)

@@ -1,4 +1,4 @@
-"""Making invitations to the seats and roles of a match."""
+"""The operation that makes invitations to the seats and roles of a match."""
 
 from uuid import UUID
 
@@ -19,33 +19,32 @@ from referee.value import Seat, SeatSent, Time, Value, Version
 
 
 class InvitationWanted(Value, forbid_unknown_fields=True):
-    """What an invitation is to admit to."""
+    """The seat or role to invite to."""
 
     role: Role = "seat"
-    """What it admits to."""
     seat: SeatSent | None = None
-    """The seat; left out with a role that has none."""
+    """The seat; left out with other roles."""
     official: PlaceSent | None = None
-    """Which of the officials that the match names, from 1; left out with another role."""
+    """The number of the official in the match, from 1; left out with other roles."""
 
 
 class InvitationGiven(Value):
-    """An invitation just made. Its code is shown this once."""
+    """A new invitation. Its code is shown this once."""
 
     match: UUID
     version: Version
     invitation: wire_types.InvitationNumber
-    """Its number in the match."""
+    """The number of the invitation in the match."""
     role: Role
-    """What it admits to."""
+    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """The seat; null: the role has no seat."""
     official: wire_types.OfficialPlace | None
-    """Which of the officials, from 1; null: another role."""
+    """The number of the official in the match, from 1; null: a different role."""
     code: Code
     """The one-time code. Give it to the person whom the invitation is for."""
     expires_at: Time
-    """It can be redeemed until then."""
+    """The time until which the code can be redeemed."""
 
 
 WANTED: Body[InvitationWanted] = Body(InvitationWanted)
@@ -76,16 +75,15 @@ WANTED: Body[InvitationWanted] = Body(InvitationWanted)
     ),
 )
 async def invite(request: ApiCall, match_id: MatchId) -> Reply:
-    """Invite to a seat or a role."""
     service = request.service
     shown = request.must_show()
     expected, wanted = request.expected_version, await WANTED.read(request)
     code = new_code(match_id)
-    asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
-    _, caller = await service.access.acts(request, match_id, shown, asked)
+    invite_request = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
+    _, caller = await service.access.acts(request, match_id, shown, invite_request)
     if wanted.role == "official" and caller.key is not None:
-        asked = replace(asked, given_by=tuple(sorted(caller.key.key.behind)))
-    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
+        invite_request = replace(invite_request, given_by=tuple(sorted(caller.key.key.behind)))
+    outcome = await service.commands.do(caller.command(match_id, invite_request, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version
     assert isinstance(invited, Invited), "it was asked for"

@@ -1,6 +1,6 @@
-"""The list of matches, page by page."""
+"""The operation that lists matches, page by page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Annotated, Literal
@@ -21,20 +21,58 @@ from api.http.query import must_be_ruleset, refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.matches import Listed, Status
+from projections.visibility import Sight
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
 TIME_MAX = 64
-"""Letters of a time with its offset, and more of its fraction than anybody has."""
+"""Maximum characters of a time, with its offset and decimals of a second."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
+OfStatus = Annotated[
+    Literal["open", "over", "abandoned", "any"],
+    QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
+]
+OfPlayer = Annotated[
+    str | None,
+    QueryParameter(
+        description="Only matches in which a player has this name.",
+        min_length=1,
+        max_length=wire_types.NAME_MAX,
+        pattern=wire_types.NAME,
+    ),
+]
+OfClub = Annotated[
+    UUID | None, QueryParameter(description="Only matches of this club.", schema_extra={"maxLength": 36})
+]
+OfEvening = Annotated[
+    int | None,
+    QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only matches of this evening of the `club`."),
+]
+OfMember = Annotated[
+    int | None,
+    QueryParameter(
+        ge=1, le=wire_types.MEMBERS_MAX, description="Only matches in which this member of the `club` plays."
+    ),
+]
+OpenedFrom = Annotated[
+    str | None,
+    QueryParameter(format="date-time", max_length=TIME_MAX, description="Only matches opened at this time or later."),
+]
+OpenedTo = Annotated[
+    str | None,
+    QueryParameter(format="date-time", max_length=TIME_MAX, description="Only matches opened before this time."),
+]
+
+
 class MatchListed(Value):
-    """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
+    """A match in the list. ``deal`` is the deal under way, or the last one of a match that is over."""
 
     id: UUID
     ruleset: RulesetSeen
@@ -48,20 +86,20 @@ class MatchListed(Value):
     version: Version
     winner: Seat | None
     club: UUID | None
-    """Whose match it is; null: nobody's."""
+    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """On which of the club's evenings it is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """At which table of that evening."""
+    """The table on that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members of the club who play, by seat; empty where it is no club's match."""
+    """The members of the club who play, by seat; empty for a match without a club."""
     visibility: Visibility
-    """Who may see it."""
+    """The readers of the match."""
 
 
 class MatchPage(Value):
-    """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
-    ``behind``: how many stored events the list has not taken in yet."""
+    """One page of matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the
+    end. ``behind``: the number of stored events that the list does not contain yet."""
 
     matches: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
     next: wire_types.Cursor | None
@@ -69,7 +107,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """``names``: of members, where he who asks is told them."""
+    """Return a match of the list. ``names``: of members, if the caller may see them."""
     fields = msgspec.structs.asdict(entry)
     if names:
         fields["players"] = tuple(map(names.get, entry.members, entry.players))
@@ -77,7 +115,8 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
-    """The time that a parameter gives, in UTC; one out of range becomes the earliest or latest that there is."""
+    """Return the time of a parameter in UTC, limited to the range of ``datetime``. Raises Problem for another
+    text."""
     if text is None:
         return None
     try:
@@ -93,56 +132,30 @@ def _moment(name: str, text: str | None) -> datetime | None:
 @get(
     "/matches",
     operation_id="list_matches",
-    summary="All matches",
-    description="A page of the matches that the caller may see, in the order in which they were opened: to whoever "
-    "shows nothing the public ones, with a key of a club also those of the club. `player` is a whole name, `evening` "
-    "and `member` are of the `club` that is named. To go on, give "
-    "`next` as `cursor` with the same filters. Answered at once with what the list has: each match at its "
-    "`version`, and `behind` tells how many events are still to come. With `fresh=true` it waits a few seconds for "
-    "what was stored before it was asked.",
+    summary="List the matches that the caller may see",
+    description="Returns one page of matches in the order in which they were opened. A caller without a credential "
+    "sees the public ones, a key of a club also those of its club. `player` is a whole name; `evening` and `member` "
+    "need `club` (else 422 `no-club-named`). For the next page send `next` as `cursor` with the same filters.\n\n"
+    "The answer comes at once from the list, in which each match has the `version` that the list has read; `behind` "
+    "counts the events that it has not read yet. With `fresh=true` the request waits a few seconds for all events "
+    "that were stored before it.",
     tags=["Matches"],
     operation_class=described(gives=MatchPage, errors=(400, 422, 503)),
 )
 async def list_matches(
     request: ApiCall,
     ruleset: OfRuleset = None,
-    status: Annotated[
-        Literal["open", "over", "abandoned", "any"],
-        QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
-    ] = "any",
-    player: Annotated[
-        str | None,
-        QueryParameter(
-            description="Only those in which this name plays.",
-            min_length=1,
-            max_length=wire_types.NAME_MAX,
-            pattern=wire_types.NAME,
-        ),
-    ] = None,
-    club: Annotated[
-        UUID | None, QueryParameter(description="Only those of this club.", schema_extra={"maxLength": 36})
-    ] = None,
-    evening: Annotated[
-        int | None,
-        QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only those of this evening of the `club`."),
-    ] = None,
-    member: Annotated[
-        int | None,
-        QueryParameter(
-            ge=1, le=wire_types.MEMBERS_MAX, description="Only those in which this member of the `club` plays."
-        ),
-    ] = None,
-    opened_from: Annotated[
-        str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")
-    ] = None,
-    opened_to: Annotated[
-        str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Before then.")
-    ] = None,
+    status: OfStatus = "any",
+    player: OfPlayer = None,
+    club: OfClub = None,
+    evening: OfEvening = None,
+    member: OfMember = None,
+    opened_from: OpenedFrom = None,
+    opened_to: OpenedTo = None,
     limit: PageLimit = 50,
     cursor: PageCursor = None,
     fresh: Fresh = False,
 ) -> Reply:
-    """All matches."""
     sight = await request.service.access.listing(request)
     refuse_null(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
@@ -172,10 +185,14 @@ async def list_matches(
             ),
             fresh=fresh,
         )
-    names: Mapping[int, str] = {}
-    if sight.club is not None:  # a holder of a key of the club may know who plays
-        theirs = (one.members for one in found if one.club == sight.club)
-        names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
-    matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
-    page = MatchPage(matches=matches, next=following, behind=behind)
+    page = MatchPage(matches=await _with_names(service, sight, found), next=following, behind=behind)
     return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
+
+
+async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
+    """Show members' names in matches of the caller's club."""
+    names: Mapping[int, str] = {}
+    if sight.club is not None:
+        of_club = (one.members for one in found if one.club == sight.club)
+        names = await service.member_names.called(sight.club, set(chain.from_iterable(of_club)))
+    return tuple(_listed(one, names if one.club == sight.club else {}) for one in found)

@@ -1,4 +1,4 @@
-"""The match as it stands."""
+"""The operation that returns the present state of a match."""
 
 from litestar import get
 
@@ -14,10 +14,11 @@ from api.runtime.long_polls import wait_for_news
 @get(
     "/matches/{match:uuid}",
     operation_id="get_match",
-    summary="The match as the caller may see it",
-    description="A seat sees its own hand, the official everything, and anybody what lies on the table. "
-    "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened, and with `wait` as well the "
-    "answer waits for something to happen, so many seconds at most. Where the match is over it does not wait.",
+    summary="Get a match",
+    description="Returns the present state of a match as the caller may see it. A seat sees its own hand, the "
+    "official sees everything, and every caller sees the cards on the table.\n\n"
+    "The answer has an ETag. With `If-None-Match` it is 304 while nothing has changed. With `wait` as well, the "
+    "answer waits at most this many seconds for a change, unless the match is over.",
     tags=["Matches"],
     operation_class=described(
         gives=MatchSeen,
@@ -25,7 +26,6 @@ from api.runtime.long_polls import wait_for_news
     ),
 )
 async def get_match(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
-    """The match as the caller may see it."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     match, caller = await wait_for_news(

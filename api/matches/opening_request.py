@@ -1,4 +1,4 @@
-"""How a match is opened: what must hold for every game is checked here, the rest by the ruleset itself."""
+"""The request that opens a match: its schema, its checks, and the first event."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -35,33 +35,33 @@ from referee.ruleset import Ruleset
 from referee.value import Value, tied
 
 POINTS_MAX = 1_000_000
-"""More than any match comes to, and small enough to be added up anywhere."""
+"""More points than any match reaches; any client can add them exactly."""
 
 OFFICIAL = "official"
-"""What an official goes by who was given no name."""
+"""The name of an official if the request gives none."""
 
 ENTROPY_SECONDS = 30
-"""So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
+"""Seconds a deal waits by default for the seats' contributions to the shuffle: enough for programs and people."""
 
 
 class Player(Value, forbid_unknown_fields=True):
-    """Somebody who plays: in a club's match a member of it, else a name."""
+    """A player: in a club's match one of its members, else a name."""
 
     name: Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=wire_types.NAME)] | None = None
-    """It stays on record for ever. Left out: a member."""
+    """The name of the player, which is stored permanently; left out for a member."""
     member: MemberSent | None = None
-    """The number of a member of the club; left out: it is no club's match."""
+    """The number of a member of the club; left out in a match without a club."""
 
 
 class StakesSet(Value, forbid_unknown_fields=True):
-    """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
+    """The value of a point: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
     currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
 class Opening(Value, forbid_unknown_fields=True):
-    """Where a match begun on paper stands. ``pot`` only in games that have one."""
+    """The points of a match begun on paper. ``pot`` is only for games that have one."""
 
     points: wire_types.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
@@ -71,68 +71,66 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
-    """By which rulings name whoever gave them. It stays on record for ever; in a club's match it is kept as what is
-    written there."""
+    """The name that rulings show, stored permanently; in a club's match it can be erased."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256 of a token that the official has for several matches, in hex (`POST /v1/official-tokens`). No match
-    shows it. Null or left out: the match gives a token."""
+    """The SHA-256, in hex, of a token that the official has for several matches (`POST /v1/official-tokens`). No
+    match shows it. Null or left out: the match makes a token."""
 
 
 MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
 
 
 class AdjudicationSet(Value, forbid_unknown_fields=True):
-    """How a match is attended to. The first of the ``officials`` acts as ``official``, the second as ``official:2``;
-    all of them see everything."""
+    """The officials of a match, and their time limits. The first of the ``officials`` acts as ``official``, the
+    second as ``official:2``. All officials see everything."""
 
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
     )
-    """Who they are."""
     appeal_minutes: MinutesSent = 30
-    """So long a ruling may be appealed (J7); 0: not at all."""
+    """Minutes during which a ruling may be appealed (J7); 0: no appeal."""
     correction_minutes: MinutesSent = 30
-    """So long after the end of the match a score may be corrected (J8)."""
+    """Minutes after the end of the match during which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on while a case waits for its ruling (J5)."""
+    """Play continues (`play_on`) or waits (`hold`) while a case waits for its ruling (J5)."""
     take_back: bool = False
-    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused, or
-    only the tally is kept."""
+    """The last act may be taken back if all agree (J11). Needs `enforcement: refuse` or `dealing: tally`."""
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
-    ``tally`` it must be named."""
+    """A match to open. Options left out have their defaults. A ``first_dealer`` left out is drawn by lot; with
+    ``tally`` it is required."""
 
     ruleset: RulesetSeen
     players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
-    """By seat, clockwise."""
+    """The players by seat, clockwise."""
     options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement | None = None
-    """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
+    """Left out: `refuse`, but with `tally` `penalise`, the only value possible there."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
-    one official does, in house dealing nobody."""
+    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide.
+    Left out: one official, but none if the server deals."""
     shuffle: Shuffling | None = None
-    """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
+    """`committed`: the shuffle of each deal can be checked when it is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
-    """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
+    """Seconds a deal waits for the seats' contributions (`entropy`), with `shuffle` only. Left out: 30."""
     club: UUID | None = None
-    """Whose match it is, by a key of the club with `open`; left out: nobody's."""
+    """The club of the match; needs its key with `open`. Left out: none."""
     evening: EveningSent | None = None
-    """In a club's match: on which of its evenings."""
+    """The evening of the club; required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
-    """At which table of that evening."""
+    """The table on that evening."""
     visibility: Visibility | None = None
     """Left out: `club` in a club's match, else `public`."""
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """All options of a match, those not given with their defaults. 422 for what the ruleset does not know."""
+    """Return all options of a match, with defaults for those not given. Raises Problem (422) for an unknown option or
+    a bad value."""
     known = rules.options.__struct_fields__
     for name in given:
         if name not in known:
@@ -149,27 +147,26 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def house_rules(rules: Ruleset) -> list[str]:
-    """By what a table may say who pays, where the game's source does not."""
+    """Return the house rules for money that a game offers."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Who attends to a match that is opened so; in any case one official can end it."""
+    """Return the officials of a match. It has at least one, who can end it."""
     terms = terms_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def terms_of(body: OpenMatch) -> AdjudicationSet | None:
-    """How officials attend to a match that is opened so."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
 
 
 def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
-    """The members who play, by seat; nobody where it is no club's match. Raises
-    :class:`~api.http.problems.Problem` or ``Refused``."""
+    """Return the members who play, by seat; none for a match without a club. Raises
+    :class:`~api.http.problems.Problem` or ``Refused`` if players and club do not fit."""
     if club is None:
         if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
             raise Problem("no_club_named", fields=given)
@@ -195,43 +192,22 @@ def opened_by(
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused``.
+    """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
 
-    ``seats``, ``attending``: the hashes in this match of the tokens of seats and officials. ``club``: the club whose
-    match it is. ``dockets``: the sealed hashes of the officials' tokens (:mod:`referee.tokens`).
+    ``seats``, ``attending``: hashes of tokens, valid in this match only. ``dockets``: see :mod:`referee.tokens`.
     """
-    rules = RULESETS.get(body.ruleset)
-    if rules is None:
-        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
-    options, count = options_of(rules, body.options), len(body.players)
-    if not rules.players_min <= count <= rules.players_max:
+    rules = _ruleset_of(body)
+    options = options_of(rules, body.options)
+    if not rules.players_min <= len(body.players) <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
     members = members_of(body, club)
     players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
     must_be_distinct(players)
-    if body.first_dealer is not None and not 0 <= body.first_dealer < count:
-        raise Problem("no_such_first_dealer", last=count - 1)
-    tally = body.dealing == "tally"
-    if tally and rules.script is None:
-        raise Problem("no_tally", ruleset=rules.key)
-    if tally and body.enforcement == "refuse":
-        raise Problem("tally_penalises")
-    if tally and body.first_dealer is None:
-        raise Problem("tally_needs_first_dealer", last=count - 1)
-    points, pot = (rules.start_points,) * count, 0
-    if body.opening is not None:
-        if body.opening.pot is not None and not rules.has_pot:
-            raise Problem("no_pot", ruleset=rules.key)
-        points, pot = body.opening.points, body.opening.pot or 0
-        if len(points) != count:
-            raise Problem("opening_points_count", players=count)
-    if body.stakes is not None and rules.basis(options) is None:
-        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
-    if body.stakes is not None and club is not None and body.stakes.currency not in club.currencies:
-        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
+    _check_dealing(body, rules)
+    points, pot = _opening_points(body, rules)
+    stakes = _stakes_of(body, rules, options, club)
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
-    stakes = None if body.stakes is None else Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
     need: StakesNeed = "members"
     if stakes is not None and club is not None:
         check_limit(club, rules, stakes, points, pot)
@@ -239,18 +215,13 @@ def opened_by(
     terms = terms_of(body)
     if terms is not None:
         must_be_distinct((one.name for one in terms.officials), officials=True)
-    if body.shuffle is not None and body.dealing != "house":
-        raise Problem("shuffle_needs_house", dealing=body.dealing)
-    if body.shuffle is None and body.entropy_seconds is not None:
-        raise Problem("entropy_needs_shuffle")
-    seconds = ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
     opened = MatchOpened(
         ruleset=rules.key,
         edition=rules.edition,
         options=options,
         players=players,
         dealing=body.dealing,
-        enforcement=body.enforcement or ("penalise" if tally else "refuse"),
+        enforcement=body.enforcement or ("penalise" if body.dealing == "tally" else "refuse"),
         points=points,
         pot=pot,
         taken_over=body.opening is not None,
@@ -262,7 +233,7 @@ def opened_by(
         dockets=dockets,
         adjudication=None if terms is None else _attending(terms),
         shuffle=body.shuffle,
-        entropy_seconds=seconds if body.shuffle is not None else 0,
+        entropy_seconds=_entropy_seconds(body),
         club=body.club,
         evening=body.evening,
         table=body.table,
@@ -276,14 +247,70 @@ def opened_by(
     return opened
 
 
+def _ruleset_of(body: OpenMatch) -> Ruleset:
+    rules = RULESETS.get(body.ruleset)
+    if rules is None:
+        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
+    return rules
+
+
+def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
+    """Raise Problem for an unknown first dealer, or a tally that does not fit."""
+    last = len(body.players) - 1
+    if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
+        raise Problem("no_such_first_dealer", last=last)
+    if body.dealing != "tally":
+        return
+    if rules.script is None:
+        raise Problem("no_tally", ruleset=rules.key)
+    if body.enforcement == "refuse":
+        raise Problem("tally_penalises")
+    if body.first_dealer is None:
+        raise Problem("tally_needs_first_dealer", last=last)
+
+
+def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
+    """Return points by seat and pot. Raises Problem if they do not fit the game."""
+    count = len(body.players)
+    if body.opening is None:
+        return (rules.start_points,) * count, 0
+    if body.opening.pot is not None and not rules.has_pot:
+        raise Problem("no_pot", ruleset=rules.key)
+    if len(body.opening.points) != count:
+        raise Problem("opening_points_count", players=count)
+    return body.opening.points, body.opening.pot or 0
+
+
+def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
+    """Return the stakes of a match. Raises Problem if the game has no rule for money, and ``Refused`` if the club
+    does not have the currency."""
+    if body.stakes is None:
+        return None
+    if rules.basis(options) is None:
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
+    if club is not None and body.stakes.currency not in club.currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
+    return Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
+
+
+def _entropy_seconds(body: OpenMatch) -> int:
+    """Return the seconds that a deal waits. Raises Problem if ``shuffle`` does not fit."""
+    if body.shuffle is not None and body.dealing != "house":
+        raise Problem("shuffle_needs_house", dealing=body.dealing)
+    if body.shuffle is None and body.entropy_seconds is not None:
+        raise Problem("entropy_needs_shuffle")
+    if body.shuffle is None:
+        return 0
+    return ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
+
+
 def officials_named(opened: MatchOpened) -> tuple[str, ...]:
-    """What people are called who attend to a match."""
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 
 
 def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """A match before it is opened, with something in the place of what those are called who attend to it."""
+    """Return the first event with the names of officials replaced as ``names`` says."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened

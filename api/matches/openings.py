@@ -1,7 +1,8 @@
-"""Opening a match, and the tokens that it gives."""
+"""The operation that opens a match and returns its tokens."""
 
+from collections.abc import Callable
 from hmac import compare_digest
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID, uuid4
 
 import msgspec
@@ -34,29 +35,28 @@ from referee.value import Seat, Time, Value, Version, tied
 
 
 class SeatGiven(Value):
-    """A seat and the token of whoever plays for it."""
+    """A seat of a new match, and its token."""
 
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: in a club's match for money the member takes the seat by an invitation, or acts with a key of their
-    own."""
+    """null: in a club's match for money the member takes the seat by an invitation, or acts with an own key."""
     member: wire_types.MemberNumber | None
-    """Which member of the club; null: it is no club's match."""
+    """The player's number in the club; null: the match has no club."""
 
 
 class OfficialGiven(Value):
-    """An official and the token that the match gives."""
+    """An official of a new match, and the token that the match makes for them."""
 
     actor: Actor
-    """As whom the events name whoever acts with it."""
+    """The actor that the events of this official name."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: the official has a token of his own."""
+    """The token of the official; null: they have a token for several matches."""
 
 
 class MatchMade(Value):
-    """A match just opened. The tokens are shown this once, and only hashes of them are stored."""
+    """A new match. The tokens are shown this once, and only hashes of them are stored."""
 
     id: UUID
     version: Version
@@ -68,21 +68,21 @@ class MatchMade(Value):
     shuffle: Shuffling | None
     """`committed`: the shuffle of each deal can be checked when it is over. null: it cannot."""
     entropy_seconds: wire_types.EntropySeconds
-    """So many seconds a deal waits for what the seats add to the shuffle."""
+    """Seconds a deal waits for the seats' contributions to the shuffle."""
     seats: wire_types.BySeat[SeatGiven]
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
-    """How officials attend to the match; null: nobody rules on what events cannot decide."""
+    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide."""
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
     """The officials in the order in which they were named; the first has `official_token`."""
     club: UUID | None
-    """Whose match it is; null: nobody's."""
+    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """On which of the club's evenings it is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """At which table of that evening."""
+    """The table on that evening."""
     visibility: Visibility
-    """Who may see it."""
+    """The readers of the match."""
     opened_at: Time
 
 
@@ -99,28 +99,28 @@ def _match_links() -> dict[str, Any]:
     "/matches",
     operation_id="open_match",
     summary="Open a match",
-    description="Opens a match. The answer holds a token for each seat and one for the official: they are shown this "
-    "once. Whoever holds a seat's token acts for the seat; the official may void a deal and sees everything.\n\n"
-    "`dealing`: the server deals (`house`), or cards lie on a real table (`table`); with `tally` nobody tells which, "
-    "only who took each trick (`trick`), or a whole deal as its score sheet has it (`result`), and any token of the "
-    "match writes for everybody. `enforcement`: what the rules "
-    "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
-    "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
-    "set, else tricks. `stakes` are for games whose source says who pays whom, and elsewhere need a house rule, the "
-    "option `money`; what a match comes to is at `…/settlement`. **A club's match for money gives no tokens of "
-    "seats**, and the books count it only when each member in it has agreed to the stakes: by redeeming the "
-    "invitation to the seat, or by the act `agree_stakes` with a key of their own. Of a club with a `stake_limit` "
-    "422 `stakes-above-limit` if one point, or what one player has at the start, already comes to more.\n\n"
-    "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
-    "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
-    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '
-    "(act `entropy`); when the deal is over the seed is shown, and anybody can compute the cards. "
+    description="Opens a match and returns its tokens: one for each seat and one for the official, shown this once. "
+    "A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game does not "
+    "allow the number of players, an option or one of the settings.\n\n"
+    "`dealing`: the server deals (`house`), or the players use real cards (`table`). With `tally` no cards are "
+    "entered, only the winner of each trick (`trick`) or a whole deal in the form of its score sheet (`result`), and "
+    "any token of the match acts for all seats. `enforcement`: an act against the rules is refused (`refuse`), or "
+    "counts until a player knocks (`penalise`). `opening` takes over a match begun on paper. In Rams its `points` "
+    "are the balances; they and `pot` are minor units of money if `stakes` are set, else tricks.\n\n"
+    "`stakes` are for games whose source says who pays whom; other games need the house rule `money`, an option. "
+    "`get_settlement` has the result. **A club's match for money has no tokens for seats**, and the club's books "
+    "count it only when each of its members has agreed to the stakes: by redeeming the invitation to the seat, or by "
+    "the act `agree_stakes` with a key of their own. 422 `stakes-above-limit` if one point, or the opening points of "
+    "one player, are worth more than the club's `stake_limit`.\n\n"
+    "`adjudication` names the officials who rule on what the events cannot decide. A match at a real table has one "
+    "unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
+    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may contribute '
+    "to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can compute the cards: "
     "`openapi/guides/shuffle.md` says how, `openapi/shuffle.py` does it.\n\n"
-    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
-    "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
-    "another body 422. With the key of another caller it is 409. Whoever knows the key and the body can have the "
-    "tokens, so make it a random UUID and keep it as you keep them. It is not stored: in the audit trail the match's "
-    "own id stands for it.",
+    "With an `Idempotency-Key` of 16 characters or more, a request whose answer was lost can be repeated for 24 "
+    "hours: the same key and body return the same match and tokens, from any process and after a restart. 422 with a "
+    "different body, 409 with the key of a different caller. The key and the body together give the tokens, so use a "
+    "random UUID and keep it as secret. The key is not stored: the events have the id of the match instead.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
@@ -134,18 +134,44 @@ def _match_links() -> dict[str, Any]:
     ),
 )
 async def open_match(request: ApiCall) -> Reply:
-    """Opens a match."""
     service = request.service
     key, body = request.secret_idempotency_key, await BODY.read(request)
-    club, actor = await _by(service, request, body)
+    club, actor = await _opener(service, request, body)
+    secret = await in_thread(_secret, service)
+    tokens = _tokens_for(body, secret, key)
+    match_id, own_key = tokens.match_id, None if key is None else str(tokens.match_id)
+    before = None if own_key is None else await in_thread(service.referee.opened_by, match_id, actor, own_key)
+    if before is None:
+        opened = _first_event(body, tokens, secret, club, actor)
+        await _may_open(service, request, body.club)
+        outcome = await _opened(service, Command(id=match_id, actor=actor, request=opened, key=own_key), opened)
+        match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    else:
+        match, version = await service.reader.opened(match_id), before.last
+    headers = _replayed_headers(match, tokens.seats) if before is not None or outcome.repeated else {}
+    # The caller may see the names: it holds a key of the club.
+    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
+    headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
+    return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
+
+
+class _Tokens(NamedTuple):
     match_id: UUID
-    named, secret = officials_of(body), await in_thread(_secret, service)
+    seats: tuple[str, ...]
+    officials: tuple[OfficialGiven, ...]
+    official_hashes: tuple[str, ...]
+
+
+def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
+    """Return random tokens, or with a key those derived from key and body."""
+    make: Callable[[str], str]
     if key is None:
-        match_id, make = uuid4(), _make
+        match_id, make = uuid4(), _random_token
     else:
         derived = Derived(secret, key, msgspec.json.encode(body, order="deterministic"))
         match_id, make = derived.match_id, derived.token
-    tokens = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
+    seats = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
+    named = officials_of(body)
     given = tuple(
         OfficialGiven(actor=actor, name=one.name, token=make(str(actor)) if one.token_sha256 is None else None)
         for actor, one in zip(officials(len(named)), named, strict=True)
@@ -154,33 +180,31 @@ async def open_match(request: ApiCall) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    before = None if key is None else await in_thread(service.referee.opened_by, match_id, actor, str(match_id))
-    if before is None:
-        seats = tuple(in_match(match_id, hash_of(token)) for token in tokens)
-        attending = tuple(in_match(match_id, one) for one in hashes)
-        opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
-        by_key = None if club is None else key_by(club, actor)
-        opened = opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
-        await _may_open(service, request, body.club)
-        command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
-        outcome = await _opened(service, command, opened)
-        match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
-    else:
-        match, version = await service.reader.opened(match_id), before.last
-    headers = _again(match, tokens) if before is not None or outcome.repeated else {}
-    # The caller may read the names: it holds a key of the club.
-    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
-    members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
-    made = MatchMade(
-        id=match_id,
+    return _Tokens(match_id, seats, given, hashes)
+
+
+def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
+    match_id, hashes = tokens.match_id, tokens.official_hashes
+    seats = tuple(in_match(match_id, hash_of(token)) for token in tokens.seats)
+    attending = tuple(in_match(match_id, one) for one in hashes)
+    opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
+    by_key = None if club is None else key_by(club, actor)
+    return opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
+
+
+def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
+    opened = match.opened
+    members, for_money = opened.members, opened.club is not None and opened.stakes is not None
+    return MatchMade(
+        id=match.id,
         version=version,
-        ruleset=match.opened.ruleset,
-        edition=match.opened.edition,
-        options=match.opened.options,
-        dealing=match.opened.dealing,
-        enforcement=match.opened.enforcement,
-        shuffle=match.opened.shuffle,
-        entropy_seconds=match.opened.entropy_seconds,
+        ruleset=opened.ruleset,
+        edition=opened.edition,
+        options=opened.options,
+        dealing=opened.dealing,
+        enforcement=opened.enforcement,
+        shuffle=opened.shuffle,
+        entropy_seconds=opened.entropy_seconds,
         seats=tuple(
             SeatGiven(
                 seat=seat,
@@ -188,24 +212,21 @@ async def open_match(request: ApiCall) -> Reply:
                 token=None if for_money else token,
                 member=members[seat] if members else None,
             )
-            for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
+            for seat, (name, token) in enumerate(zip(opened.players, tokens.seats, strict=True))
         ),
-        official_token=given[0].token,
-        adjudication=match.opened.adjudication,
-        officials=() if match.opened.adjudication is None else given,
-        club=match.opened.club,
-        evening=match.opened.evening,
-        table=match.opened.table,
-        visibility=match.opened.visibility,
+        official_token=tokens.officials[0].token,
+        adjudication=opened.adjudication,
+        officials=() if opened.adjudication is None else tokens.officials,
+        club=opened.club,
+        evening=opened.evening,
+        table=opened.table,
+        visibility=opened.visibility,
         opened_at=match.opened_at,
     )
-    headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
-    return of_match(made, version, texts, status=201, headers=headers)
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Has a match opened. Officials of a club's match are people of the club, or known to it: like what they write
-    their names are kept beside the rows."""
+    """Open a match. In a club's match the rows hold references for the names of officials, which can be erased."""
     names = officials_named(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -214,7 +235,7 @@ async def _opened(service: Service, command: Command, opened: MatchOpened) -> Ou
         return await service.commands.do(replace(command, request=named))
 
 
-def _make(whose: str) -> str:
+def _random_token(_: str) -> str:
     return new_token()
 
 
@@ -222,9 +243,8 @@ def _secret(service: Service) -> bytes:
     return service.referee.secret
 
 
-async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """The club whose match it shall be, and by whom it is opened: by a key of the club that is good for it, or where
-    it is no club's by anybody. 401, 403, 404."""
+async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
+    """Return the club of the match and the actor who opens it. Raises Problem (401, 403, 404) if they may not."""
     if body.club is None:
         anybody(request)
         service.quotas.may_open()
@@ -232,12 +252,12 @@ async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
     await service.reader.newest_club(caller.club)
-    caller = await service.club_access.caller(request, body.club)  # which may have revoked his key just now
+    caller = await service.club_access.caller(request, body.club)  # the newest state may have revoked the key
     return caller.club.standing, caller.actor
 
 
 async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """403 where there are as many as there may be."""
+    """Raise Problem (403) if the club or the address has its maximum of matches."""
     if club is None:
         service.quotas.opens(request)
         return
@@ -246,9 +266,9 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
     service.quotas.may_open_in_club(count)
 
 
-def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Of a match that had been opened before: the headers that say so. 422 where it was opened with another body,
-    which the tokens are made of, or too long ago."""
+def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
+    """Return the headers of a repeated opening. Raises ``KeyReused`` if the body differs from the first, and Problem
+    (422) if that was too long ago."""
     if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)

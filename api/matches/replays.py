@@ -1,4 +1,4 @@
-"""A match as it stood after an earlier event, with what was legal then and which breaches stood open."""
+"""The operation that returns the state of a match after an earlier event, with the acts that were legal then."""
 
 from typing import Annotated, Any
 
@@ -23,17 +23,17 @@ from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
-    """A match as it stood after event ``version``, with what each seat could do then, as far as it may be known.
+    """The state of a match after event ``version``, with the acts that were legal then.
 
-    When the deal of that event is over, its cards lie open for everybody.
+    When the deal of that event is over, every caller sees its cards.
     """
 
     legal_acts: wire_types.BySeat[Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
-    """By seat; ``null``: not for the caller to know."""
+    """The legal acts of each seat; ``null``: the caller may not see them."""
 
 
 def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """The fields of :class:`Replayed`. What was face down then is shown to all when its deal is over by now."""
+    """Return the fields of :class:`Replayed`. Shows the face-down cards of ``then`` if their deal is over ``now``."""
     public = then.version <= now.public_to
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)
@@ -47,17 +47,19 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
 
 def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
     """Return a :class:`Replayed`, encoded. It touches the database."""
-    then = replace(match_of(referee.replay(now.id, at)), opened=now.opened)  # with the names that the caller may read
+    then = replace(
+        match_of(referee.replay(now.id, at)), opened=now.opened
+    )  # which has the names that the caller may see
     return encode(replay_fields(then, now, caller))
 
 
 @get(
     "/matches/{match:uuid}/replay",
     operation_id="replay_match",
-    summary="The match as it stood",
-    description="The match as it stood after event `at`, folded from its events, as the caller may see it now: "
-    "what each seat could do then (a seat sees its own, the official all), and for the official which breaches stood "
-    "open. When the deal of that event is over, its hands lie open for everybody.",
+    summary="Get the state of a match after an earlier event",
+    description="Returns the state of the match after event `at`, computed from its events, with the acts that were "
+    "legal then. A seat sees its own acts, the official those of all seats and the open breaches. When the deal of "
+    "that event is over, every caller sees its hands. 404 `no-such-event` if the match has no event `at`.",
     tags=["Events"],
     operation_class=described(gives=Replayed, errors=(400, 401, 404, 409, 503)),
 )
@@ -72,7 +74,6 @@ async def replay_match(
     ],
     min_version: MinVersion = 0,
 ) -> Reply:
-    """The match as it stood."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     if not 1 <= at <= match.version:

@@ -1,4 +1,4 @@
-"""A match and its events as somebody may see them: what several calls answer with."""
+"""Schemas of a match and its events, and the functions that fill them."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -22,18 +22,18 @@ from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 from referee.visibility import Recorded, Viewer, seen
 
-_ACT_SAYS = "What a seat does, or the official: `act` tells what, and which fields go with it."
+_ACT_SAYS = "An act of a seat or the official: `act` is its name and decides which fields go with it."
 ActSent = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
 ActShown = Annotated[AnyAct, Meta(title="ActShown", description=_ACT_SAYS)]
 AskedSeen = Annotated[
     Request,
-    Meta(title="Asked", description="What was asked of the match: an act, or a knock, told apart by `act`."),
+    Meta(title="Asked", description="A request to the match: an act or a knock. `act` is its name."),
 ]
 PhaseSeen = Annotated[
     str,
     Meta(
         title="Phase",
-        description="What a match waits for; which phases there are depends on its game.",
+        description="The phase of a match, which says what it waits for. Each game has its own phases.",
         extra_json_schema={"enum": sorted({phase for rules in RULESETS.values() for phase in phases_of(rules)})},
     ),
 ]
@@ -43,42 +43,43 @@ RulesetSeen = Annotated[
 
 
 class Seated(Value):
-    """Who sits where."""
+    """A player and their seat."""
 
     seat: Seat
     name: wire_types.Name
     member: wire_types.MemberNumber | None
-    """Which member of the club; null: it is no club's match."""
+    """The player's number in the club; null: the match has no club."""
 
 
 class ShufflingSeen(Value):
-    """The shuffle of the deal that comes or is under way, where the server commits to it. Tuples go by seat."""
+    """The shuffle of the next or present deal, if the server commits to it."""
 
     commitment: wire_types.Hash
-    """The SHA-256 of the seed that the server shuffles by; the seed is shown when the deal is over."""
+    """The SHA-256 of the seed that the server shuffles by. The seed is shown when the deal is over."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
-    """By seat, what each has added; null: nothing."""
+    """The contribution of each seat; null: none."""
     awaited: wire_types.Seats
-    """Seats that may still add something; empty when the cards are out."""
+    """Seats that may still contribute; empty when the cards are dealt."""
     until: Time | None
-    """Until then the deal waits for them; null: it does not wait."""
+    """The time until which the deal waits for them; null: it does not wait."""
 
 
 class TakingBackSeen(Value):
-    """The last act, which who did it wants to take back (J11)."""
+    """The last act, if the player who did it wants to take it back (J11)."""
 
     first: EventNumber
-    """Its first event."""
+    """The first event of the act."""
     last: EventNumber
-    """Its last event."""
+    """The last event of the act."""
     agreed: wire_types.Seats
-    """Seats that want it to be taken back; the first did it."""
+    """Seats that want to take the act back; the first did the act."""
     awaited: wire_types.Seats
-    """Seats that have to agree still."""
+    """Seats that still have to agree."""
 
 
 class MatchSeen(Shown, kw_only=True):
-    """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
+    """A match as the caller may see it. Arrays go by seat unless their description says otherwise; ``null`` means
+    that a field does not apply."""
 
     id: UUID
     version: Version
@@ -91,27 +92,26 @@ class MatchSeen(Shown, kw_only=True):
     enforcement: Enforcement
     stakes: Stakes | None
     club: UUID | None
-    """Whose match it is; null: nobody's."""
+    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """On which of the club's evenings it is played."""
+    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """At which table of that evening."""
+    """The table on that evening."""
     visibility: Visibility
-    """Who may see it."""
+    """The readers of the match."""
     opened_at: Time
     changed_at: Time
     adjudication: Adjudication | None
-    """The officials who attend to it, and their time limits; null: what events cannot decide, nobody rules on."""
+    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide."""
     provisional: bool
-    """It is over, and what it came to may still be changed: a case is open, or scores may be corrected (J8)."""
+    """The match is over, and its result may still change: a case is open, or scores may be corrected (J8)."""
     shuffling: ShufflingSeen | None
-    """The shuffle as the server has committed to it; null: it does not, or the match is over."""
+    """The shuffle that the server has committed to; null: it does not commit, or the match is over."""
     taking_back: TakingBackSeen | None
-    """What somebody wants to take back; null: nothing, or an act has been done since."""
+    """The act that a player wants to take back; null: none."""
 
 
 def shuffling(match: Match) -> ShufflingSeen | None:
-    """The shuffle of the deal that comes or is under way."""
     docket = match.docket
     if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
         return None
@@ -124,7 +124,6 @@ def shuffling(match: Match) -> ShufflingSeen | None:
 
 
 def taking_back(match: Match) -> TakingBackSeen | None:
-    """What somebody wants to take back."""
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
@@ -133,7 +132,6 @@ def taking_back(match: Match) -> TakingBackSeen | None:
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
-    """The players by seat."""
     names, members = match.opened.players, match.opened.members
     return tuple(
         Seated(seat=seat, name=name, member=members[seat] if members else None) for seat, name in enumerate(names)
@@ -141,12 +139,12 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """The ETag of a match as it stands: by its version, and by what ends with time alone."""
+    """Return the ETag of a match. It includes ``provisional``, which ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
-    """The fields of :class:`MatchSeen`, ready to encode."""
+    """Return the fields of :class:`MatchSeen`, ready to encode."""
     opened = match.opened
     shown = match.shown(viewer)
     return {
@@ -175,38 +173,38 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 
 
 class StateSeen(Value):
-    """Who is awaited, as the caller may see it: ``version``, ``phase``, ``to_act`` and ``due`` of the match."""
+    """The seats that a match waits for, as the caller may see it: four fields of :class:`MatchSeen`."""
 
     version: Version
     phase: PhaseSeen
-    """What the match waits for."""
+    """The phase of the match."""
     to_act: wire_types.Seats
-    """Seats that are awaited now; while play is held for a case, none."""
+    """Seats that the match waits for; none while play is held for a case."""
     due: wire_types.Many[DueAct]
-    """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
+    """Acts that the rules demand before play continues: ``ask``, ``answer``, ``knock_out``."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
-    """Who is awaited in the match as it stands."""
+    """Return the seats that the match waits for, as a viewer may see it."""
     shown = match.shown(viewer)
     return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
 
 
 NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
-"""Events whose request names the hash of a token or of a code. The request is shown to nobody."""
+"""Events whose request holds the hash of a token or of a code, and is therefore never shown."""
 
 
 class EventSeen(Value, omit_defaults=True):
-    """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
+    """An event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
 
-    The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows), and
-    with the first event of an act the ``request``: what was asked.
+    The official also gets ``digest`` (of the request), ``prev`` and ``hash`` (the chain of SHA-256 over rows), and
+    with the first event of an act the ``request`` that made it.
     """
 
     number: EventNumber
     at: Time
     actor: Actor
-    act: Annotated[wire_types.Key | None, Meta(description="null: made without a key, or not the caller's to know.")]
+    act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
     topic: str
     event: Annotated[dict[str, Any], tied("topic", "event")]
     digest: wire_types.Digest | None = None
@@ -216,11 +214,11 @@ class EventSeen(Value, omit_defaults=True):
 
 
 def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | None = None) -> dict[str, Any]:
-    """An event as the caller may see it, ready to encode. ``public``: its deal is over."""
+    """Return an event as the caller may see it, ready to encode. ``public``: its deal is over."""
     viewer = caller.sees_as(public)
     official = viewer == "official"
     mine = official or recorded.actor == caller.actor
-    told = {
+    fields = {
         "number": recorded.originator_version,
         "at": recorded.at,
         "actor": recorded.actor,
@@ -229,9 +227,9 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | N
         "event": seen(recorded.event, viewer, public),
     }
     if official:
-        told |= {"digest": recorded.digest, "prev": recorded.prev}
+        fields |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
-            told["hash"] = hashed
+            fields["hash"] = hashed
         if recorded.request is not None and not isinstance(recorded.event, NAMES_A_HASH):
-            told["request"] = recorded.request
-    return told
+            fields["request"] = recorded.request
+    return fields

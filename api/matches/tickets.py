@@ -1,4 +1,4 @@
-"""A ticket for a stream, for who cannot send a token with it."""
+"""The operation that issues tickets for streams, for clients that cannot send a token with them."""
 
 from litestar import post
 
@@ -12,22 +12,23 @@ from referee.value import Time, Value
 
 
 class Ticket(Value):
-    """What stands for a token in the address of one stream, asked for before ``expires``."""
+    """A one-time secret that replaces a token in the address of a stream."""
 
     ticket: wire_types.Token
-    """For `…/events/stream?ticket=`: good once."""
+    """The ticket for `…/events/stream?ticket=`. It opens one stream."""
     expires: Time
-    """When it is of no more use."""
+    """The time at which the ticket expires."""
 
 
 @post(
     "/matches/{match:uuid}/tickets",
     operation_id="issue_ticket",
-    summary="A ticket for a stream",
-    description="A browser's EventSource cannot send a token. With one, ask for a ticket here and open "
-    "`…/events/stream?ticket=` with it within 30 seconds: the stream shows what the token shows. The ticket is good "
-    "for one stream: an EventSource that has lost its connection asks again with the same address, is told 401, and "
-    "gives up; then ask for another ticket, and name the last event that came in `after`. A spectator needs none.",
+    summary="Issue a ticket for a stream",
+    description="Returns a ticket for clients that cannot send a token with a stream, such as a browser's "
+    "EventSource. Open `…/events/stream?ticket=` with it within 30 seconds: the stream shows what the token shows. "
+    "The ticket opens one stream only. An EventSource that loses its connection repeats the same address, gets 401, "
+    "and gives up: then request a new ticket, and send the number of the last event received as `after`. A spectator "
+    "needs no ticket.",
     tags=["Events"],
     security=TOKEN,
     operation_class=described(
@@ -35,7 +36,6 @@ class Ticket(Value):
     ),
 )
 async def issue_ticket(request: ApiCall, match_id: MatchId) -> Reply:
-    """A ticket for a stream."""
     service = request.service
     shown = request.must_show()
     ticket, expires = await service.access.give_ticket(match_id, shown)

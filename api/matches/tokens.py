@@ -1,4 +1,4 @@
-"""Tokens: instead of one that was lost, for a scribe or a watcher, and for an official with several matches."""
+"""Operations that issue tokens: for a seat, a scribe or a watcher of a match, and for an official of several."""
 
 from typing import Annotated
 from uuid import UUID
@@ -20,46 +20,46 @@ from referee.tokens import in_match
 from referee.value import Seat, SeatSent, Value, Version
 
 ROLE_SAYS = (
-    "What the token is for. `seat`: to act for the seat. `scribe`: one device at a real table, which acts for all "
-    "seats and sees what a spectator sees. `watcher`: only to look, where not everybody may."
+    "The role of the token. `seat`: it acts for the seat. `scribe`: it is for one device at a real table, which acts "
+    "for all seats and sees what a spectator sees. `watcher`: it only reads a match that is not public."
 )
 
 
-class TokenLost(Value, forbid_unknown_fields=True):
-    """Who is to have a token."""
+class TokenWanted(Value, forbid_unknown_fields=True):
+    """The seat or role that gets a new token."""
 
     seat: SeatSent | None = None
-    """Whose token was lost; left out with a role that has no seat."""
+    """The seat that gets the token; left out with other roles."""
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)] = "seat"
 
 
 class TokenGiven(Value):
-    """A token, shown this once, and the version of the match from which on it is the only one of its kind."""
+    """A new token, shown this once. From ``version`` it is the only one of its seat or role."""
 
     match: UUID
     version: Version
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
-    """Whose it is; null: of a role that has no seat."""
+    """The seat of the token; null: the role has no seat."""
     token: wire_types.Token
 
 
-LOST: Body[TokenLost] = Body(TokenLost)
+WANTED: Body[TokenWanted] = Body(TokenWanted)
 
 
 @post(
     "/matches/{match:uuid}/tokens",
     operation_id="issue_token",
-    summary="Give a token",
-    description="By an official, in a club's match also by a key with `open`: a seat gets another token in place of "
-    "one that was lost, or a scribe or a watcher gets one. It is shown this once. The one that the seat or the role "
-    "had is refused from then on, in every process, and its open streams end. Who had which from when on is on "
-    "record (`match/token-ended`, `match/token-made`).\n\n"
-    "Repeated it makes yet another token, so a lost answer does no harm: ask again.",
+    summary="Issue a new token for a seat, a scribe or a watcher",
+    description="Makes a token and shows it this once: for a seat that lost its own, for a scribe or for a watcher. "
+    "An official may do this, in a club's match also a key with `open` (else 403). The earlier token of the seat or "
+    "role is refused from then on, and its open streams end. The events `match/token-ended` and `match/token-made` "
+    "record the change.\n\n"
+    "A repeated request makes yet another token. If an answer is lost, send the request again.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=TokenLost,
+        body=TokenWanted,
         gives=TokenGiven,
         status=201,
         says="The new token.",
@@ -69,26 +69,25 @@ LOST: Body[TokenLost] = Body(TokenLost)
     ),
 )
 async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
-    """Replaces a lost token."""
     service = request.service
     shown = request.must_show()
-    expected, lost, token = request.expected_version, await LOST.read(request), new_token()
-    asked = IssueToken(seat=lost.seat, role=lost.role, hash=in_match(match_id, hash_of(token)))
-    _, caller = await service.access.acts(request, match_id, shown, asked)
-    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
+    expected, wanted, token = request.expected_version, await WANTED.read(request), new_token()
+    issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=in_match(match_id, hash_of(token)))
+    _, caller = await service.access.acts(request, match_id, shown, issue)
+    outcome = await service.commands.do(caller.command(match_id, issue, expected=expected))
     version = outcome.events[-1].originator_version
-    given = TokenGiven(match=match_id, version=version, role=lost.role, seat=lost.seat, token=token)
+    given = TokenGiven(match=match_id, version=version, role=wanted.role, seat=wanted.seat, token=token)
     return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
 
 
 class OfficialToken(Value):
-    """A token for an official, shown this once. Nothing of it is stored."""
+    """A token for an official, shown this once and not stored."""
 
     token: wire_types.Token
-    """The official keeps it, and shows it in each of their matches and for the list of their cases."""
+    """The secret. The official sends it in each of their matches and for the list of their cases."""
     token_sha256: wire_types.Hash
-    """What the official gives to those who open matches (`adjudication.officials[].token_sha256`). It is good for
-    nothing else. Whoever knows it can open matches that appear in the official's list."""
+    """The SHA-256 of the token, for the callers who open matches (`adjudication.officials[].token_sha256`). A caller
+    who has it can open matches that appear in the official's list, and do nothing else."""
 
 
 @post(
@@ -98,9 +97,9 @@ class OfficialToken(Value):
     description="Makes a token that an official may use in all their matches, and its SHA-256. Both "
     "are shown this once and not stored. The official keeps the token and gives the SHA-256 to those who open "
     "matches for them. **Do not invent such a token**: one that can be guessed opens every match that names it. No "
-    "match shows the SHA-256 to its players or to anybody else.\n\n"
-    "For anybody who may open a match without a club, and for a key of a club with `open`. Without such a key it "
-    "counts as a match that is opened (403 `quota-reached`).",
+    "match shows the SHA-256 to any caller.\n\n"
+    "Every caller who may open a match without a club may send this, and a key of a club with `open`. Without such a "
+    "key the request counts as the opening of a match (403 `quota-reached`).",
     tags=["Matches"],
     operation_class=described(
         gives=OfficialToken,
@@ -110,7 +109,6 @@ class OfficialToken(Value):
     ),
 )
 async def make_official_token(request: ApiCall) -> Reply:
-    """Make a token for an official."""
     service = request.service
     holder = await service.access.key_if_shown(request)
     if holder is None or (service.quotas.anybody_opens and not holder.may("open")):

@@ -442,8 +442,8 @@ def test_what_somebody_has_changed_is_told_in_a_sentence(own_client: Any, store_
     assert not told["ok"]
     wrong = {one["check"]: one["differences"] for one in told["checks"] if not one["ok"]}
     assert wrong.keys() == {"entries_balance", "settlements", "chain", "log"}
-    assert wrong["chain"][0]["text"].startswith(f"{match[0].upper()}{match[1:]}, event 3: it names ")
-    assert wrong["entries_balance"][0]["text"] == "Entry 1: the postings add up to -1.90; they should to 0.00."
+    assert wrong["chain"][0]["text"].startswith(f"{match[0].upper()}{match[1:]}, event 3: the row has ")
+    assert wrong["entries_balance"][0]["text"] == "Entry 1: the postings add up to -1.90; they should add up to 0.00."
     told = club.get("/audit", "auditor", **{"Accept-Language": "sv"}).json()
     wrong = {one["check"]: one["differences"] for one in told["checks"]}
     assert wrong["entries_balance"][0]["text"] == "Post 1: raderna ger tillsammans -1.90; de ska ge 0.00."

@@ -61,9 +61,9 @@ class TestFacts:
         ask(heard, "/1/statements", BERIT, DENIED)
         ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": True, "events": [1, 2]})
         assert self.facts(heard) == {
-            "agreed": [("Event 2 bears on it.", [BERIT, CESAR], [])],
+            "agreed": [("Event 2 is evidence.", [BERIT, CESAR], [])],
             "disputed": [(claim, [ANNA, CESAR], [BERIT])],
-            "unanswered": [("Event 1 bears on it.", [CESAR], [])],
+            "unanswered": [("Event 1 is evidence.", [CESAR], [])],
         }
         ask(heard, "/1/statements", ANNA, {"seat": ANNA, "agrees": False})
         assert self.facts(heard)["disputed"] == [(claim, [CESAR], [ANNA, BERIT])]

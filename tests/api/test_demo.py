@@ -63,7 +63,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         "Liabilities:Member:2  0.00 SEK = 8.30 SEK",
         "entries: 3 add up and are what the rows say and what was closed",
         "NOT PROVED: ",
-        "it says [900, 0, -900, 0] by seat; its lines come to [100, 0, -100, 0].",
+        "the settlement has [900, 0, -900, 0] by seat; its lines add up to [100, 0, -100, 0].",
     ):
         assert told in done.stdout
 

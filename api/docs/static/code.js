@@ -10,7 +10,7 @@ function curl(request) {
   return parts.join(" \\\n  ");
 }
 
-// JSON is Python but for three words.
+// JSON is valid Python except for three words.
 function literal(value, indent = "") {
   const deeper = `${indent}    `;
   if (value === null) return "None";

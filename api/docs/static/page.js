@@ -1,4 +1,4 @@
-// The reference: /openapi.json, the games and the problems as one page that can be searched and tried.
+// The reference: /openapi.json, the games and the problems as one page, with a search and a form for each call.
 
 import { block, code, definitions, element, inline, nameOf, pretty, prose, Schemas } from "./parts.js";
 import { entry, search } from "./search.js";
@@ -67,7 +67,7 @@ function schemaSection(name, schema, schemas) {
     (schema.examples || []).map((one) => block(pretty(one), `Example of ${name}`)));
 }
 
-// What can happen in a match: each topic with what its event says.
+// The events of a match: each topic with the shape of its event.
 function eventSections(schemas) {
   const seen = schemas.named.EventSeen;
   return (seen.oneOf || seen.anyOf).map((choice) => {
@@ -115,7 +115,7 @@ function rulesetSection(game, book, schemas) {
     definitions(Object.entries(game.options.properties).map(([name, option]) => optionRow(game.ruleset, name, option, schemas))),
     element("h4", {}, "Rules"),
     definitions(book.rules.map((rule) => ruleRow(game.ruleset, rule))),
-    element("h4", {}, "Readings of what the rules leave open"),
+    element("h4", {}, "Readings of points that the rules leave open"),
     definitions(book.readings.map((rule) => ruleRow(game.ruleset, rule))));
 }
 
@@ -155,14 +155,14 @@ async function render() {
   });
   sections.push(
     ["Games", [], games],
-    ["Topics", prose("Each event in `GET …/events` has a `topic`, and by it an `event` of one of these shapes."), eventSections(schemas)],
-    ["Problems", prose("What goes wrong is told as one of these. Each is a page that says what to do."), definitions(problems)],
+    ["Topics", prose("Each event in `GET …/events` has a `topic`, which decides the shape of its `event`."), eventSections(schemas)],
+    ["Problems", prose("Every error is one of these. Each has a page that says what to do."), definitions(problems)],
     ["Schemas", [], Object.entries(schemas.named).map(([name, schema]) => schemaSection(name, schema, schemas))],
   );
   main.replaceChildren(element("div", {},
     element("h1", {}, `${description.info.title} ${description.info.version}`),
     prose(description.info.description),
-    element("p", {}, "All of this is made from ", element("a", { href: "/openapi.json" }, "openapi.json"),
+    element("p", {}, "This page is made from ", element("a", { href: "/openapi.json" }, "openapi.json"),
       ", which clients are generated from, and from the games that the service holds."),
     sections.map(([name, said, parts]) => section(`section-${name}`, name, said, parts))));
   document.querySelector("nav").replaceChildren(element("ul", {}, sections.map(([name, , parts]) =>
@@ -172,7 +172,7 @@ async function render() {
   openTarget();
 }
 
-// What a link leads to is opened, with all that it lies in.
+// Opens the target of a link, and all sections that contain it.
 function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let around = target; around; around = around.parentElement) if (around.localName === "details") around.open = true;
@@ -183,7 +183,7 @@ function themes(select) {
   const show = () => { document.documentElement.dataset.theme = select.value; };
   try {
     select.value = localStorage.getItem("theme") || "system";
-  } catch { /* a browser that keeps nothing */ }
+  } catch { /* a browser without storage */ }
   select.addEventListener("change", () => {
     show();
     try {

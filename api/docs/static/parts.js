@@ -1,4 +1,4 @@
-// What every part of the page is made of: elements, sentences, and schemas in words.
+// The building blocks of the page: elements, sentences, and schemas in words.
 
 export function element(name, attributes, ...children) {
   const made = document.createElement(name);
@@ -36,7 +36,7 @@ export function between(parts, word) {
   return parts.flatMap((part, place) => (place ? [word, part] : [part]));
 }
 
-// A block that scrolls sideways by itself, and by keyboard.
+// A block that can be scrolled sideways, also by keyboard.
 export function block(text, label, attributes) {
   return element("pre", { tabindex: "0", role: "group", "aria-label": label, ...attributes }, code(text));
 }
@@ -52,14 +52,14 @@ export class Schemas {
     this.named = description.components.schemas;
   }
 
-  // The schema itself, where it is only named.
+  // Returns a schema itself instead of a reference to it.
   resolved(schema) {
     let found = schema || {};
     while (found.$ref) found = this.named[nameOf(found)];
     return found;
   }
 
-  // A parameter, body, answer or example, which may only be named too.
+  // Returns a parameter, body, answer or example itself instead of a reference to it.
   part(given) {
     return given.$ref ? given.$ref.slice(2).split("/").reduce((found, name) => found[name], this.description) : given;
   }
@@ -68,7 +68,7 @@ export class Schemas {
     return (call.parameters || []).map((one) => this.part(one));
   }
 
-  // Who may call; what a call does not say holds for all.
+  // The credentials of a call; by default those of the whole description.
   security(call) {
     return call.security || this.description.security || [];
   }
@@ -77,14 +77,14 @@ export class Schemas {
     return this.part(call.requestBody);
   }
 
-  // The media types of what a call gives when all is well.
+  // The media types of a call's successful answer, JSON first.
   answerTypes(call) {
     const [, good] = Object.entries(call.responses).find(([status]) => status.startsWith("2"));
     const types = Object.keys(this.part(good).content || {});
     return types.sort((one, other) => (other === "application/json") - (one === "application/json"));
   }
 
-  // The properties of an object, with those of what it is put together from.
+  // The properties of an object, including those of its parts (allOf).
   properties(schema) {
     const found = this.resolved(schema);
     return Object.assign({}, ...(found.allOf || []).map((part) => this.properties(part)), found.properties);
@@ -123,7 +123,7 @@ export class Schemas {
     ]), schema.pattern ? [" like ", code(schema.pattern)] : null];
   }
 
-  // The fields of an object, each with its type, what it says, and its default; of a union, what it may be.
+  // The fields of an object with type, description and default; for a union, its alternatives.
   shape(schema) {
     const found = this.resolved(schema);
     const choices = found.oneOf || found.anyOf;
@@ -142,7 +142,7 @@ export class Schemas {
     if (choices) {
       const by = found.discriminator?.propertyName;
       parts.push(
-        element("p", {}, "One of these", by ? [", told apart by ", code(by)] : null, ":"),
+        element("p", {}, "One of these", by ? [", which differ in ", code(by)] : null, ":"),
         element("ul", {}, choices.map((choice) => {
           const told = this.properties(choice)[by || "topic"];
           const value = told?.const ?? told?.enum?.[0];
@@ -161,7 +161,7 @@ function limits(given) {
   return said.length ? ` (${said.join(", ")})` : null;
 }
 
-// A list of names, each with what is said of it. It needs no more width than its longest word.
+// A list of names with their descriptions. It is no wider than its longest word.
 export function definitions(rows) {
   return element("dl", {}, rows.map(([name, said, id]) =>
     element("div", { id }, element("dt", {}, name), element("dd", {}, said))));

@@ -1,10 +1,10 @@
-// Search over all that the page shows: calls, schemas, events, options, rules and problems.
+// Search in everything that the page shows: calls, schemas, events, options, rules and problems.
 
 import { element } from "./parts.js";
 
 const SHOWN_MAX = 40;
 
-// How well an entry fits: all words are in it, best where its name begins with them.
+// Rates an entry: it must contain all words, and rates best if its name begins with them.
 function fit(entry, words) {
   let score = 0;
   for (const word of words) {

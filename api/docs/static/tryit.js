@@ -1,5 +1,5 @@
-// A form for each call: it shows the request as code, sends it to the service that this page came from, and shows
-// the answer. A token is pasted once for all forms, and is kept nowhere but in them.
+// A form for each call: it shows the request as code, sends it to the service of this page, and shows the answer. A
+// token is pasted once for all forms, and is stored only in them.
 
 import { LANGUAGES } from "./code.js";
 import { block, code, element, inline, nameOf, pretty } from "./parts.js";
@@ -49,7 +49,7 @@ function parameterField(operation, parameter, schemas) {
     input, inline(parameter.description));
 }
 
-// The request that a form stands for. Throws where its body is no JSON.
+// Returns the request of a form. Throws if the body is no JSON.
 function requestOf(form, path, method) {
   const query = new URLSearchParams();
   const headers = [];
@@ -75,7 +75,7 @@ function requestOf(form, path, method) {
   };
 }
 
-// Each language has a button; one choice holds for the whole page.
+// Each language has a button; a choice applies to the whole page.
 function codeBlock(form, path, method) {
   const shown = block("", "Code", { class: "code" });
   const buttons = Object.keys(LANGUAGES).map((language) => {
@@ -106,11 +106,11 @@ function codeBlock(form, path, method) {
   return element("div", {}, element("div", { class: "buttons", role: "group", "aria-label": "Language of the code" }, buttons, copy), shown);
 }
 
-// Who holds a seat of a match that was opened here acts for it with one click.
+// Buttons that put a token of the match just opened into all forms.
 function tokensOf(body) {
   if (!body?.official_token) return null;
   const tokens = [...body.seats.map((seat) => [`seat ${seat.seat}, ${seat.name}`, seat.token]), ["the official", body.official_token]];
-  return element("p", { class: "buttons" }, "Go on as ", tokens.map(([who, token]) => {
+  return element("p", { class: "buttons" }, "Continue as ", tokens.map(([who, token]) => {
     const button = element("button", { type: "button" }, who);
     button.addEventListener("click", () => fill("input[name=token]", token));
     return button;
@@ -140,9 +140,9 @@ async function send(form, path, method, answerPart, abort) {
       cache: "no-store",
     });
     status.textContent = `${answer.status} ${answer.statusText}`;
-    const told = HEADERS_SHOWN.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
+    const headerLines = HEADERS_SHOWN.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
     const shown = block("", "Answer", { class: "answer" });
-    answerPart.append(block(told.join("\n"), "Headers of the answer"), shown);
+    answerPart.append(block(headerLines.join("\n"), "Headers of the answer"), shown);
     const type = answer.headers.get("content-type") || "";
     if (type.startsWith("text/event-stream")) {
       const stop = element("button", { type: "button" }, "Stop");
@@ -169,11 +169,11 @@ async function send(form, path, method, answerPart, abort) {
       shown.before(tokens);
     }
   } catch (error) {
-    status.append(abort.signal.aborted ? " Stopped." : ` That did not work: ${error.message}`);
+    status.append(abort.signal.aborted ? " Stopped." : ` Failed: ${error.message}`);
   }
 }
 
-// The part of a call in which it is tried.
+// The form with which a call can be tried.
 export function tryIt(path, method, call, schemas) {
   const name = call.operationId;
   const body = call.requestBody && schemas.requestBody(call).content["application/json"];
@@ -182,7 +182,7 @@ export function tryIt(path, method, call, schemas) {
   if (takesToken(call, schemas)) {
     const input = element("input", { name: "token", type: "text", autocomplete: "off", spellcheck: "false" });
     input.addEventListener("input", () => fill("input[name=token]", input.value));
-    form.append(field(`${name}-token`, "Token", input, "From the answer that opened the match. It is kept only in this page."));
+    form.append(field(`${name}-token`, "Token", input, "From the answer that opened the match. It is stored only in this page."));
   }
   form.append(...schemas.parameters(call).map((parameter) => parameterField(name, parameter, schemas)));
   if (types.length > 1) {
