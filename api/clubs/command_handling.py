@@ -1,4 +1,4 @@
-"""Doing an act in a club: what it is decided on, what is kept beside the events, and the answer."""
+"""Execution of a club's act: collect the values it is decided on, store names outside the events, make the answer."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -37,43 +37,44 @@ from referee.value import Value, Version
 from referee.visibility import Recorded
 
 BOOKED_ATTEMPTS = 8
-"""How often the books are asked, where something else is done in the club in the same moment."""
+"""Attempts to decide an act on the books, if other acts change the club meanwhile."""
 ATTEMPTS = 3
-"""How often the number of a key is looked up, where another is made in the same moment."""
+"""Attempts to number a new key, if other acts change the club meanwhile."""
 
 
 class ClubActDone(Value, omit_defaults=True):
-    """An act was accepted: the version of the club after it, the events it made, and what it made besides."""
+    """An accepted act: the events that it made, and the version of the club after them."""
 
     version: Version
-    """How far the club has come by the act: the number of the last of these events."""
+    """Number of the last of these events."""
     events: wire_types.Many[EventSeen]
-    """What the act brought about, in order. Never empty."""
+    """Events of the act, in order. Never empty."""
     member: wire_types.MemberNumber | UnsetType = UNSET
-    """Of `join`: the number of the new member."""
+    """Number of the new member, after `join`."""
     key: KeyGiven | UnsetType = UNSET
-    """Of `issue_key` for oneself or a program, and of `rotate_key`: the key. Its secret is shown this once."""
+    """Key that `issue_key` made for the sender or a program, or that `rotate_key` changed. Its secret is shown only
+    here."""
     invitation: KeyInvitationGiven | UnsetType = UNSET
-    """Of `issue_key` for another member, or of `confirm` of it: the invitation. Its code is shown this once."""
+    """Invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
     evening: wire_types.EveningNumber | UnsetType = UNSET
-    """Of `open_evening`: its number."""
+    """Number of the evening, after `open_evening`."""
     proposal: wire_types.ProposalNumber | UnsetType = UNSET
-    """Of an act that takes a second person: the number of the proposal that waits to be confirmed."""
+    """Number of the proposal, if the act takes a second person."""
     closing: wire_types.ClosingNumber | UnsetType = UNSET
-    """Of `close_books`: the number of the closing."""
+    """Number of the closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
-    """Of `erase`: how many texts are deleted and changed."""
+    """Numbers of deleted and changed texts, after `erase`."""
 
 
 class Doing:
-    """An act on its way."""
+    """Executes one act of a caller."""
 
     def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
         self._service, self._caller, self._club = service, caller, caller.club
         self._key, self._expected = key, expected
 
     async def do(self, sent: ClubSent) -> Reply:
-        """Does it, and answers."""
+        """Execute the act and return the answer. Raises ``Refused`` if the act is refused."""
         match sent:
             case commands.Join() | commands.Rename():
                 return await self._with_name(sent)
@@ -108,7 +109,7 @@ class Doing:
         return _answer(await self._done(sent))
 
     async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
-        """Have a request decided. ``key``: stands on record instead of the client's Idempotency-Key."""
+        """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key."""
         return await self._service.commands.do(
             Command(
                 id=self._club.id,
@@ -121,7 +122,7 @@ class Doing:
         )
 
     async def _with_name(self, sent: commands.Join | commands.Rename) -> Reply:
-        """The name is kept beside the events, in which its ref stands."""
+        """Store the name outside the events, which get only its ref."""
         may_be_shown("/name", sent.name)
         member = sent.member if isinstance(sent, commands.Rename) else None
         kept = self._service.commands.refs_for(self._club.id, [sent.name], member=member, act=self._act, kind="name")
@@ -131,11 +132,11 @@ class Doing:
 
     @property
     def _act(self) -> str | None:
-        """What stands for the Idempotency-Key among names."""
+        """Hash of the Idempotency-Key, by which a repetition finds its names; ``None`` without a key."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     async def _set_payee(self, sent: commands.SetPayee) -> Reply:
-        """The numbers are kept beside the events, and those that were his before are not kept any more."""
+        """Store the numbers outside the events, which get only their refs, and delete the replaced numbers."""
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
@@ -147,7 +148,7 @@ class Doing:
         return await self._settled(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal: with what the books say of it now, or with a code if it is about another's key."""
+        """Confirm a proposal with the present state of the books, or with a code if it invites a member to a key."""
         own_key, random = await self._random(sent)
         code = new_code(self._club.id, random)
         for key in (own_key, self._key):
@@ -173,7 +174,7 @@ class Doing:
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key: the caller is shown a code, and the member who redeems it the secret."""
+        """Invite a member to a key. The answer has the code; the secret is made when the member redeems it."""
         own_key, random = await self._random(sent)
         code = new_code(self._club.id, random)
         outcome = await self._done(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
@@ -182,7 +183,7 @@ class Doing:
     async def _settled(
         self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
     ) -> Reply:
-        """Do what follows outside the events: delete numbers that are replaced or declined, and sign a closing."""
+        """Delete replaced and declined numbers, have a closing signed, and return the answer."""
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
             match recorded.event:
@@ -193,7 +194,7 @@ class Doing:
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Put the erasure on record, and carry it out. If the service ends in between, a later call does the rest."""
+        """Record the erasure and carry it out. If the service stops in between, a later call carries it out."""
         carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._by_the_books(sent)
@@ -205,7 +206,7 @@ class Doing:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment. Of a planned one that waits already, answer with its proposal."""
+        """Propose a payment. For a planned payment that is already proposed, return that proposal."""
         if sent.plan is None:
             return _answer(await self._done(commands.Pay(**asdict(sent))))
         try:
@@ -216,10 +217,7 @@ class Doing:
         return _answer(await self._waiting(sent.plan))
 
     async def _waiting(self, plan: str) -> Outcome:
-        """Return the act that proposed this planned payment.
-
-        Raises Busy if the proposal was confirmed or declined meanwhile.
-        """
+        """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
         self._club = await self._service.reader.newest_club(self._club)
         number = waiting_for(self._club.standing, plan)
         if number is None:
@@ -227,11 +225,14 @@ class Doing:
         event = self._club.standing.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN)  # the Idempotency-Key of another caller
+            proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _by_the_books(self, sent: BookedSent) -> Outcome:
-        """What the books say is decided on: it holds for the version of the club that they were asked at."""
+        """Have an act decided on the books, at the version of the club for which they were read.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
         for _ in range(BOOKED_ATTEMPTS):
             before = await self._asked_before(self._key)
             if before is not None and (again := as_before(sent, before)) is not None:
@@ -246,7 +247,7 @@ class Doing:
 
     @asynccontextmanager
     async def _booked(self, sent: BookedSent) -> AsyncIterator[Any]:
-        """What is decided on: what was sent, what the books say of it now, and of an erasure its changes."""
+        """Yield the act as it is decided: completed by the books and, for an erasure, by its changes."""
         says = await booked(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield BOOKED[type(sent)](**asdict(sent), **says)
@@ -255,12 +256,15 @@ class Doing:
             yield request
 
     async def _asked_before(self, key: str | None) -> Any | None:
-        """What was asked with this Idempotency-Key before, if anything was."""
+        """Return the request that the caller sent with this Idempotency-Key before, or ``None``."""
         recorded = await self._made_before(key)
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """The key names itself, and so its number, which is the next: what is decided holds for this version."""
+        """Issue a key. Its text contains its number, the next one, so the decision holds only at this version.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
         if sent.app is not None:
             may_be_shown("/app", sent.app)
         own_key, random = await self._random(sent)
@@ -282,15 +286,16 @@ class Doing:
         raise Busy
 
     async def _catch_up(self) -> None:
-        """Goes on from the club as it is stored. Raises :class:`~referee.store.command.Stale` where the caller has
-        another version in mind."""
+        """Read the club from the store. Raises ``Stale`` if the caller expects a different version."""
         self._club = await self._service.reader.newest_club(self._club)
         if self._expected not in (None, self._club.version):
             raise Stale(self._club.version)
 
     async def _issued_before(self, own_key: str | None) -> KeyId | None:
-        """Return the id of the key that this Idempotency-Key issued, ``None`` if it made nothing. Raises
-        :class:`~referee.store.command.KeyReused` if it made something else."""
+        """Return the id of the key that this Idempotency-Key issued, ``None`` if it was not used.
+
+        Raises ``KeyReused`` if it was used for a different act.
+        """
         recorded = await self._made_before(own_key)
         if recorded is None:
             return None
@@ -299,7 +304,7 @@ class Doing:
         return recorded.event.key
 
     async def _made_before(self, key: str | None) -> Recorded | None:
-        """The first event that was made with this key, if one was."""
+        """Return the first event that the caller made with this Idempotency-Key, or ``None``."""
         referee, club_id = self._service.referee, self._club.id
         if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
             return None
@@ -313,8 +318,10 @@ class Doing:
         return _answer(outcome, made=made)
 
     async def _random(self, sent: ClubSent) -> tuple[str | None, bytes]:
-        """What stands on record for the Idempotency-Key, which with the store's own secret tells that of the key;
-        and what the key is made of."""
+        """Return the recorded id of the Idempotency-Key, and the bytes of the secret.
+
+        Both are derived by the store's secret. Without an Idempotency-Key: ``None`` and random bytes.
+        """
         if self._key is None:
             return None, drawn()
         what_for = ("act", str(self._club.id), str(self._caller.actor))
@@ -328,8 +335,10 @@ def _answer(
     made: Made | None = None,
     code: str | None = None,
 ) -> Reply:
-    """Return the answer to an act. ``texts``: by ref those that the sender knows. ``made``: the key that it made.
-    ``code``: the code of the invitation that it made, if it made one."""
+    """Return the answer to an act.
+
+    ``texts``: texts that the sender knows, by ref. ``made``: the new key. ``code``: the code of the new invitation.
+    """
     version = outcome.events[-1].originator_version
     done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
     club = club_of(outcome.aggregate)
@@ -361,5 +370,5 @@ def _answer(
 
 def _key(club: Club, key_id: KeyId) -> Key:
     key = club.standing.key(key_id)
-    assert key is not None, "it was just made"
+    assert key is not None, "the key was just made"
     return key
