@@ -1,4 +1,4 @@
-"""The lists of an audit's page that say who did what."""
+"""The tables of an audit's page that list changes, and the persons who made them."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import Change
 
 BY = ("event", "at", "by", "confirmed_by")
-"""Heads of the columns that :func:`_by` fills."""
+"""Headings of the columns that :func:`_by` fills."""
 
 
 def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:

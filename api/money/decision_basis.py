@@ -1,4 +1,4 @@
-"""What a money act is decided on: the club's books, as they stand at the version that it is decided at."""
+"""The values of the books that acts about money are decided on, at the version of the club of the decision."""
 
 from typing import Any
 from uuid import UUID
@@ -25,16 +25,17 @@ BOOKED: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""What is sent, and what is decided: that, what the books say, and of an erasure its changes."""
+"""The type that is decided, by the type that a client sends. It adds values of the books and, for an erasure, its
+changes."""
 BookedAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""The acts of these that a proposal may be about, and that the books are asked about again when it is confirmed."""
+"""Acts that can be proposed, and for which a confirmation reads the books again."""
 BookedSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BookedAct
 
 
 async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, Any]:
-    """Return what the books say now, by the fields that are decided on beside those that were sent.
+    """Return the present values of the books for an act: the fields that the client did not send.
 
-    Raises 503 if they do not have all that is stored.
+    Raises ``Problem`` (503) if the books do not include all stored events in time.
     """
     books = service.books
     if isinstance(sent, commands.PaySent):
@@ -51,7 +52,7 @@ async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, An
 
 
 def _rests_on_books(club: Club, sent: BookedSent) -> bool:
-    """Return whether an act is decided on entries of matches, too: they have to be there."""
+    """Return whether the decision about an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.standing.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BookedAct)
@@ -59,8 +60,8 @@ def _rests_on_books(club: Club, sent: BookedSent) -> bool:
 
 
 def as_before(sent: BookedSent, before: Any) -> Any | None:
-    """What was sent, with what the books said when it was asked ``before`` under the same key; ``None`` where that
-    was something else."""
+    """Return the act with the values of the books from its first request ``before``; ``None`` if that was a different
+    act."""
     kind = BOOKED[type(sent)]
     if type(before) is not kind:
         return None
@@ -69,15 +70,15 @@ def as_before(sent: BookedSent, before: Any) -> Any | None:
 
 
 def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
-    """What the books say of it, by the fields that are decided on beside those that were sent."""
+    """Return the values of the books for an act: the fields that the client did not send."""
     now = club.standing
     match sent:
         case commands.EraseSent(member=member):
             account = account_of(member)
             balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
             last = ledger.last_on(connection, club.id, account)
-            going_on = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
-            return {"balances": balances, "entry": last, "matches": going_on}
+            unfinished = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
+            return {"balances": balances, "entry": last, "matches": unfinished}
         case commands.PaySent():
             return {}
         case commands.PayoutSent(member=member, currency=currency):

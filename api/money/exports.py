@@ -1,4 +1,4 @@
-"""A club's books as files for other programs."""
+"""The call that exports a club's books as a file for a different program."""
 
 from datetime import date, timedelta
 from typing import Annotated
@@ -30,7 +30,7 @@ from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
 LAST_DAY = date.max - timedelta(days=1)
-"""Of a file: some speak of the day after."""
+"""Last day of a file: some formats name the day after it."""
 
 
 class AccountFiled(Value):
@@ -38,50 +38,50 @@ class AccountFiled(Value):
 
     account: Account
     name: Ref | None
-    """Whose account it is, where names were asked for; null: it is not told, or the club's own."""
+    """Name of the member; null: an account of the club itself, or names were not requested."""
 
 
 class EntryFiled(EntrySeen):
     """An entry of the journal."""
 
     text: wire_types.Note
-    """What was said of it; empty: nothing."""
+    """Text of the entry, or empty."""
 
 
 class JournalFiled(Value):
-    """A club's journal over some days: ``opening`` plus what the ``entries`` post gives ``closing``."""
+    """A club's journal over some days: ``opening`` plus the postings of ``entries`` is ``closing``."""
 
     club: wire_types.Name
-    """What the club is called."""
+    """Name of the club."""
     currencies: Currencies
-    """Those that the file is about."""
-    first: Annotated[Day, Meta(description="The first of the days.")] = field(name="from")
-    last: Annotated[Day, Meta(description="The last of the days.")] = field(name="to")
+    """Currencies of the file."""
+    first: Annotated[Day, Meta(description="First day.")] = field(name="from")
+    last: Annotated[Day, Meta(description="Last day.")] = field(name="to")
     made: Day
-    """When the file was made, on the club's clock."""
+    """Day of the export, in the club's timezone."""
     accounts: Annotated[tuple[AccountFiled, ...], wire_types.at_most(TRIAL_MAX)]
-    """The club's own, and then those of the members who have something to do with these days."""
+    """Accounts of the club itself, then those of members with a balance or posting in these days."""
     opening: Trial
-    """What stood on the accounts before."""
+    """Balances before the first day."""
     entries: Annotated[tuple[EntryFiled, ...], wire_types.at_most(wire_types.ENTRIES_MAX)]
-    """By number."""
+    """Entries by number."""
     closing: Trial
-    """What stands on the accounts after them."""
+    """Balances after the last day."""
 
 
 @get(
     "/clubs/{club:uuid}/export/{kind:str}",
     operation_id="get_export",
-    summary="The books as a file",
-    description="The entries of some days for another program, with what stood on the accounts before and after: "
-    "`hledger` (ledger reads it as well), `beancount`, `sie` (SIE 4I, one currency a file), `csv` or `json`. Members "
-    "stand in it by number unless `names`. 422 where those days have no entry. With `audit` or `treasury`.",
+    summary="Export the books as a file",
+    description="Returns the entries of some days, with the balances before and after, as a file: `hledger` (also "
+    "for ledger), `beancount`, `sie` (SIE 4I, one currency), `csv` or `json`. The file has numbers instead of the "
+    "names of members, unless `names` is true. 422 if those days have no entry. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
         gives=JournalFiled,
         others={
-            "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
+            "text/plain": Text("File for hledger, ledger, beancount or, in CP437, SIE.", begins=""),
             "text/csv": Text("A row for each posting.", begins='"entry",'),
         },
         headers=("Content-Disposition",),
@@ -92,7 +92,7 @@ async def export_books(
     request: ApiCall,
     club_id: ClubId,
     kind: Annotated[
-        str, PathParameter(description="For which program.", schema_extra={"pattern": KIND, "maxLength": 9})
+        str, PathParameter(description="Format of the file.", schema_extra={"pattern": KIND, "maxLength": 9})
     ],
     first: Annotated[
         date | None,
@@ -103,11 +103,10 @@ async def export_books(
         QueryParameter(name="to", schema_extra={"maxLength": 10}, description="The last day; left out: of all."),
     ] = None,
     currency: InCurrency = None,
-    names: Annotated[bool, QueryParameter(description="Whether to tell the names of members.")] = False,
+    names: Annotated[bool, QueryParameter(description="True: the file has the names of members.")] = False,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The books as a file."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
@@ -123,7 +122,7 @@ async def export_books(
     known = {
         number: name
         for number, name in (await names_by_member(service, caller, asked)).items()
-        if name != now.members[number - 1].name  # of who is erased there is no name, only what stands on record
+        if name != now.members[number - 1].name  # an erased member has only the ref
     }
     made = day_of(utc_now(), now.timezone)
     ledger = service.books.ledger

@@ -1,4 +1,4 @@
-"""The call that gives a statement of account."""
+"""The call that returns a statement of account."""
 
 from datetime import date
 from typing import Annotated, Any
@@ -44,17 +44,16 @@ CSV = "text/csv"
 @get(
     "/clubs/{club:uuid}/accounts/{account:str}/statement",
     operation_id="get_statement",
-    summary="A statement of account",
-    description="What was written on an account in one currency, by number of the entry, and what stood there after "
-    "each: those after `after`, of the days `from` to `to`. With `Accept: text/csv` as a table, with "
-    "`Accept: text/html` as a page without a script, to be read or printed. Of his own account a member has it with "
-    "any key of his, of the others who has `audit` or `treasury`.",
+    summary="Return a statement of account",
+    description="Returns the postings on an account in one currency, by entry number, with the balance after each. "
+    "`Accept: text/csv` returns a table, `Accept: text/html` a printable page without scripts. Requires `audit` or "
+    "`treasury`; a member sees their own account with any of their keys.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
         gives=Statement,
         others={
-            CSV: Text("A row for each line.", begins='"entry",'),
+            CSV: Text("A row for each posting.", begins='"entry",'),
             HTML: Text("A page.", begins="<!doctype html>"),
         },
         headers=("Content-Language",),
@@ -75,16 +74,16 @@ async def get_statement(
     currency: OneCurrency = None,
     after: AfterEntry = 0,
     first: Annotated[
-        date | None, QueryParameter(name="from", schema_extra={"maxLength": 10}, description="Not before this day.")
+        date | None,
+        QueryParameter(name="from", schema_extra={"maxLength": 10}, description="First day; left out: all."),
     ] = None,
     last: Annotated[
-        date | None, QueryParameter(name="to", schema_extra={"maxLength": 10}, description="Not after this day.")
+        date | None, QueryParameter(name="to", schema_extra={"maxLength": 10}, description="Last day; left out: all.")
     ] = None,
     limit: Lines = 200,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """A statement of account."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
@@ -135,7 +134,7 @@ async def get_statement(
 
 
 def checkpointed(signed: LogSigned) -> Checkpointed:
-    """What a statement names of a checkpoint."""
+    """Return the size and root of a checkpoint."""
     says = checkpoint_in(signed.note)
     return Checkpointed(size=says.size, root=base64(says.root))
 
