@@ -53,6 +53,7 @@ class ClubSeen(Value):
     open_evenings: Number
     """Number of evenings that are not closed."""
     founded_at: Time
+    """Time of the founding."""
     changed_at: Time
     """Time at which the club's last event was stored."""
 

@@ -36,6 +36,7 @@ class EveningPage(Value):
     version: Version
     """Number of the club's last event."""
     evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Evenings of this page."""
     next: wire_types.Cursor | None
     """`cursor` of the next page; null: this is the last page."""
 

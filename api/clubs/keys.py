@@ -45,6 +45,7 @@ class KeyPage(Value):
     version: Version
     """Number of the club's last event."""
     keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Keys of this page."""
     next: wire_types.Cursor | None
     """`cursor` of the next page; null: this is the last page."""
 

@@ -41,6 +41,7 @@ class MemberPage(Value):
     version: Version
     """Number of the club's last event."""
     members: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Members of this page."""
     next: wire_types.Cursor | None
     """`cursor` of the next page; null: this is the last page."""
 

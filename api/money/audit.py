@@ -28,14 +28,14 @@ from projections.audit.tree import Signed
     operation_id="get_audit",
     summary="Audit a club's books",
     description="Calculates the books again from the rows of the log, and compares the two. Returns a trial balance "
-    "of both, and the differences that each check found, each with its place and a sentence (`Accept-Language`: `en` "
-    "or `sv`). Also lists unfinished matches, waiting proposals, reversals and keys, and counts the entries since "
-    "the last closing. Names the persons who issued, rotated and revoked each key, changed settings and payment numbers, "
-    "erased members, and closed the books. Lists acts that one person did alone, acts of two related persons (one "
-    "invited the other, or a third person invited both), and stakes that one person confirmed for other members or "
-    "invited them to. `attempts` lists requests for the officials' view of a match by a key or token that a player "
-    "of that match held or gave. `Accept: text/html` returns a printable page without scripts. The call reads every "
-    "row of the log, which takes time. Requires `audit` or `treasury`.",
+    "of both, and the differences that each check found, each with its place and a sentence (`Accept-Language`: "
+    "`en` or `sv`). Also lists unfinished matches, waiting proposals, reversals and keys, and counts the entries "
+    "since the last closing. Names the persons who issued, rotated and revoked each key, changed settings and "
+    "payment numbers, erased members, and closed the books. Lists acts that one person did alone, acts of two "
+    "related persons (one invited the other, or a third person invited both), and stakes that one person confirmed "
+    "for other members or invited them to. `attempts` lists requests for the officials' view of a match by a key or "
+    "token that a player of that match held or gave. `Accept: text/html` returns a printable page without scripts. "
+    "The call reads every row of the log, which takes time. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(

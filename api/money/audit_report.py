@@ -67,6 +67,7 @@ class Checked(Value):
     """A check, and the differences that it found."""
 
     check: Check
+    """Name of the check."""
     ok: bool
     """True: the check found no difference."""
     count: wire_types.Lag

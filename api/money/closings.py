@@ -36,6 +36,7 @@ class ClosingSeen(Value):
     digest: wire_types.Hash
     """SHA-256 over the previous closing's digest and the entries since then."""
     label: Label
+    """Name of the closing."""
     at: Time
     """Time of the closing."""
     trial: Trial
@@ -48,6 +49,7 @@ class ClosingPage(Value):
     """A page of closings, by number."""
 
     closings: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
+    """Closings of this page."""
     next: wire_types.ClosingNumber | None
     """`after` of the next page; null: this is the last page."""
 

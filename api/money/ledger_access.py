@@ -64,6 +64,7 @@ class EntrySeen(Value):
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
+    """Event that made the entry."""
     evening: wire_types.EveningNumber | None
     """Evening of the entry; null: none."""
     postings: Postings

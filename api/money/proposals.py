@@ -54,6 +54,7 @@ class ProposalPage(Value):
     version: Version
     """Number of the club's last event."""
     proposals: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Proposals of this page."""
     next: wire_types.Cursor | None
     """`cursor` of the next page; null: this is the last page."""
 

@@ -48,6 +48,7 @@ class StatementLine(Value):
     evening: wire_types.EveningNumber | None
     """Evening of the entry; null: none."""
     cause: Cause
+    """Event that made the entry."""
     reverses: wire_types.EntryNumber | None
     """Number of the reversed entry; null: the entry reverses none."""
 
@@ -57,6 +58,7 @@ class Checkpointed(Value):
     changed."""
 
     size: LogSize
+    """Number of rows."""
     root: HashText
     """Root of the tree over these rows."""
 
