@@ -1,4 +1,4 @@
-"""What a closing of a club's books rests on, with the proof of each row."""
+"""The call that returns the bundle of a closing: all rows on which the closing is based."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
@@ -43,25 +43,25 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""What the rows of a match are that say nothing of a deal or a ruling."""
+"""Topics of a match's rows that contain no deal and no ruling."""
 
 ENTRIES_MOST = 2000
-"""Of one closing in one bundle: some megabytes, made in some seconds."""
+"""Limit on the entries of a bundle: some megabytes, made in some seconds."""
 
 
 @get(
     "/clubs/{club:uuid}/bundle",
     operation_id="get_club_bundle",
-    summary="What a closing rests on, with its proof",
-    description="Rows as they are stored, each with the proof that it is in the signed log: all rows of the club "
-    "from the closing before, or from the first, to this closing; and of each match that was entered since then all "
-    "rows from the opening to the last agreement to its stakes, and from its end to the closing. For the club and "
-    "for each match there is a signed statement of its last row when the books were closed. `settlements` has what "
-    "the matches came to, and `entries` all that was entered since the closing before. So `openapi/verify.py` makes "
-    "the closing's digest again from nothing but this, and finds each entry in a row. No name is in it.\n\n"
-    "With `audit` or `treasury`; with `treasury` alone 403 `scope-missing` where the closing rests on a private "
-    "match, or on what officials decided after a match. A checkpoint is signed as soon as the books are closed; "
-    "until then 409 `not-signed-yet`. Beyond 2000 entries or 10000 rows 409 `bundle-too-large`.",
+    summary="Return the proof of a closing",
+    description="Returns stored rows, each with the proof that it is in the signed log. From the club: the rows from "
+    "the previous closing, or the first row, to this closing. From each match entered in that period: the rows from "
+    "the opening to the last agreement to its stakes, and from its end to the closing. The club and each match have "
+    "a signed statement of their last row at the closing. `settlements` has the results of the matches, and "
+    "`entries` the entries since the previous closing. `openapi/verify.py` calculates the closing's digest from "
+    "these alone, and finds each entry in a row. The bundle has no names.\n\n"
+    "Requires `audit` or `treasury`. `treasury` alone gets 403 `scope-missing` if the closing includes a private "
+    "match, or a decision of officials after a match. A checkpoint is signed soon after the closing; until then the "
+    "call gets 409 `not-signed-yet`. More than 2000 entries or 10000 rows get 409 `bundle-too-large`.",
     tags=["Proof"],
     security=KEY,
     operation_class=described(gives=Bundle, errors=(400, 401, 403, 404, 409, 503)),
@@ -69,11 +69,10 @@ ENTRIES_MOST = 2000
 async def get_club_bundle(
     request: ApiCall,
     club_id: ClubId,
-    closing: Annotated[int, QueryParameter(description="The number of a closing, from 1.", schema_extra=NUMBER)],
+    closing: Annotated[int, QueryParameter(description="Number of a closing, from 1.", schema_extra=NUMBER)],
     from_: Extended = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """What a closing rests on, with its proof."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
@@ -116,17 +115,17 @@ async def get_club_bundle(
 
 
 class Decided(NamedTuple):
-    """A match that a closing rests on."""
+    """A match that a closing includes."""
 
     leaf: int
-    """Of the row that first said what it came to: the matches are in this order."""
+    """Leaf of the row with its first result, by which the matches are sorted."""
     rows: list[Placed]
-    """All from its opening to the last agreement to its stakes, and from that one to the closing."""
+    """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
     settled: BundleSettlement | None
 
 
 class Resting:
-    """What a closing rests on."""
+    """Reads the rows and entries on which a closing is based."""
 
     def __init__(
         self, service: Service, connection: Connection, caller: ClubCaller, before: list[Closing], this: Closing
@@ -134,26 +133,29 @@ class Resting:
         self._service, self._connection, self._caller = service, connection, caller
         club, after = caller.club.id, before[0].through if before else 0
         self.entries = tuple(service.books.ledger.read(connection, club, after=after, to=this.through))
-        """Since the closing before."""
+        """Entries since the previous closing."""
         self._last: dict[UUID, int] = {}
-        """By match the last event that made one of them."""
+        """Number of each match's last event that made an entry, by match."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
                 self._last[UUID(whose)] = int(number)
         self.on = rows_of(service, connection, club, before[0].event if before else 1, this.event)
-        """All rows of the club from the closing before, or from the first, to this closing."""
+        """Rows of the club from the previous closing, or from the first row, to this closing."""
         self.size = self.on[-1].leaf + 1 if self.on else 0
-        """Rows that the log had when the books were closed."""
+        """Number of rows in the log at the closing."""
 
     def last_of(self, matches: Iterable[Decided]) -> Iterator[list[Placed]]:
-        """Yield the rows of the club, and those of each match."""
+        """Yield the rows of the club, then the rows of each match."""
         yield self.on
         for match in matches:
             yield match.rows
 
     def on_matches(self) -> Iterator[Decided]:
-        """Yield each match with what it came to by its rows."""
+        """Yield each match with its rows and its result.
+
+        Raises ``Problem`` (403) if the caller may not see a match or its rows.
+        """
         for match_id, last in self._last.items():
             kinds = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, kinds)
