@@ -75,6 +75,7 @@ class Doing:
 
     async def do(self, sent: ClubSent) -> Reply:
         """Execute the act and return the answer. Raises ``Refused`` if the act is refused."""
+        await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
                 return await self._with_name(sent)
@@ -88,25 +89,13 @@ class Doing:
                 return await self._rotate_key(sent)
             case commands.EraseSent():
                 return await self._erase(sent)
-            case commands.CloseBooksSent(label=label):
-                may_be_shown("/label", label)
-                return await self._settled(await self._by_the_books(sent))
             case commands.PaySent():
                 return await self._pay(sent)
-            case commands.PayoutSent() | commands.ReverseSent():
-                return _answer(await self._by_the_books(sent))
             case commands.ConfirmSent():
                 return await self._confirm(sent)
-            case commands.Decline():
-                return await self._settled(await self._done(sent))
-            case commands.Set(name=name, timezone=zone):
-                if name is not None:
-                    may_be_shown("/name", name)
-                if zone is not None:
-                    await must_be_zone(zone)
-            case commands.OpenEvening(season=season):
-                may_be_shown("/season", season)
-        return _answer(await self._done(sent))
+            case commands.CloseBooksSent() | commands.PayoutSent() | commands.ReverseSent():
+                return await self._settled(await self._by_the_books(sent))
+        return await self._settled(await self._done(sent))
 
     async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
         """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key."""
@@ -123,7 +112,6 @@ class Doing:
 
     async def _with_name(self, sent: commands.Join | commands.Rename) -> Reply:
         """Store the name outside the events, which get only its ref."""
-        may_be_shown("/name", sent.name)
         member = sent.member if isinstance(sent, commands.Rename) else None
         kept = self._service.commands.refs_for(self._club.id, [sent.name], member=member, act=self._act, kind="name")
         async with kept as (ref,):
@@ -265,8 +253,6 @@ class Doing:
 
         Raises ``Busy`` if the club changes during every attempt.
         """
-        if sent.app is not None:
-            may_be_shown("/app", sent.app)
         own_key, random = await self._random(sent)
         for _ in range(ATTEMPTS):
             before = await self._issued_before(own_key)
@@ -327,6 +313,15 @@ class Doing:
         what_for = ("act", str(self._club.id), str(self._caller.actor))
         derived = await derived_by(self._service, self._key, sent, *what_for)
         return str(derived.id_of("act")), derived.secret_of("key")
+
+
+async def _check_texts(sent: ClubSent) -> None:
+    """Raise ``Problem`` (422) for a text in which nothing is visible, and for an unknown timezone."""
+    for field in ("name", "app", "label", "season"):
+        if (text := getattr(sent, field, None)) is not None:
+            may_be_shown(f"/{field}", text)
+    if isinstance(sent, commands.Set) and sent.timezone is not None:
+        await must_be_zone(sent.timezone)
 
 
 def _answer(
