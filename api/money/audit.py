@@ -8,12 +8,12 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, held, tag_by
-from api.http.long_answers import long_reply
+from api.http.headers import chosen
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.problems import Problem
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.http.threads import in_long_thread, in_thread
 from api.money import audit_page, audit_texts
 from api.money.audit_report import Audit, audited
@@ -83,7 +83,4 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
         headers |= {"Content-Security-Policy": audit_page.policy()}
     else:
         body = encode(found)
-    tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)

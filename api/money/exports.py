@@ -11,13 +11,12 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import held, tag_by
-from api.http.long_answers import long_reply
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.query import must_be_told
-from api.http.replies import PRIVATE, Reply, not_modified
+from api.http.replies import PRIVATE, Reply
 from api.http.threads import in_long_thread
 from api.money.ledger_access import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
 from api.runtime.call import ApiCall
@@ -150,7 +149,4 @@ async def export_books(
     body = await in_long_thread(export.write, journal)
     name = f"{journal.first}--{journal.last}{export.suffix}"
     headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
-    tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=export.media_type)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=export.media_type)

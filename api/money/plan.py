@@ -8,12 +8,11 @@ from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import held, tag_by
-from api.http.long_answers import long_reply, marked_reply
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.replies import Reply, encode, not_modified
+from api.http.replies import Reply, encode
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
@@ -188,10 +187,7 @@ async def get_payment_code(
         raise Problem("payee_without_number", payee=payment.payee, needs=number)
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
     body = (await in_long_thread(payable.svg, payload, title)).encode()
-    tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
-        return not_modified(has)
-    return await long_reply(request, body, tag, NO_TEXTS, media_type=SVG)
+    return await marked_reply(request, body, NO_TEXTS, media_type=SVG)
 
 
 class _Planned(NamedTuple):

@@ -11,14 +11,14 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, held, tag_by
-from api.http.long_answers import long_reply
+from api.http.headers import chosen
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import next_link
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.query import must_be_told
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     AfterEntry,
@@ -127,10 +127,7 @@ async def get_statement(
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next, by="after")
-    tag = tag_by(body)
-    if has := held(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
 
 
 def checkpointed(signed: LogSigned) -> Checkpointed:
