@@ -18,7 +18,16 @@ from api.http.problems import Problem
 from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply
 from api.http.threads import in_long_thread
-from api.money.ledger_access import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
+from api.money.ledger_access import (
+    Day,
+    EntrySeen,
+    FromDay,
+    InCurrency,
+    ToDay,
+    ask_the_books,
+    currency_of,
+    names_by_member,
+)
 from api.runtime.call import ApiCall
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
@@ -93,14 +102,8 @@ async def export_books(
     kind: Annotated[
         str, PathParameter(description="Format of the file.", schema_extra={"pattern": KIND, "maxLength": 9})
     ],
-    first: Annotated[
-        date | None,
-        QueryParameter(name="from", schema_extra={"maxLength": 10}, description="The first day; left out: of all."),
-    ] = None,
-    last: Annotated[
-        date | None,
-        QueryParameter(name="to", schema_extra={"maxLength": 10}, description="The last day; left out: of all."),
-    ] = None,
+    first: FromDay = None,
+    last: ToDay = None,
     currency: InCurrency = None,
     names: Annotated[bool, QueryParameter(description="True: the file has the names of members.")] = False,
     fresh: Fresh = False,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 from litestar import get
-from litestar.params import PathParameter, QueryParameter
+from litestar.params import PathParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
@@ -22,8 +22,10 @@ from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     AfterEntry,
+    FromDay,
     Lines,
     OneCurrency,
+    ToDay,
     account_in,
     ask_the_books,
     currency_of,
@@ -73,13 +75,8 @@ async def get_statement(
     ],
     currency: OneCurrency = None,
     after: AfterEntry = 0,
-    first: Annotated[
-        date | None,
-        QueryParameter(name="from", schema_extra={"maxLength": 10}, description="First day; left out: all."),
-    ] = None,
-    last: Annotated[
-        date | None, QueryParameter(name="to", schema_extra={"maxLength": 10}, description="Last day; left out: all.")
-    ] = None,
+    first: FromDay = None,
+    last: ToDay = None,
     limit: Lines = 200,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
