@@ -1,7 +1,7 @@
 """The call that exports a club's books as a file for a different program."""
 
 from datetime import date, timedelta
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 from litestar import get
@@ -9,7 +9,7 @@ from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
 from sqlalchemy import Connection
 
-from api.access.clubs import must_see_books
+from api.access.clubs import ClubCaller, must_see_books
 from api.http.describe import KEY, Text, described
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
@@ -26,14 +26,18 @@ from api.money.ledger_access import (
     ToDay,
     ask_the_books,
     currency_of,
+    must_be_period,
     names_by_member,
 )
 from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
+from projections.ledger import Ledger
 from referee import wire_types
 from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
 from referee.store.clock import utc_now
+from referee.store.club import Club
 from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
@@ -116,40 +120,53 @@ async def export_books(
     export = EXPORTS.get(kind)
     if export is None:
         raise Problem("no_such_export", allowed=list(EXPORTS))
-    if first is not None and last is not None and last < first:
-        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
-    now = caller.club.standing
-    one = currency_of(caller, currency) if currency is not None or export.one_currency else None
-    asked = range(1, len(now.members) + 1) if names else ()
-    known = {
-        number: name
-        for number, name in (await names_by_member(service, caller, asked)).items()
-        if name != now.members[number - 1].name  # an erased member has only the ref
-    }
-    made = day_of(utc_now(), now.timezone)
-    ledger = service.books.ledger
+    must_be_period(first, last)
+    unit = currency_of(caller, currency) if currency is not None or export.one_currency else None
+    part = _Part(first, last, unit, await _names(service, caller) if names else {})
 
-    def read(connection: Connection, club_id: UUID) -> Journal:
-        low, high = ledger.days(connection, club_id, first, last)
-        entries = tuple(ledger.read(connection, club_id, after=low - 1, to=high))
-        if not any(one in (None, entry.currency) for entry in entries):
-            raise Problem("empty_period")
-        whole = Journal(
-            club=now.name,
-            currencies=now.currencies,
-            first=first or entries[0].date,
-            last=min(last or entries[-1].date, LAST_DAY),
-            made=made,
-            opening=ledger.balances_at(connection, club_id, low - 1),
-            entries=entries,
-            closing=ledger.balances_at(connection, club_id, high),
-            names=known,
-            sie=now.sie,
-        )
-        return whole if one is None else in_currency(whole, one)
+    def read(connection: Connection, _: UUID) -> Journal:
+        return _journal(service.books.ledger, connection, caller.club, part)
 
     journal = await ask_the_books(service, caller.club, read, fresh=fresh)
     body = await in_long_thread(export.write, journal)
     name = f"{journal.first}--{journal.last}{export.suffix}"
     headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=export.media_type)
+
+
+class _Part(NamedTuple):
+    """The part of the books that a file has: ``None`` stands for all days or currencies."""
+
+    first: date | None
+    last: date | None
+    currency: str | None
+    names: dict[int, Ref]
+
+
+async def _names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
+    """Return the names of the members that are not erased, by number."""
+    members = caller.club.standing.members
+    names = await names_by_member(service, caller, range(1, len(members) + 1))
+    return {number: name for number, name in names.items() if name != members[number - 1].name}
+
+
+def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
+    """Return a part of a club's journal. Raises ``Problem`` (422) if it has no entry."""
+    low, high = ledger.days(connection, club.id, part.first, part.last)
+    entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
+    if not any(part.currency in (None, entry.currency) for entry in entries):
+        raise Problem("empty_period")
+    state = club.standing
+    journal = Journal(
+        club=state.name,
+        currencies=state.currencies,
+        first=part.first or entries[0].date,
+        last=min(part.last or entries[-1].date, LAST_DAY),
+        made=day_of(utc_now(), state.timezone),
+        opening=ledger.balances_at(connection, club.id, low - 1),
+        entries=entries,
+        closing=ledger.balances_at(connection, club.id, high),
+        names=part.names,
+        sie=state.sie,
+    )
+    return journal if part.currency is None else in_currency(journal, part.currency)

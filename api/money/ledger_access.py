@@ -38,9 +38,7 @@ DAY: dict[str, Any] = {"maxLength": 10}
 FromDay = Annotated[
     date | None, QueryParameter(name="from", schema_extra=DAY, description="First day; left out: all.")
 ]
-ToDay = Annotated[
-    date | None, QueryParameter(name="to", schema_extra=DAY, description="Last day; left out: all.")
-]
+ToDay = Annotated[date | None, QueryParameter(name="to", schema_extra=DAY, description="Last day; left out: all.")]
 Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="Maximum number of entries per page.")]
 Cause = Annotated[
     str,
@@ -99,6 +97,12 @@ def account_in(caller: ClubCaller, text: str) -> Account:
     if member is not None and caller.club.standing.member(member) is None:
         raise Problem("no_such_account")
     return text
+
+
+def must_be_period(first: date | None, last: date | None) -> None:
+    """Raise ``Problem`` (422) for a last day before the first."""
+    if first is not None and last is not None and last < first:
+        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
