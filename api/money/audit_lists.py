@@ -13,6 +13,12 @@ BY = ("event", "at", "by", "confirmed_by")
 
 def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
     """Yield each list below its heading."""
+    yield from _changes(audit, sheet)
+    yield from _matches(audit, sheet)
+
+
+def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
+    """Yield the lists of changes in the club, each change with its event, time and persons."""
 
     def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> str:
         return sheet.listed(title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows])
@@ -51,6 +57,10 @@ def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
             for one in audit.related
         ],
     )
+
+
+def _matches(audit: Audit, sheet: Sheet) -> Iterator[str]:
+    """Yield the lists of matches."""
     yield sheet.listed(
         "across_closings",
         ("match", "evening", "closing", "event", "number"),

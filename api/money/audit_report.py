@@ -227,63 +227,26 @@ def audited(
     """
     findings = Findings()
 
-    def whose(position: int) -> tuple[UUID, int] | None:
-        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
-            own = rows.of(aggregate)
-            return None if own is None else (own, number)
-        return None
-
-    def stored(aggregate: UUID, number: int) -> int | None:
-        found = books.rows(aggregate, after=number - 1, limit=1).rows
-        return next((row[0] for row in found if row[2] == number), None)
-
     def since(version: int) -> Sequence[Row]:
         return books.rows(club, after=version, limit=VERSION_MAX).rows
 
-    def called(key: KeyHeld) -> Ref | None:
-        return None if key.member is None else members.get(key.member)
-
     with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(books.log_after, to)
-        with books.engine.connect() as kept:
-            compared = Compared(rows, kept, books.ledger, stored, to, findings)
-            compared.compare()
-            compare(rows, kept, books.tree, to, signed, whose, findings)
-            trial = _trial(compared)
-        keeping = rows.keeping
-        entries = written(rows.made, rows.ledger, club)
-        reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
-        across = deque(rows.across_closings(), maxlen=LISTED_MAX)
-        under_way = islice(rows.open_matches(), LISTED_MAX)
-        history = rows.history
+        last, trial = _compared(books, rows, to, signed, findings)
+        keeping, history = rows.keeping, rows.history
         return Audit(
             club=rows.people.name or str(club),
-            entry=compared.last,
+            entry=last,
             version=rows.version,
             signed=0 if signed is None else signed.size,
             ok=not any(findings.counts.values()),
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
-            open_matches=tuple(MatchUnderWay(match=str(one), evening=evening) for one, evening in under_way),
-            across_closings=tuple(
-                MatchAcrossClosings(
-                    match=str(one.match),
-                    evening=one.evening,
-                    closings=one.closings[-LISTED_MAX:],
-                    event=one.event,
-                    entry=one.entry,
-                )
-                for one in across
-            ),
+            open_matches=_open_matches(rows),
+            across_closings=_across_closings(rows),
             proposals=tuple(rows.people.proposals.values()),
-            reversals=tuple(
-                Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by)
-                for one in reversals
-            ),
-            keys=tuple(
-                KeyAudited(**asdict(key), name=called(key), changes=tuple(history.keys.get(key.key, ())))
-                for key in rows.people.keys.values()
-            ),
+            reversals=_reversals(rows, club),
+            keys=_keys(rows, members),
             settings=tuple(history.settings),
             payees=tuple(history.payees),
             erasures=tuple(history.erasures),
@@ -295,8 +258,67 @@ def audited(
             attempts=_attempts(books, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
-            after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
+            after_closing=0 if keeping is None else max(0, last - keeping.through),
         )
+
+
+def _compared(
+    books: Books, rows: Rows, to: int, signed: Signed | None, findings: Findings
+) -> tuple[int, tuple[TrialLine, ...]]:
+    """Compare the books and the signed log with the rows. Return the last entry and the trial balance."""
+
+    def whose(position: int) -> tuple[UUID, int] | None:
+        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
+            own = rows.of(aggregate)
+            return None if own is None else (own, number)
+        return None
+
+    def stored(aggregate: UUID, number: int) -> int | None:
+        found = books.rows(aggregate, after=number - 1, limit=1).rows
+        return next((row[0] for row in found if row[2] == number), None)
+
+    with books.engine.connect() as kept:
+        compared = Compared(rows, kept, books.ledger, stored, to, findings)
+        compared.compare()
+        compare(rows, kept, books.tree, to, signed, whose, findings)
+        return compared.last, _trial(compared)
+
+
+def _open_matches(rows: Rows) -> tuple[MatchUnderWay, ...]:
+    found = islice(rows.open_matches(), LISTED_MAX)
+    return tuple(MatchUnderWay(match=str(match), evening=evening) for match, evening in found)
+
+
+def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:
+    return tuple(
+        MatchAcrossClosings(
+            match=str(one.match),
+            evening=one.evening,
+            closings=one.closings[-LISTED_MAX:],
+            event=one.event,
+            entry=one.entry,
+        )
+        for one in deque(rows.across_closings(), maxlen=LISTED_MAX)
+    )
+
+
+def _reversals(rows: Rows, club: UUID) -> tuple[Reversal, ...]:
+    entries = written(rows.made, rows.ledger, club)
+    found = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
+    return tuple(
+        Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by) for one in found
+    )
+
+
+def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
+    return tuple(
+        KeyAudited(
+            **asdict(key),
+            name=None if key.member is None else members.get(key.member),
+            changes=tuple(rows.history.keys.get(key.key, ())),
+        )
+        for key in rows.people.keys.values()
+    )
 
 
 def _attempts(books: Books, club: UUID, history: History) -> tuple[ViewRefused, ...]:
