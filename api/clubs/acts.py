@@ -7,8 +7,8 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.clubs import must_have, why_not_taken
-from api.clubs.command_handling import ClubActDone, Doing
-from api.clubs.erasing import ErasureForeseen, foreseen
+from api.clubs.command_handling import ActExecution, ClubActDone
+from api.clubs.erasing import ErasureForeseen, preview_reply
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, KEY, described
 from api.http.params import ClubId
@@ -91,15 +91,15 @@ async def send_club_act(
     service = request.service
     caller = await service.club_access.caller(request, club_id)
     sent = await ACT.read(request)
-    making = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
-    key = request.secret_idempotency_key if making else request.idempotency_key
+    makes_secret = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
+    key = request.secret_idempotency_key if makes_secret else request.idempotency_key
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
     if preview:
         if not isinstance(sent, commands.EraseSent):
             raise Problem("no_preview")
-        return await foreseen(service, caller, sent, request.expected_version)
+        return await preview_reply(service, caller, sent, request.expected_version)
     try:
-        return await Doing(service, caller, key, request.expected_version).do(sent)
+        return await ActExecution(service, caller, key, request.expected_version).execute(sent)
     except NotHeld:  # the club has changed since the key was checked: a second check finds the reason
         await service.reader.newest_club(caller.club)
         raise why_not_taken(await service.club_access.caller(request, club_id)) from None

@@ -9,7 +9,7 @@ from api.access.clubs import ClubCaller
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
-from api.money.decision_basis import booked
+from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepared
 from api.runtime.commands import REFUSED
 from api.runtime.service import Service
@@ -58,7 +58,7 @@ class ErasureForeseen(Value):
     out."""
 
 
-async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
+async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
     """Return the changes that an erasure would make.
 
     Raises ``Refused`` if the act would be refused, ``Stale`` if the club is not at the ``expected`` version.
@@ -66,9 +66,9 @@ async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expect
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
         raise Stale(club.version)
-    says = await booked(service, club, sent)
+    basis = await read_basis(service, club, sent)
     erasures, referee = service.erasures, service.referee
-    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, says)
+    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, basis)
     matches = [one.match for one in plan.texts if one.match is not None]
     seen = await _visible(service, caller, matches)
     listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
@@ -92,14 +92,14 @@ async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) ->
 
 
 @asynccontextmanager
-async def planned(
-    service: Service, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
+async def stored_plan(
+    service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
     """Store the plan of an erasure and yield the request that records it. Delete the plan if the request is refused.
 
     Raises ``Refused`` if the act would be refused.
     """
-    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, says)
+    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:
         yield request

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from litestar import post
 from msgspec import Meta
 
-from api.clubs.new_keys import FIRST_KEY, Made, derived_by, drawn, make
+from api.clubs.new_keys import FIRST_KEY, NewKey, derive_secrets, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -100,20 +100,20 @@ async def found_club(request: ApiCall) -> Reply:
     may_be_shown("/founder/name", body.founder.name)
     check_currencies(body.currencies)
     await must_be_zone(body.timezone)
-    club_id, random = uuid4(), drawn()
+    club_id, random = uuid4(), random_bytes()
     if key is not None:
-        derived = await derived_by(service, key, body, "founding", str(actor))
+        derived = await derive_secrets(service, key, body, "founding", str(actor))
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
-    made = make(club_id, FIRST_KEY, random)
-    club, version, headers = await _founded(request, club_id, actor, body, made, keyed=key is not None)
+    made = make_key(club_id, FIRST_KEY, random)
+    club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)
     first = club.standing.keys[0]
-    told = ClubMade(id=club_id, version=version, member=1, key=made.given(FIRST_KEY, first))
+    answer = ClubMade(id=club_id, version=version, member=1, key=made.view(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
-    return of_match(told, version, NO_TEXTS, status=201, headers=headers)
+    return of_match(answer, version, NO_TEXTS, status=201, headers=headers)
 
 
-async def _founded(
-    request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
+async def _found_once(
+    request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
     """Found a club, or find the one that this request founded before.
 
@@ -128,7 +128,7 @@ async def _founded(
         if actor != "operator":
             service.quotas.founds(request)
         try:
-            return await _founded_now(service, club_id, actor, body, made, own_key)
+            return await _found(service, club_id, actor, body, made, own_key)
         except KeyReused:  # a concurrent repetition founded the club, with a different ref and time
             assert own_key is not None, "only a request with a key can be repeated"
             before = await in_thread(service.referee.act, club_id, actor, own_key)
@@ -141,8 +141,8 @@ async def _founded(
     return club, before.last, {"Idempotency-Replayed": "true"}
 
 
-async def _founded_now(
-    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
+async def _found(
+    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
     async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(

@@ -20,29 +20,29 @@ FIRST_KEY: KeyId = "k1"
 SECRET_BYTES = 32
 
 
-class Made(NamedTuple):
+class NewKey(NamedTuple):
     """The text of a new key, and its SHA-256, which the club stores."""
 
     secret: str
     hash: str
 
-    def given(self, key_id: KeyId, key: Key) -> KeyGiven:
+    def view(self, key_id: KeyId, key: Key) -> KeyGiven:
         """Return the view for the caller who had the key made."""
         return KeyGiven(id=key_id, secret=self.secret, scopes=key.scopes, expires_at=key.expires_at)
 
 
-def make(club: UUID, key_id: KeyId, random: bytes | None) -> Made:
-    """Return a key. ``random``: the bytes of its secret; ``None``: they are drawn."""
+def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
+    """Return a key. ``random``: the bytes of its secret; ``None``: random bytes."""
     text = written(club, key_id, random)
-    return Made(text, hash_of(text))
+    return NewKey(text, hash_of(text))
 
 
-async def derived_by(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
+async def derive_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
     """Return the ids and secrets that every process over the store derives from an Idempotency-Key and a body."""
     secret = await in_thread(lambda: service.referee.secret)
     return Derived(secret, key, msgspec.json.encode(body, order="deterministic"), " ".join(purpose))
 
 
-def drawn() -> bytes:
+def random_bytes() -> bytes:
     """Return random bytes for a secret."""
     return secrets.token_bytes(SECRET_BYTES)

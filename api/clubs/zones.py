@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from api.http.problems import Problem
 from api.http.threads import in_thread
 
-NONE = frozenset({"Factory", "localtime", "posixrules"})
+NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
 """Names in the database that are not timezones, and differ between machines."""
 
 
@@ -20,4 +20,4 @@ async def must_be_zone(name: str) -> None:
 def zones() -> frozenset[str]:
     """Return the timezones of the IANA database, from the machine's files or else from the installed package. Reads
     files."""
-    return frozenset(available_timezones() - NONE)
+    return frozenset(available_timezones() - NOT_ZONES)

@@ -16,7 +16,7 @@ from api.http.problems import Problem
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.http.threads import in_long_thread, in_thread
 from api.money import audit_page, audit_texts
-from api.money.audit_report import Audit, audited
+from api.money.audit_report import Audit, audit_books
 from api.money.ledger_access import ask_the_books, names_by_member
 from api.runtime.call import ApiCall
 from api.runtime.signer import log_at
@@ -67,7 +67,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
         raise Problem("books_behind", headers={"Retry-After": "1"})
     members = await names_by_member(service, caller, range(1, len(caller.club.standing.members) + 1))
     found = await in_long_thread(
-        audited,
+        audit_books,
         books,
         service.names,
         caller.club.id,

@@ -192,7 +192,7 @@ Say = Callable[[Difference], str]
 """Function that returns the sentence for a difference."""
 
 
-def how_settled(opened: MatchOpened) -> Reckoning | None:
+def settlement_basis(opened: MatchOpened) -> Reckoning | None:
     """Return the basis for the settlement of a match; ``None``: the match is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
@@ -216,7 +216,7 @@ class TextsOfClub:
             return lists_in(connection, self._club)
 
 
-def audited(
+def audit_books(
     books: Books, names: Names, club: UUID, to: int, signed: Signed | None, say: Say, members: Mapping[int, Ref]
 ) -> Audit:
     """Return the audit by the rows up to position ``to``, which the books must have reached.
@@ -230,7 +230,7 @@ def audited(
     def since(version: int) -> Sequence[Row]:
         return books.rows(club, after=version, limit=VERSION_MAX).rows
 
-    with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings, members) as rows:
+    with Rows(club, decoded, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(books.log_after, to)
         last, trial = _compared(books, rows, to, signed, findings)
         keeping, history = rows.keeping, rows.history

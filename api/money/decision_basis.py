@@ -17,7 +17,7 @@ from referee.clubs.commands import EntryFound
 from referee.clubs.facts import EntryKind, account_of
 from referee.store.club import Club
 
-BOOKED: dict[type, type] = {
+WITH_BASIS: dict[type, type] = {
     commands.EraseSent: commands.Erase,
     commands.PaySent: commands.Pay,
     commands.PayoutSent: commands.Payout,
@@ -27,12 +27,12 @@ BOOKED: dict[type, type] = {
 }
 """The type that is decided, by the type that a client sends. It adds values of the books and, for an erasure, its
 changes."""
-BookedAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
+BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
 """Acts that can be proposed, and for which a confirmation reads the books again."""
-BookedSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BookedAct
+BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
-async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, Any]:
+async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
     """Return the present values of the books for an act: the fields that the client did not send.
 
     Raises ``Problem`` (503) if the books do not include all stored events in time.
@@ -42,34 +42,34 @@ async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, An
         return {"planned": await planned_payment(service, club, sent)}
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
-        return says_of(books.ledger, books.matches, connection, club, sent)
+        return basis_of(books.ledger, books.matches, connection, club, sent)
 
     if type(sent) is commands.EraseSent:
         await books.must_catch_up(books.matches, books.ledger)
-    elif _rests_on_books(club, sent):
+    elif _needs_match_entries(club, sent):
         await books.must_catch_up(books.ledger)
     return await books.ask_of(books.ledger, club.id, club.version, read)
 
 
-def _rests_on_books(club: Club, sent: BookedSent) -> bool:
+def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
     """Return whether the decision about an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.standing.proposals.get(sent.proposal)
-        return proposal is not None and isinstance(proposal.act, BookedAct)
-    return isinstance(sent, BookedAct)
+        return proposal is not None and isinstance(proposal.act, BasisAct)
+    return isinstance(sent, BasisAct)
 
 
-def as_before(sent: BookedSent, before: Any) -> Any | None:
+def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
     """Return the act with the values of the books from its first request ``before``; ``None`` if that was a different
     act."""
-    kind = BOOKED[type(sent)]
+    kind = WITH_BASIS[type(sent)]
     if type(before) is not kind:
         return None
-    says = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
-    return kind(**asdict(sent), **says)
+    basis = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
+    return kind(**asdict(sent), **basis)
 
 
-def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
+def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
     """Return the values of the books for an act: the fields that the client did not send."""
     now = club.standing
     match sent:
@@ -89,10 +89,10 @@ def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club
         case commands.ConfirmSent(proposal=number):
             proposal = now.proposals.get(number)
             act = None if proposal is None else proposal.act
-            if not isinstance(act, BookedAct):
+            if not isinstance(act, BasisAct):
                 return {}
-            says = says_of(ledger, matches, connection, club, act)
-            return {"complete": BOOKED[type(act)](**asdict(act), **says)}
+            basis = basis_of(ledger, matches, connection, club, act)
+            return {"complete": WITH_BASIS[type(act)](**asdict(act), **basis)}
         case commands.CloseBooksSent():
             through = ledger.last(connection, club.id)
             entries = ledger.read(connection, club.id, after=now.closed_through, to=through)

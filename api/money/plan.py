@@ -117,7 +117,7 @@ async def get_plan(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    made = await _planned(service, caller, evening, currency, fresh=fresh)
+    made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
     whole, payments = made.plan, made.payments
     codes = await _codes(service, made, payments)
     seen = PlanSeen(
@@ -171,7 +171,7 @@ async def get_payment_code(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    made = await _planned(service, caller, evening, currency, fresh=fresh)
+    made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
     payment = next((one for one in made.payments if f"{one.id}.svg" == code), None)
     if payment is None:
         raise Problem("no_such_payment")
@@ -190,7 +190,7 @@ async def get_payment_code(
     return await marked_reply(request, body, NO_TEXTS, media_type=SVG)
 
 
-class _Planned(NamedTuple):
+class _VisiblePlan(NamedTuple):
     """A plan, and its payments that the caller may see."""
 
     caller: ClubCaller
@@ -208,9 +208,9 @@ class _Planned(NamedTuple):
         return self.caller.member == payment.payer
 
 
-async def _planned(
+async def _visible_plan(
     service: Service, caller: ClubCaller, evening: str, currency: str | None, *, fresh: bool
-) -> _Planned:
+) -> _VisiblePlan:
     own = caller.member
     must_see_books(caller, own)
     unit = currency_of(caller, currency)
@@ -221,10 +221,10 @@ async def _planned(
     now = caller.club.standing
     text = now.name if number is None else f"{now.name} {now.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
-    return _Planned(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
+    return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
-async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]) -> list[str | None]:
+async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
     """Return the content of each payment's code; ``None`` if it has none, or the caller may not see it."""
     if made.currency not in CODES:
         return [None] * len(payments)
