@@ -21,9 +21,9 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
-    decided,
-    extended_by,
+    must_extend,
     recorded_in,
+    result_rows,
     settlement_by,
 )
 from api.runtime.call import ApiCall
@@ -37,7 +37,7 @@ from referee.store.match import Match
 CASES = topics(*FACTS)
 
 
-def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
+def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     """Return whether the caller may see a whole row. Hashes of tokens, hidden from all callers, do not count."""
     _, _, number, topic, _ = placed.row
     over = isinstance(match.state, Over)
@@ -84,15 +84,15 @@ async def get_bundle(
     if match.version > ROWS_MOST:
         raise Problem("bundle_too_large", count=match.version, most=ROWS_MOST)
     signed = await last_signed(service)
-    extended_by(signed, from_)
+    must_extend(signed, from_)
 
-    def made(connection: Connection, tree: Tree) -> bytes:
+    def read_bundle(connection: Connection, tree: Tree) -> bytes:
         rows = rows_of(service, connection, match_id, 1, match.version)
         rows = [one for one in rows if one.leaf < tree.size]
         if not rows:
             raise Problem("not_signed_yet", event=1, size=signed.size)
-        given = given_to(match, caller, rows)
-        settled = settlement_by(match_id, match.opened, decided(given))
+        given = visible_rows(match, caller, rows)
+        settled = settlement_by(match_id, match.opened, result_rows(given))
         bundle = bundle_of(
             BundleAbout(kind="match", id=str(match_id), closing=None),
             signed,
@@ -106,16 +106,16 @@ async def get_bundle(
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, made, takes_long=True), PRIVATE)
+    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
-def given_to(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
+def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows that a caller gets: all before the first row that they may not see whole.
 
     If the match is over and that row comes before its end: the opening, and the rows from the end on.
     """
-    shown = list(takewhile(lambda one: is_whole(match, one, caller), rows))
+    shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))
     if len(shown) <= over < len(rows):
-        return [rows[0], *takewhile(lambda one: is_whole(match, one, caller), rows[over:])]
+        return [rows[0], *takewhile(lambda one: sees_whole(match, one, caller), rows[over:])]
     return shown

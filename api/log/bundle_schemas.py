@@ -181,7 +181,7 @@ class Last(NamedTuple):
     size: int
 
 
-def extended_by(signed: LogSigned, size: int | None) -> None:
+def must_extend(signed: LogSigned, size: int | None) -> None:
     """Raise ``Problem`` (404) if ``size`` is larger than the last checkpoint."""
     if size is not None and size > signed.size:
         raise Problem("no_such_size", size=signed.size)
@@ -208,7 +208,7 @@ def bundle_of(
         consistency = BundleConsistency(from_=extended, proof=texts(tree.consistency(extended)))
     numbers: dict[str, list[int]] = {}
     for _, (_, whose, number, _, _) in rows:
-        numbers.setdefault(written(whose), []).append(number)
+        numbers.setdefault(published_id(whose), []).append(number)
     origin = checkpoint_in(signed_last.note).origin
     return Bundle(
         about=about,
@@ -228,7 +228,7 @@ def bundle_of(
             [
                 BundleRow(
                     index=leaf,
-                    id=written(whose),
+                    id=published_id(whose),
                     version=number,
                     topic=topic,
                     state=base64(state),
@@ -242,7 +242,7 @@ def bundle_of(
     )
 
 
-def written(aggregate_id: object) -> str:
+def published_id(aggregate_id: object) -> str:
     """Return the id of a match or club in a row in its published form."""
     return str(UUID(str(aggregate_id)))
 
@@ -266,7 +266,7 @@ def recorded_in(placed: Placed) -> Recorded:
     return from_row(StoredEvent(*placed.row[1:]))
 
 
-def decided(found: Iterable[Placed]) -> Iterator[Placed]:
+def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
     """Yield the rows with results of a match, in order: its ends, and rulings that followed an end or made one."""
     over = False
     for one in found:
@@ -296,7 +296,7 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
     return found
 
 
-def entry_told(entry: JournalEntry) -> BundleEntry:
+def entry_view(entry: JournalEntry) -> BundleEntry:
     """Return the view of an entry in a bundle."""
     return BundleEntry(
         number=entry.number,

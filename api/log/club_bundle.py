@@ -25,12 +25,12 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
-    decided,
-    entry_told,
-    extended_by,
+    entry_view,
+    must_extend,
+    published_id,
     recorded_in,
+    result_rows,
     settlement_by,
-    written,
 )
 from api.money.ledger_access import ask_the_books
 from api.runtime.call import ApiCall
@@ -88,14 +88,14 @@ async def get_club_bundle(
     if count > ENTRIES_MOST:
         raise Problem("bundle_too_large", count=count, most=ENTRIES_MOST)
     signed = await last_signed(service)
-    extended_by(signed, from_)
+    must_extend(signed, from_)
 
-    def made(connection: Connection, tree: Tree) -> bytes:
-        rests = Resting(service, connection, caller, before, this)
-        if not rests.on or rests.on[-1].leaf >= tree.size:
+    def read_bundle(connection: Connection, tree: Tree) -> bytes:
+        basis = ClosingRows(service, connection, caller, before, this)
+        if not basis.club_rows or basis.club_rows[-1].leaf >= tree.size:
             raise Problem("not_signed_yet", event=this.event, size=signed.size)
-        matches = sorted(rests.on_matches())
-        rows = sorted([*rests.on, *(one for match in matches for one in match.rows)])
+        matches = sorted(basis.matches())
+        rows = sorted([*basis.club_rows, *(one for match in matches for one in match.rows)])
         if len(rows) > ROWS_MOST:
             raise Problem("bundle_too_large", count=len(rows), most=ROWS_MOST)
         bundle = bundle_of(
@@ -104,27 +104,27 @@ async def get_club_bundle(
             tree,
             from_,
             rows,
-            {written(found[-1].row[1]): Last(found[-1], rests.size) for found in rests.last_of(matches)},
+            basis.last_rows(matches),
             service.signer.keys if service.signer else (),
-            tuple([match.settled for match in matches if match.settled is not None]),
-            tuple([entry_told(entry) for entry in rests.entries]),
+            tuple([match.settlement for match in matches if match.settlement is not None]),
+            tuple([entry_view(entry) for entry in basis.entries]),
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, made, takes_long=True), PRIVATE)
+    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
-class Decided(NamedTuple):
+class IncludedMatch(NamedTuple):
     """A match that a closing includes."""
 
     leaf: int
     """Leaf of the row with its first result, by which the matches are sorted."""
     rows: list[Placed]
     """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
-    settled: BundleSettlement | None
+    settlement: BundleSettlement | None
 
 
-class Resting:
+class ClosingRows:
     """Reads the rows and entries on which a closing is based."""
 
     def __init__(
@@ -140,18 +140,17 @@ class Resting:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
                 self._last[UUID(whose)] = int(number)
-        self.on = rows_of(service, connection, club, before[0].event if before else 1, this.event)
+        self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
         """Rows of the club from the previous closing, or from the first row, to this closing."""
-        self.size = self.on[-1].leaf + 1 if self.on else 0
+        self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
         """Number of rows in the log at the closing."""
 
-    def last_of(self, matches: Iterable[Decided]) -> Iterator[list[Placed]]:
-        """Yield the rows of the club, then the rows of each match."""
-        yield self.on
-        for match in matches:
-            yield match.rows
+    def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
+        """Return the last row of the club and of each match at the closing, by id."""
+        last = [self.club_rows[-1], *(match.rows[-1] for match in matches)]
+        return {published_id(placed.row[1]): Last(placed, self.size) for placed in last}
 
-    def on_matches(self) -> Iterator[Decided]:
+    def matches(self) -> Iterator[IncludedMatch]:
         """Yield each match with its rows and its result.
 
         Raises ``Problem`` (403) if the caller may not see a match or its rows.
@@ -159,7 +158,7 @@ class Resting:
         for match_id, last in self._last.items():
             kinds = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, kinds)
-            opened, ended = recorded_in(found[0]).event, next(decided(found[1:])).row[2]
+            opened, ended = recorded_in(found[0]).event, next(result_rows(found[1:])).row[2]
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
             agreed = max((one.row[2] for one in found if one.row[3] in AGREED), default=1)
             rows = rows_of(self._service, self._connection, match_id, 1, agreed)
@@ -168,4 +167,4 @@ class Resting:
             if opened.visibility == "private" or any(one.row[3] not in FOR_TREASURERS for one in rows):
                 must_audit(self._caller)
             first = next(one.leaf for one in rows if one.row[2] == ended)
-            yield Decided(first, rows, settlement_by(match_id, opened, decided(rows)))
+            yield IncludedMatch(first, rows, settlement_by(match_id, opened, result_rows(rows)))
