@@ -60,22 +60,22 @@ class ClubSeen(Value):
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     """Return the view of a club. ``numbers``: the club's payment numbers, if the caller may see them."""
-    now = club.standing
+    state = club.standing
     return ClubSeen(
         id=club.id,
         version=club.version,
-        name=now.name,
-        currencies=now.currencies,
-        timezone=now.timezone,
-        payout_limit=now.payout_limit,
-        keep_years=now.keep_years,
-        stakes_need=now.stakes_need,
-        stake_limit=now.stake_limit,
-        sie=now.sie,
+        name=state.name,
+        currencies=state.currencies,
+        timezone=state.timezone,
+        payout_limit=state.payout_limit,
+        keep_years=state.keep_years,
+        stakes_need=state.stakes_need,
+        stake_limit=state.stake_limit,
+        sie=state.sie,
         swish=numbers.swish,
         iban=numbers.iban,
-        members=sum(member.left is None for member in now.members),
-        open_evenings=sum(not evening.closed for evening in now.evenings),
+        members=sum(member.left is None for member in state.members),
+        open_evenings=sum(not evening.closed for evening in state.evenings),
         founded_at=club.opened_at,
         changed_at=club.changed_at,
     )

@@ -66,12 +66,12 @@ async def list_evenings(
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    now = (await request.service.club_access.caller(request, club_id, min_version)).club
-    numbered = enumerate(now.standing.evenings, 1)
+    club = (await request.service.club_access.caller(request, club_id, min_version)).club
+    numbered = enumerate(club.standing.evenings, 1)
     page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
         for number, evening in page.entries
     )
-    shown = EveningPage(version=now.version, evenings=seen, next=page.next)
+    shown = EveningPage(version=club.version, evenings=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -82,9 +82,9 @@ async def get_standings(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    now, sight = caller.club.standing, caller.sight
+    state, sight = caller.club.standing, caller.sight
     must_be_ruleset(ruleset)
-    evenings = [number for number, one in enumerate(now.evenings, 1) if season in (None, one.season)]
+    evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.books.matches, service.books.cases
 
     def read(connection: Connection) -> tuple[StandingSeen, ...]:

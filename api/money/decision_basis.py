@@ -71,23 +71,23 @@ def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
     """Return the values of the books for an act: the fields that the client did not send."""
-    now = club.standing
+    state = club.standing
     match sent:
         case commands.EraseSent(member=member):
             account = account_of(member)
-            balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
+            balances = tuple(ledger.balance(connection, club.id, account, one) for one in state.currencies)
             last = ledger.last_on(connection, club.id, account)
             unfinished = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
             return {"balances": balances, "entry": last, "matches": unfinished}
         case commands.PaySent():
             return {}
         case commands.PayoutSent(member=member, currency=currency):
-            account, currency = account_of(member), currency or now.currencies[0]
+            account, currency = account_of(member), currency or state.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}
         case commands.ReverseSent(entry=entry):
             return {"found": _found(ledger, connection, club.id, entry)}
         case commands.ConfirmSent(proposal=number):
-            proposal = now.proposals.get(number)
+            proposal = state.proposals.get(number)
             act = None if proposal is None else proposal.act
             if not isinstance(act, BasisAct):
                 return {}
@@ -95,9 +95,9 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             return {"complete": WITH_BASIS[type(act)](**asdict(act), **basis)}
         case commands.CloseBooksSent():
             through = ledger.last(connection, club.id)
-            entries = ledger.read(connection, club.id, after=now.closed_through, to=through)
+            entries = ledger.read(connection, club.id, after=state.closed_through, to=through)
             trial = ledger.balances_at(connection, club.id, through)
-            return {"through": through, "digest": digest(now.digest, entries), "trial": trial}
+            return {"through": through, "digest": digest(state.digest, entries), "trial": trial}
 
 
 def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:

@@ -85,10 +85,10 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
 def currency_of(caller: ClubCaller, currency: str | None) -> str:
     """Return the currency, by default the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
-    kept = caller.club.standing.currencies
-    if currency is not None and currency not in kept:
-        raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=kept)
-    return currency or kept[0]
+    currencies = caller.club.standing.currencies
+    if currency is not None and currency not in currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=currencies)
+    return currency or currencies[0]
 
 
 def account_in(caller: ClubCaller, text: str) -> Account:

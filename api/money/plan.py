@@ -218,8 +218,8 @@ async def _visible_plan(
     if number is not None:
         evening_of(caller.club.standing, number)
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
-    now = caller.club.standing
-    text = now.name if number is None else f"{now.name} {now.evenings[number - 1].on}"
+    state = caller.club.standing
+    text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
     return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 

@@ -81,10 +81,10 @@ async def list_proposals(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    now, own = caller.club.standing, caller.member
+    state, own = caller.club.standing, caller.member
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
-    waiting = sorted(now.proposals.items())
+    waiting = sorted(state.proposals.items())
     page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
     times = await in_thread(_times, service, club_id, [one.event for _, one in page.entries])
     found = [

@@ -162,8 +162,8 @@ async def _reply(request: ApiCall, statement: Statement) -> Reply:
 
 def checkpointed(signed: LogSigned) -> Checkpointed:
     """Return the size and root of a checkpoint."""
-    says = checkpoint_in(signed.note)
-    return Checkpointed(size=says.size, root=base64(says.root))
+    checkpoint = checkpoint_in(signed.note)
+    return Checkpointed(size=checkpoint.size, root=base64(checkpoint.root))
 
 
 def _line(line: Line) -> StatementLine:
