@@ -78,7 +78,7 @@ class ActExecution:
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
-                return await self._store_name(sent)
+                return await self._name_member(sent)
             case commands.SetPayee():
                 return await self._set_payee(sent)
             case commands.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
@@ -110,8 +110,8 @@ class ActExecution:
             )
         )
 
-    async def _store_name(self, sent: commands.Join | commands.Rename) -> Reply:
-        """Store the name outside the events, which get only its ref."""
+    async def _name_member(self, sent: commands.Join | commands.Rename) -> Reply:
+        """Add or rename a member. The name is stored outside the events, which get only its ref."""
         member = sent.member if isinstance(sent, commands.Rename) else None
         refs_for, act = self._service.commands.refs_for, self._act_hash
         async with refs_for(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
@@ -124,7 +124,7 @@ class ActExecution:
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     async def _set_payee(self, sent: commands.SetPayee) -> Reply:
-        """Store the numbers outside the events, which get only their refs, and delete the replaced numbers."""
+        """Set payment numbers, which are stored outside the events. Replaced numbers are deleted."""
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]

@@ -52,7 +52,7 @@ class ErasureForeseen(Value):
     member: wire_types.MemberNumber
     """Member to erase."""
     erased: TextsErased
-    """Numbers of all texts that it would delete and change."""
+    """Numbers of all texts that would be deleted or changed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
     """First 1000 of these texts, in the order of writing. Texts of matches that the caller may not see are left
     out."""

@@ -120,7 +120,7 @@ class ViewRefused(Value):
     by: Person
     """Caller who sent the requests."""
     count: wire_types.Lag
-    """Least number of requests."""
+    """Recorded number of requests; there may have been more."""
 
 
 class KeyAudited(KeyHeld):
