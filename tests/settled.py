@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from api.money.audit_report import how_settled
+from api.money.audit_report import settlement_basis
 from projections.audit.findings import CHECKS, Findings
 from projections.audit.settled import OF_MONEY
 from projections.audit.settled import owed as owed_by_lines
@@ -103,7 +103,7 @@ def _check_audit(history: Sequence[Recorded], amounts: Sequence[int]) -> None:
     """Check that an audit of a club gets the same result and finds nothing, once all have agreed to the stakes."""
     findings, opened = Findings(), history[0].event
     assert isinstance(opened, MatchOpened)
-    how = how_settled(opened)
+    how = settlement_basis(opened)
     assert how is not None, "it is for money"
     begins = replace(history[0], event=replace(opened, club=opened.club or UUID(int=7), stake_limit=None))
     agreed = replace(history[0], event=StakesAgreed(seats=tuple(range(len(opened.players))), how="seat"))

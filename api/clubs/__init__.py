@@ -1,1 +1,1 @@
-"""The calls about clubs: founding one, what is done in it, its members, keys and evenings."""
+"""The calls to found a club, to send its acts, and to read its members, keys, evenings and standings."""

@@ -1,4 +1,4 @@
-"""A club as it stands."""
+"""The call that shows a club."""
 
 from typing import Annotated
 from uuid import UUID
@@ -23,62 +23,59 @@ Number = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_ty
 
 
 class ClubSeen(Value):
-    """A club as it stands."""
+    """A club at its present version."""
 
     id: UUID
-    """The id of the club."""
     version: Version
-    """How far the club has come: the number of its last event."""
+    """Number of the club's last event."""
     name: wire_types.Name
-    """The club's."""
     currencies: Currencies
-    """ISO 4217; the first is meant where none is named."""
+    """Codes of ISO 4217; the first is the default."""
     timezone: Zone
-    """The dates of its evenings are those of the clock there."""
+    """Timezone of the club's dates, by its name in the IANA database."""
     payout_limit: wire_types.Money | None
-    """Minor units. A payout that takes a member above this sum within 30 days needs a second person; null: there is
-    no limit."""
+    """Minor units. A payout that takes a member above this sum within 30 days needs a second person; null: no
+    limit."""
     keep_years: wire_types.Years
-    """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
+    """Years after the year of leaving in which a member cannot be erased; 0: no minimum."""
     stakes_need: StakesNeed
-    """Who agrees to the stakes of matches that are opened now."""
+    """The people who agree to the stakes of matches opened from now on."""
     stake_limit: wire_types.Money | None
-    """Minor units, in the currency of the match. The most that a match may move which is opened now; null: there is
-    no limit."""
+    """Limit on the amount that one match opened from now on may move, in minor units of its currency; null: no
+    limit."""
     sie: SieAccounts
-    """The accounts that stand for the club's own in a SIE file."""
     swish: NumberRef | None
-    """The Swish number by which the club is paid; null: there is none."""
+    """Swish number of the club; null: not set, or not visible to the caller."""
     iban: NumberRef | None
-    """The account by which the club is paid in euros; null: there is none."""
+    """IBAN of the club, for euros; null: not set, or not visible to the caller."""
     members: Number
-    """How many are members now."""
+    """Number of present members."""
     open_evenings: Number
-    """How many evenings go on."""
+    """Number of evenings that are not closed."""
     founded_at: Time
-    """When it was founded."""
+    """Time of the founding."""
     changed_at: Time
-    """When its last event was stored."""
+    """Time at which the club's last event was stored."""
 
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
-    """The club as it stands; ``numbers``: its own."""
-    now = club.standing
+    """Return the view of a club. ``numbers``: the club's payment numbers, if the caller may see them."""
+    state = club.standing
     return ClubSeen(
         id=club.id,
         version=club.version,
-        name=now.name,
-        currencies=now.currencies,
-        timezone=now.timezone,
-        payout_limit=now.payout_limit,
-        keep_years=now.keep_years,
-        stakes_need=now.stakes_need,
-        stake_limit=now.stake_limit,
-        sie=now.sie,
+        name=state.name,
+        currencies=state.currencies,
+        timezone=state.timezone,
+        payout_limit=state.payout_limit,
+        keep_years=state.keep_years,
+        stakes_need=state.stakes_need,
+        stake_limit=state.stake_limit,
+        sie=state.sie,
         swish=numbers.swish,
         iban=numbers.iban,
-        members=sum(member.left is None for member in now.members),
-        open_evenings=sum(not evening.closed for evening in now.evenings),
+        members=sum(member.left is None for member in state.members),
+        open_evenings=sum(not evening.closed for evening in state.evenings),
         founded_at=club.opened_at,
         changed_at=club.changed_at,
     )
@@ -87,15 +84,14 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
 @get(
     "/clubs/{club:uuid}",
     operation_id="get_club",
-    summary="A club as it stands",
-    description="With any key of the club; to the operator's the numbers by which it is paid are not told. With "
-    "`min_version` it waits briefly for the club to get there.",
+    summary="Show a club",
+    description="Requires any key of the club, or the operator's, which does not see the payment numbers. With "
+    "`min_version` the call waits briefly for that version.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),
 )
 async def get_club(request: ApiCall, club_id: ClubId, min_version: ClubMinVersion = 0) -> Reply:
-    """A club as it stands."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}

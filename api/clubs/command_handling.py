@@ -1,4 +1,4 @@
-"""Doing an act in a club: what it is decided on, what is kept beside the events, and the answer."""
+"""Execution of a club's act: collect the values it is decided on, store names outside the events, make the answer."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -10,15 +10,15 @@ from msgspec.structs import asdict, replace
 from api.access.clubs import ClubCaller
 from api.access.codes import new_code
 from api.access.tokens import hash_of
-from api.clubs.erasing import TextsErased, planned
-from api.clubs.new_keys import Made, derived_by, drawn, make
+from api.clubs.erasing import TextsErased, stored_plan
+from api.clubs.new_keys import NewKey, derive_secrets, make_key, random_bytes
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.http.writes import must_be_long, replayed
-from api.money.decision_basis import BOOKED, BookedSent, as_before, booked
+from api.money.decision_basis import WITH_BASIS, BasisSent, as_first_decided, read_basis
 from api.runtime.aggregate_reader import club_of
 from api.runtime.member_names import may_be_shown, numbers_meant
 from api.runtime.service import Service
@@ -36,47 +36,49 @@ from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
 from referee.value import Value, Version
 from referee.visibility import Recorded
 
-BOOKED_ATTEMPTS = 8
-"""How often the books are asked, where something else is done in the club in the same moment."""
-ATTEMPTS = 3
-"""How often the number of a key is looked up, where another is made in the same moment."""
+DECISION_ATTEMPTS = 8
+"""Attempts to decide an act on the books, if other acts change the club meanwhile."""
+NUMBER_ATTEMPTS = 3
+"""Attempts to number a new key, if other acts change the club meanwhile."""
 
 
 class ClubActDone(Value, omit_defaults=True):
-    """An act was accepted: the version of the club after it, the events it made, and what it made besides."""
+    """An accepted act: the events that it made, and the version of the club after them."""
 
     version: Version
-    """How far the club has come by the act: the number of the last of these events."""
+    """Number of the last of these events."""
     events: wire_types.Many[EventSeen]
-    """What the act brought about, in order. Never empty."""
+    """Events of the act, in order. Never empty."""
     member: wire_types.MemberNumber | UnsetType = UNSET
-    """Of `join`: the number of the new member."""
+    """Number of the new member, after `join`."""
     key: KeyGiven | UnsetType = UNSET
-    """Of `issue_key` for oneself or a program, and of `rotate_key`: the key. Its secret is shown this once."""
+    """Key that `issue_key` made for the sender or a program, or that `rotate_key` changed. Its secret is shown only
+    here."""
     invitation: KeyInvitationGiven | UnsetType = UNSET
-    """Of `issue_key` for another member, or of `confirm` of it: the invitation. Its code is shown this once."""
+    """Invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
     evening: wire_types.EveningNumber | UnsetType = UNSET
-    """Of `open_evening`: its number."""
+    """Number of the evening, after `open_evening`."""
     proposal: wire_types.ProposalNumber | UnsetType = UNSET
-    """Of an act that takes a second person: the number of the proposal that waits to be confirmed."""
+    """Number of the proposal, if the act takes a second person."""
     closing: wire_types.ClosingNumber | UnsetType = UNSET
-    """Of `close_books`: the number of the closing."""
+    """Number of the closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
-    """Of `erase`: how many texts are deleted and changed."""
+    """Numbers of deleted and changed texts, after `erase`."""
 
 
-class Doing:
-    """An act on its way."""
+class ActExecution:
+    """Executes one act of a caller."""
 
     def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
         self._service, self._caller, self._club = service, caller, caller.club
         self._key, self._expected = key, expected
 
-    async def do(self, sent: ClubSent) -> Reply:
-        """Does it, and answers."""
+    async def execute(self, sent: ClubSent) -> Reply:
+        """Execute the act and return the answer. Raises ``Refused`` if the act is refused."""
+        await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
-                return await self._with_name(sent)
+                return await self._name_member(sent)
             case commands.SetPayee():
                 return await self._set_payee(sent)
             case commands.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
@@ -87,28 +89,16 @@ class Doing:
                 return await self._rotate_key(sent)
             case commands.EraseSent():
                 return await self._erase(sent)
-            case commands.CloseBooksSent(label=label):
-                may_be_shown("/label", label)
-                return await self._settled(await self._by_the_books(sent))
             case commands.PaySent():
                 return await self._pay(sent)
-            case commands.PayoutSent() | commands.ReverseSent():
-                return _answer(await self._by_the_books(sent))
             case commands.ConfirmSent():
                 return await self._confirm(sent)
-            case commands.Decline():
-                return await self._settled(await self._done(sent))
-            case commands.Set(name=name, timezone=zone):
-                if name is not None:
-                    may_be_shown("/name", name)
-                if zone is not None:
-                    await must_be_zone(zone)
-            case commands.OpenEvening(season=season):
-                may_be_shown("/season", season)
-        return _answer(await self._done(sent))
+            case commands.CloseBooksSent() | commands.PayoutSent() | commands.ReverseSent():
+                return await self._finish(await self._decide_on_books(sent))
+        return await self._finish(await self._decide(sent))
 
-    async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
-        """Have a request decided. ``key``: stands on record instead of the client's Idempotency-Key."""
+    async def _decide(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
+        """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key."""
         return await self._service.commands.do(
             Command(
                 id=self._club.id,
@@ -120,42 +110,41 @@ class Doing:
             )
         )
 
-    async def _with_name(self, sent: commands.Join | commands.Rename) -> Reply:
-        """The name is kept beside the events, in which its ref stands."""
-        may_be_shown("/name", sent.name)
+    async def _name_member(self, sent: commands.Join | commands.Rename) -> Reply:
+        """Add or rename a member. The name is stored outside the events, which get only its ref."""
         member = sent.member if isinstance(sent, commands.Rename) else None
-        kept = self._service.commands.refs_for(self._club.id, [sent.name], member=member, act=self._act, kind="name")
-        async with kept as (ref,):
-            outcome = await self._done(replace(sent, name=ref))
+        refs_for, act = self._service.commands.refs_for, self._act_hash
+        async with refs_for(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
+            outcome = await self._decide(replace(sent, name=ref))
         return _answer(outcome, {ref: sent.name})
 
     @property
-    def _act(self) -> str | None:
-        """What stands for the Idempotency-Key among names."""
+    def _act_hash(self) -> str | None:
+        """Hash of the Idempotency-Key, by which a repetition finds its names; ``None`` without a key."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     async def _set_payee(self, sent: commands.SetPayee) -> Reply:
-        """The numbers are kept beside the events, and those that were his before are not kept any more."""
+        """Set payment numbers, which are stored outside the events. Replaced numbers are deleted."""
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
-        kept = self._service.commands.refs_for(self._club.id, texts, member=sent.member, act=self._act, kind="number")
-        async with kept as refs:
+        refs_for, act = self._service.commands.refs_for, self._act_hash
+        async with refs_for(self._club.id, texts, member=sent.member, act=act, kind="number") as refs:
             these = iter(refs)
             by_ref = {name: None if text is None else next(these) for name, text in given.items()}
-            outcome = await self._done(replace(sent, **by_ref))
-        return await self._settled(outcome, dict(zip(refs, texts, strict=True)))
+            outcome = await self._decide(replace(sent, **by_ref))
+        return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal: with what the books say of it now, or with a code if it is about another's key."""
-        own_key, random = await self._random(sent)
+        """Confirm a proposal with the present state of the books, or with a code if it invites a member to a key."""
+        own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         for key in (own_key, self._key):
-            before = await self._asked_before(key)
+            before = await self._earlier_request(key)
             if isinstance(before, commands.Confirm):
-                outcome = await self._done(replace(before, proposal=sent.proposal), key=key)
-                return await self._settled(outcome, code=code)
-        for _ in range(BOOKED_ATTEMPTS):
+                outcome = await self._decide(replace(before, proposal=sent.proposal), key=key)
+                return await self._finish(outcome, code=code)
+        for _ in range(DECISION_ATTEMPTS):
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
             proposal = self._club.standing.proposals.get(sent.proposal)
@@ -164,25 +153,25 @@ class Doing:
                 invite = commands.Invite(**asdict(proposal.act), hash=hash_of(code))
                 request, key = commands.Confirm(proposal=sent.proposal, complete=invite), own_key
             else:
-                says = await booked(self._service, self._club, sent)
-                request, key = commands.Confirm(proposal=sent.proposal, **says), self._key
+                basis = await read_basis(self._service, self._club, sent)
+                request, key = commands.Confirm(proposal=sent.proposal, **basis), self._key
             with suppress(Stale):
-                outcome = await self._done(request, key=key, expected=self._club.version)
-                return await self._settled(outcome, code=code)
+                outcome = await self._decide(request, key=key, expected=self._club.version)
+                return await self._finish(outcome, code=code)
             await self._catch_up()
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key: the caller is shown a code, and the member who redeems it the secret."""
-        own_key, random = await self._random(sent)
+        """Invite a member to a key. The answer has the code; the secret is made when the member redeems it."""
+        own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
-        outcome = await self._done(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
+        outcome = await self._decide(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
         return _answer(outcome, code=code)
 
-    async def _settled(
+    async def _finish(
         self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
     ) -> Reply:
-        """Do what follows outside the events: delete numbers that are replaced or declined, and sign a closing."""
+        """Delete replaced and declined numbers, have a closing signed, and return the answer."""
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
             match recorded.event:
@@ -193,10 +182,10 @@ class Doing:
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Put the erasure on record, and carry it out. If the service ends in between, a later call does the rest."""
+        """Record the erasure and carry it out. If the service stops in between, a later call carries it out."""
         carry_out = self._service.erasures.carry_out
         try:
-            outcome = await self._by_the_books(sent)
+            outcome = await self._decide_on_books(sent)
         except Refused as refused:
             if refused.code == "member_erased":
                 await in_long_thread(carry_out, await self._service.reader.newest_club(self._club))
@@ -205,21 +194,18 @@ class Doing:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment. Of a planned one that waits already, answer with its proposal."""
+        """Propose a payment. For a planned payment that is already proposed, return that proposal."""
         if sent.plan is None:
-            return _answer(await self._done(commands.Pay(**asdict(sent))))
+            return _answer(await self._decide(commands.Pay(**asdict(sent))))
         try:
-            return _answer(await self._by_the_books(sent))
+            return _answer(await self._decide_on_books(sent))
         except Refused as refused:
             if refused.code != "planned_already":
                 raise
-        return _answer(await self._waiting(sent.plan))
+        return _answer(await self._proposed_payment(sent.plan))
 
-    async def _waiting(self, plan: str) -> Outcome:
-        """Return the act that proposed this planned payment.
-
-        Raises Busy if the proposal was confirmed or declined meanwhile.
-        """
+    async def _proposed_payment(self, plan: str) -> Outcome:
+        """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
         self._club = await self._service.reader.newest_club(self._club)
         number = waiting_for(self._club.standing, plan)
         if number is None:
@@ -227,51 +213,55 @@ class Doing:
         event = self._club.standing.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN)  # the Idempotency-Key of another caller
+            proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
-    async def _by_the_books(self, sent: BookedSent) -> Outcome:
-        """What the books say is decided on: it holds for the version of the club that they were asked at."""
-        for _ in range(BOOKED_ATTEMPTS):
-            before = await self._asked_before(self._key)
-            if before is not None and (again := as_before(sent, before)) is not None:
-                return await self._done(again)
+    async def _decide_on_books(self, sent: BasisSent) -> Outcome:
+        """Have an act decided on the books, at the version of the club for which they were read.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
+        for _ in range(DECISION_ATTEMPTS):
+            before = await self._earlier_request(self._key)
+            if before is not None and (again := as_first_decided(sent, before)) is not None:
+                return await self._decide(again)
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
             with suppress(Stale):
-                async with self._booked(sent) as request:
-                    return await self._done(request, expected=self._club.version)
+                async with self._completed(sent) as request:
+                    return await self._decide(request, expected=self._club.version)
             await self._catch_up()
         raise Busy
 
     @asynccontextmanager
-    async def _booked(self, sent: BookedSent) -> AsyncIterator[Any]:
-        """What is decided on: what was sent, what the books say of it now, and of an erasure its changes."""
-        says = await booked(self._service, self._club, sent)
+    async def _completed(self, sent: BasisSent) -> AsyncIterator[Any]:
+        """Yield the act as it is decided: completed by the books and, for an erasure, by its changes."""
+        basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
-            yield BOOKED[type(sent)](**asdict(sent), **says)
+            yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
             return
-        async with planned(self._service, self._club, self._caller.actor, sent, says) as request:
+        async with stored_plan(self._service, self._club, self._caller.actor, sent, basis) as request:
             yield request
 
-    async def _asked_before(self, key: str | None) -> Any | None:
-        """What was asked with this Idempotency-Key before, if anything was."""
-        recorded = await self._made_before(key)
+    async def _earlier_request(self, key: str | None) -> Any | None:
+        """Return the request that the caller sent with this Idempotency-Key before, or ``None``."""
+        recorded = await self._earlier_event(key)
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """The key names itself, and so its number, which is the next: what is decided holds for this version."""
-        if sent.app is not None:
-            may_be_shown("/app", sent.app)
-        own_key, random = await self._random(sent)
-        for _ in range(ATTEMPTS):
-            before = await self._issued_before(own_key)
+        """Issue a key. Its text contains its number, the next one, so the decision holds only at this version.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
+        own_key, random = await self._id_and_secret(sent)
+        for _ in range(NUMBER_ATTEMPTS):
+            before = await self._earlier_key(own_key)
             if before is None and self._expected not in (None, self._club.version):
                 await self._catch_up()
-            made = make(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
+            made = make_key(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
             request = commands.IssueKey(**asdict(sent), hash=made.hash)
             try:
-                outcome = await self._done(request, key=own_key, expected=self._club.version)
+                outcome = await self._decide(request, key=own_key, expected=self._club.version)
             except Stale:
                 await self._catch_up()
             except KeyReused:
@@ -282,24 +272,25 @@ class Doing:
         raise Busy
 
     async def _catch_up(self) -> None:
-        """Goes on from the club as it is stored. Raises :class:`~referee.store.command.Stale` where the caller has
-        another version in mind."""
+        """Read the club from the store. Raises ``Stale`` if the caller expects a different version."""
         self._club = await self._service.reader.newest_club(self._club)
         if self._expected not in (None, self._club.version):
             raise Stale(self._club.version)
 
-    async def _issued_before(self, own_key: str | None) -> KeyId | None:
-        """Return the id of the key that this Idempotency-Key issued, ``None`` if it made nothing. Raises
-        :class:`~referee.store.command.KeyReused` if it made something else."""
-        recorded = await self._made_before(own_key)
+    async def _earlier_key(self, own_key: str | None) -> KeyId | None:
+        """Return the id of the key that this Idempotency-Key issued, ``None`` if it was not used.
+
+        Raises ``KeyReused`` if it was used for a different act.
+        """
+        recorded = await self._earlier_event(own_key)
         if recorded is None:
             return None
         if not isinstance(recorded.event, facts.KeyIssued):
             raise KeyReused
         return recorded.event.key
 
-    async def _made_before(self, key: str | None) -> Recorded | None:
-        """The first event that was made with this key, if one was."""
+    async def _earlier_event(self, key: str | None) -> Recorded | None:
+        """Return the first event that the caller made with this Idempotency-Key, or ``None``."""
         referee, club_id = self._service.referee, self._club.id
         if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
             return None
@@ -307,29 +298,42 @@ class Doing:
         return recorded
 
     async def _rotate_key(self, sent: commands.RotateKeySent) -> Reply:
-        own_key, random = await self._random(sent)
-        made = make(self._club.id, sent.key, random)
-        outcome = await self._done(commands.RotateKey(**asdict(sent), hash=made.hash), key=own_key)
+        own_key, random = await self._id_and_secret(sent)
+        made = make_key(self._club.id, sent.key, random)
+        outcome = await self._decide(commands.RotateKey(**asdict(sent), hash=made.hash), key=own_key)
         return _answer(outcome, made=made)
 
-    async def _random(self, sent: ClubSent) -> tuple[str | None, bytes]:
-        """What stands on record for the Idempotency-Key, which with the store's own secret tells that of the key;
-        and what the key is made of."""
+    async def _id_and_secret(self, sent: ClubSent) -> tuple[str | None, bytes]:
+        """Return the recorded id of the Idempotency-Key, and the bytes of the secret.
+
+        Both are derived by the store's secret. Without an Idempotency-Key: ``None`` and random bytes.
+        """
         if self._key is None:
-            return None, drawn()
-        what_for = ("act", str(self._club.id), str(self._caller.actor))
-        derived = await derived_by(self._service, self._key, sent, *what_for)
+            return None, random_bytes()
+        purpose = ("act", str(self._club.id), str(self._caller.actor))
+        derived = await derive_secrets(self._service, self._key, sent, *purpose)
         return str(derived.id_of("act")), derived.secret_of("key")
+
+
+async def _check_texts(sent: ClubSent) -> None:
+    """Raise ``Problem`` (422) for a text in which nothing is visible, and for an unknown timezone."""
+    for field in ("name", "app", "label", "season"):
+        if (text := getattr(sent, field, None)) is not None:
+            may_be_shown(f"/{field}", text)
+    if isinstance(sent, commands.Set) and sent.timezone is not None:
+        await must_be_zone(sent.timezone)
 
 
 def _answer(
     outcome: Outcome,
     texts: Mapping[str, str] | None = None,
-    made: Made | None = None,
+    made: NewKey | None = None,
     code: str | None = None,
 ) -> Reply:
-    """Return the answer to an act. ``texts``: by ref those that the sender knows. ``made``: the key that it made.
-    ``code``: the code of the invitation that it made, if it made one."""
+    """Return the answer to an act.
+
+    ``texts``: texts that the sender knows, by ref. ``made``: the new key. ``code``: the code of the new invitation.
+    """
     version = outcome.events[-1].originator_version
     done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
     club = club_of(outcome.aggregate)
@@ -346,7 +350,7 @@ def _answer(
             case facts.MemberErased(deleted=deleted, changed=changed):
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
-                done["key"] = made.given(key_id, _key(club, key_id))
+                done["key"] = made.view(key_id, _key(club, key_id))
             case facts.KeyInvited() as invited if code is not None:
                 done["invitation"] = KeyInvitationGiven(
                     key=invited.key,
@@ -361,5 +365,5 @@ def _answer(
 
 def _key(club: Club, key_id: KeyId) -> Key:
     key = club.standing.key(key_id)
-    assert key is not None, "it was just made"
+    assert key is not None, "the key was just made"
     return key

@@ -1,4 +1,4 @@
-"""The erasure of a member: its preview, and its plan while it is put on record."""
+"""The erasure of a member: its preview, and its plan, which is stored before the erasure is recorded."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from api.access.clubs import ClubCaller
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
-from api.money.decision_basis import booked
+from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepared
 from api.runtime.commands import REFUSED
 from api.runtime.service import Service
@@ -21,54 +21,54 @@ from referee.store.command import Stale
 from referee.value import Value, Version
 
 LISTED_MAX = 1000
-"""Texts that a preview lists."""
+"""Limit on the texts that a preview lists."""
 
 
 class TextsErased(Value):
-    """How many texts an erasure changes."""
+    """Numbers of texts that an erasure deletes and changes."""
 
     deleted: wire_types.Tally
-    """Texts that the member wrote: they are deleted."""
+    """Number of texts by the member, which are deleted."""
     changed: wire_types.Tally
-    """Texts of others in which a name or number of the member is replaced."""
+    """Number of other texts in which a name or number of the member is replaced."""
 
 
 class TextForeseen(Value):
     """A text that an erasure would delete or change."""
 
     match: wire_types.MatchId
-    """The match in which it was written."""
+    """Match of the text."""
     deleted: bool
-    """Whether it would be deleted; false: it would be changed."""
+    """True: deleted; false: changed."""
     places: wire_types.Tally
-    """How many names and numbers in it would be replaced."""
+    """Number of names and numbers that would be replaced in the text."""
 
 
 class ErasureForeseen(Value):
-    """What an erasure would change if it were done now. Nothing is stored."""
+    """The changes that an erasure would make now. Nothing is stored."""
 
     version: Version
-    """The version of the club."""
+    """Number of the club's last event."""
     member: wire_types.MemberNumber
-    """Who would be erased."""
+    """Member to erase."""
     erased: TextsErased
-    """All texts that it would change."""
+    """Numbers of all texts that would be deleted or changed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
-    """The first 1000 of them, in the order in which they were written, without those of matches that the caller may
-    not see."""
+    """First 1000 of these texts, in the order of writing. Texts of matches that the caller may not see are left
+    out."""
 
 
-async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
-    """Answer what an erasure would change.
+async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
+    """Return the changes that an erasure would make.
 
-    Raises: Refused if the act would be refused, Stale if the club is not at the expected version.
+    Raises ``Refused`` if the act would be refused, ``Stale`` if the club is not at the ``expected`` version.
     """
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
         raise Stale(club.version)
-    says = await booked(service, club, sent)
+    basis = await read_basis(service, club, sent)
     erasures, referee = service.erasures, service.referee
-    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, says)
+    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, basis)
     matches = [one.match for one in plan.texts if one.match is not None]
     seen = await _visible(service, caller, matches)
     listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
@@ -92,14 +92,14 @@ async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) ->
 
 
 @asynccontextmanager
-async def planned(
-    service: Service, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
+async def stored_plan(
+    service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
-    """Store the plan of an erasure and give the request that puts it on record. Deletes the plan if that is refused.
+    """Store the plan of an erasure and yield the request that records it. Delete the plan if the request is refused.
 
-    Raises: Refused if the act would be refused.
+    Raises ``Refused`` if the act would be refused.
     """
-    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, says)
+    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:
         yield request

@@ -1,4 +1,4 @@
-"""The evenings of a club."""
+"""The call that lists the evenings of a club."""
 
 from datetime import date
 from typing import Annotated
@@ -19,33 +19,33 @@ from referee.value import Value, Version
 
 
 class EveningSeen(Value):
-    """An evening."""
+    """An evening of a club."""
 
     evening: wire_types.EveningNumber
-    """Its number in the club."""
+    """Number of the evening in the club, from 1."""
     on: date
-    """The club's date."""
+    """Date in the club's timezone."""
     season: Season
     closed: bool
-    """Whether no match is opened on it any more."""
+    """True: no match can be opened on the evening any more."""
 
 
 class EveningPage(Value):
-    """Some evenings by number."""
+    """A page of evenings, by number."""
 
     version: Version
-    """How far the club had come: the number of its last event."""
+    """Number of the club's last event."""
     evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Those of this page."""
+    """Evenings of this page."""
     next: wire_types.Cursor | None
-    """What to give as `cursor` for more; null: these are the last."""
+    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
     "/clubs/{club:uuid}/evenings",
     operation_id="list_evenings",
-    summary="The evenings of a club",
-    description="A page of evenings in the order in which they were opened: with any key of the club.",
+    summary="List the evenings of a club",
+    description="Returns a page of evenings in the order of their opening. Requires any key of the club.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=EveningPage, errors=(400, 401, 404, 409, 503)),
@@ -56,7 +56,7 @@ async def list_evenings(
     season: Annotated[
         str | None,
         QueryParameter(
-            description="Only those of this season.",
+            description="Only evenings of this season.",
             min_length=1,
             max_length=SEASON_MAX,
             pattern=PERSON,
@@ -66,13 +66,12 @@ async def list_evenings(
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The evenings of a club."""
-    now = (await request.service.club_access.caller(request, club_id, min_version)).club
-    numbered = enumerate(now.standing.evenings, 1)
+    club = (await request.service.club_access.caller(request, club_id, min_version)).club
+    numbered = enumerate(club.standing.evenings, 1)
     page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
         for number, evening in page.entries
     )
-    shown = EveningPage(version=now.version, evenings=seen, next=page.next)
+    shown = EveningPage(version=club.version, evenings=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

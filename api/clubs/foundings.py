@@ -1,4 +1,4 @@
-"""Founding a club."""
+"""The call that founds a club."""
 
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from litestar import post
 from msgspec import Meta
 
-from api.clubs.new_keys import FIRST_KEY, Made, derived_by, drawn, make
+from api.clubs.new_keys import FIRST_KEY, NewKey, derive_secrets, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -42,25 +42,23 @@ class FoundClub(Value, forbid_unknown_fields=True):
     """A club to found."""
 
     name: ClubName
-    """The club's."""
     currencies: CurrenciesSent
-    """ISO 4217; the first is meant where none is named. Each counts hundredths."""
+    """Codes of ISO 4217; the first is the default. Only currencies with hundredths."""
     timezone: ZoneSent
-    """By its name in the IANA database: the dates of the club's evenings are those of the clock there."""
+    """Timezone of the club's dates, by its name in the IANA database."""
     founder: Founder
-    """Who founds it: member 1, whose key is good for everything."""
+    """Founder, who becomes member 1 with a key of all scopes."""
 
 
 class ClubMade(Value):
-    """A club just founded."""
+    """A new club."""
 
     id: UUID
-    """The id of the club."""
     version: Version
-    """How far the club has come: the number of its last event."""
+    """Number of the club's last event."""
     member: wire_types.MemberNumber
-    """The founder's number."""
-    key: Annotated[KeyGiven, Meta(description="The founder's, with all scopes, for 400 days. Shown this once.")]
+    """Number of the founder."""
+    key: Annotated[KeyGiven, Meta(description="Key of the founder, with all scopes, for 400 days. Shown only here.")]
 
 
 BODY: Body[FoundClub] = Body(FoundClub)
@@ -75,12 +73,12 @@ def _links() -> dict[str, Any]:
     "/clubs",
     operation_id="found_club",
     summary="Found a club",
-    description="Founds a club and makes its founder member 1, with a key of all scopes that is shown this once. "
-    "The operator of the service founds clubs with the operator's key, and anybody does without one unless the "
-    "operator has it otherwise (401).\n\n"
-    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no club: for 24 hours the same key with "
-    "the same body is answered with the same club and the same key, by any process and after a restart; with another "
-    "body 422. Whoever knows both can have the key, so make it a random UUID. It is not stored.",
+    description="Founds a club and makes its founder member 1, with a key of all scopes that is shown only in this "
+    "answer. The operator founds clubs with the operator's key. Other callers need no key, unless the operator "
+    "reserves foundings (401).\n\n"
+    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no club: for 24 hours the same key and "
+    "body return the same club and key, from any process and after a restart. A different body gets 422. The "
+    "`Idempotency-Key` is not stored. Make it a random UUID, because with the body it yields the founder's key.",
     tags=["Clubs"],
     security=KEY_OR_ANYBODY,
     operation_class=described(
@@ -95,7 +93,6 @@ def _links() -> dict[str, Any]:
     ),
 )
 async def found_club(request: ApiCall) -> Reply:
-    """Founds a club."""
     service = request.service
     actor: Actor = service.club_access.founder(request)
     key, body = request.secret_idempotency_key, await BODY.read(request)
@@ -103,45 +100,49 @@ async def found_club(request: ApiCall) -> Reply:
     may_be_shown("/founder/name", body.founder.name)
     check_currencies(body.currencies)
     await must_be_zone(body.timezone)
-    club_id, random = uuid4(), drawn()
+    club_id, random = uuid4(), random_bytes()
     if key is not None:
-        derived = await derived_by(service, key, body, "founding", str(actor))
+        derived = await derive_secrets(service, key, body, "founding", str(actor))
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
-    made = make(club_id, FIRST_KEY, random)
-    club, version, headers = await _founded(request, club_id, actor, body, made, keyed=key is not None)
+    made = make_key(club_id, FIRST_KEY, random)
+    club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)
     first = club.standing.keys[0]
-    told = ClubMade(id=club_id, version=version, member=1, key=made.given(FIRST_KEY, first))
+    answer = ClubMade(id=club_id, version=version, member=1, key=made.view(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
-    return of_match(told, version, NO_TEXTS, status=201, headers=headers)
+    return of_match(answer, version, NO_TEXTS, status=201, headers=headers)
 
 
-async def _founded(
-    request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
+async def _found_once(
+    request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
-    """The club, its version when it had been founded, and the headers that tell whether that was done before. 403
-    where it is one too many from an address."""
+    """Found a club, or find the one that this request founded before.
+
+    Returns the club, its version after the founding, and the headers.
+
+    Raises ``Problem`` (403) for too many clubs from one address, ``KeyReused`` if the request differs from the first.
+    """
     service = request.service
-    own_key = str(club_id) if keyed else None  # the client's is nowhere stored
+    own_key = str(club_id) if keyed else None  # the client's key is not stored
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:
         if actor != "operator":
             service.quotas.founds(request)
         try:
-            return await _founded_now(service, club_id, actor, body, made, own_key)
-        except KeyReused:  # in this very moment: the name stands for another text, and the clock has gone on
-            assert own_key is not None, "only what has a key is known again"
+            return await _found(service, club_id, actor, body, made, own_key)
+        except KeyReused:  # a concurrent repetition founded the club, with a different ref and time
+            assert own_key is not None, "only a request with a key can be repeated"
             before = await in_thread(service.referee.act, club_id, actor, own_key)
             if before is None:
                 raise
     club = await service.reader.club(club_id, before.last)
-    if not compare_digest(club.opened.hash, made.hash):  # which the body goes into
+    if not compare_digest(club.opened.hash, made.hash):  # derived from the body
         raise KeyReused
     must_be_recent(club.opened_at)
     return club, before.last, {"Idempotency-Replayed": "true"}
 
 
-async def _founded_now(
-    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
+async def _found(
+    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
     async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(

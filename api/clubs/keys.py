@@ -1,4 +1,4 @@
-"""The keys of a club, and what a key may know of itself."""
+"""The calls that list the keys of a club, and show the key of a request."""
 
 from typing import Annotated
 from uuid import UUID
@@ -21,42 +21,42 @@ from referee.value import Time, Value, Version
 
 
 class KeySeen(Value):
-    """A key, and never its secret: nobody has that but its holder."""
+    """A key of a club, without its secret, which only its holder has."""
 
     key: KeyId
     scopes: Scopes
     member: wire_types.MemberNumber | None
-    """Whose it is; null: a program's."""
+    """Member who holds the key; null: a program's key."""
     app: AppName | None
-    """Which program it is for; null: a member's."""
+    """Program that the key is for; null: a member's key."""
     expires_at: Time
-    """When it ends."""
+    """Time at which the key ends."""
     rotated_until: Time | None
-    """So long the secret before the last rotation is good as well; null: it is not."""
+    """Time until which the secret before the last rotation is also valid; null: it is not valid."""
     revoked: bool
-    """Whether it is good for nothing any more, whatever time it had left."""
+    """True: the key was ended before its time."""
     invited_until: Time | None
-    """Until then the member can redeem the invitation to it; null: it was issued, or redeemed."""
+    """Time until which the member can redeem the invitation to the key; null: no invitation is open."""
 
 
 class KeyPage(Value):
-    """Some keys by number, those that have ended too."""
+    """A page of keys, by number."""
 
     version: Version
-    """How far the club had come: the number of its last event."""
+    """Number of the club's last event."""
     keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Those of this page."""
+    """Keys of this page."""
     next: wire_types.Cursor | None
-    """What to give as `cursor` for more; null: these are the last."""
+    """`cursor` of the next page; null: this is the last page."""
 
 
 class KeySelf(KeySeen, kw_only=True):
-    """The key that was shown."""
+    """The key that the request was sent with."""
 
     club: UUID
-    """The id of its club."""
+    """Id of the key's club."""
     ends_at: Time
-    """When what was shown ends: before ``expires_at`` where another secret has taken its place."""
+    """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced it."""
 
 
 def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
@@ -75,16 +75,15 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
 
 
 def key_self(holder: KeyHolder) -> dict[str, object]:
-    """The fields of :class:`KeySelf`, ready to encode."""
+    """Return the fields of :class:`KeySelf`, ready to encode."""
     return {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
 
 
 @get(
     "/clubs/{club:uuid}/keys",
     operation_id="list_keys",
-    summary="The keys of a club",
-    description="A page of all keys that were ever made, by number: whose each is and what it is good for. With a "
-    "key that has the scope `keys`.",
+    summary="List the keys of a club",
+    description="Returns a page of the keys, by number, with those that have ended. Requires the scope `keys`.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=KeyPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -92,7 +91,6 @@ def key_self(holder: KeyHolder) -> dict[str, object]:
 async def list_keys(
     request: ApiCall, club_id: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
 ) -> Reply:
-    """The keys of a club."""
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
     page = numbered_page(enumerate(caller.club.standing.keys, 1), cursor, limit)
@@ -104,14 +102,12 @@ async def list_keys(
 @get(
     "/key",
     operation_id="get_key",
-    summary="What a key is good for",
-    description="A key of a club, shown in `Authorization`, is told of itself: of which club it is and whose, what "
-    "it is good for and until when.",
+    summary="Show the caller's key",
+    description="Returns the club, holder, scopes and end of the club key in `Authorization`.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=KeySelf, errors=(400, 401, 503)),
 )
 async def get_key(request: ApiCall) -> Reply:
-    """What a key is good for."""
-    told = key_self(await request.service.club_access.holder(request))
-    return short(request, tag_by(encode(told)), lambda: told, NO_TEXTS)
+    fields = key_self(await request.service.club_access.holder(request))
+    return short(request, tag_by(encode(fields)), lambda: fields, NO_TEXTS)

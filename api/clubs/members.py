@@ -1,4 +1,4 @@
-"""The members of a club."""
+"""The call that lists the members of a club."""
 
 from datetime import date
 from typing import Annotated
@@ -20,39 +20,39 @@ from referee.value import Value, Version
 
 
 class MemberSeen(Value):
-    """A member, or who was one."""
+    """A present or former member of a club."""
 
     member: wire_types.MemberNumber
-    """The number: no other ever has it."""
+    """Number of the member, which is never used again."""
     name: Ref
     left: date | None
-    """On which day, by the club's clock; null: a member now."""
+    """Date of leaving in the club's timezone; null: a present member."""
     erased: bool
-    """Whether the name is erased: then nobody is told it."""
+    """True: the name is erased."""
     swish: NumberRef | None
-    """The Swish number by which the member is paid; null: there is none, or it is not the caller's to know."""
+    """Swish number of the member; null: not set, or not visible to the caller."""
     iban: NumberRef | None
-    """The account by which the member is paid in euros; null: there is none, or it is not the caller's to know."""
+    """IBAN of the member, for euros; null: not set, or not visible to the caller."""
 
 
 class MemberPage(Value):
-    """Some members by number."""
+    """A page of members, by number."""
 
     version: Version
-    """How far the club had come: the number of its last event."""
+    """Number of the club's last event."""
     members: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Those of this page."""
+    """Members of this page."""
     next: wire_types.Cursor | None
-    """What to give as `cursor` for more; null: these are the last."""
+    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
     "/clubs/{club:uuid}/members",
     operation_id="list_members",
-    summary="The members of a club",
-    description="A page of those who are members or were, by number, with their names: with any key of the club. The "
-    "numbers by which they are paid are told to keys with `treasury` or `keys`, and a member's own to him. To the "
-    "operator's key neither is told.",
+    summary="List the members of a club",
+    description="Returns a page of present and former members, by number, with their names. Requires any key of the "
+    "club. Payment numbers are shown to keys with `treasury` or `keys`, and to each member their own. The operator's "
+    "key sees neither names nor numbers.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=MemberPage, errors=(400, 401, 404, 409, 503)),
@@ -60,12 +60,11 @@ class MemberPage(Value):
 async def list_members(
     request: ApiCall,
     club_id: ClubId,
-    here: Annotated[bool, QueryParameter(description="Whether to leave out who has left.")] = False,
+    here: Annotated[bool, QueryParameter(description="True: only present members.")] = False,
     limit: Limit = 200,
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The members of a club."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     numbered = enumerate(caller.club.standing.members, 1)

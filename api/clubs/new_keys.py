@@ -1,4 +1,4 @@
-"""Keys of clubs are made here, from chance or from what an Idempotency-Key stands for."""
+"""Keys of clubs: made from random bytes, or from bytes derived from an Idempotency-Key."""
 
 import secrets
 from typing import NamedTuple
@@ -16,33 +16,33 @@ from referee.clubs.facts import KeyId
 from referee.clubs.state import Key
 
 FIRST_KEY: KeyId = "k1"
-"""The founder's."""
+"""Id of the founder's key."""
 SECRET_BYTES = 32
 
 
-class Made(NamedTuple):
-    """A key, and what is kept of it."""
+class NewKey(NamedTuple):
+    """The text of a new key, and its SHA-256, which the club stores."""
 
     secret: str
     hash: str
 
-    def given(self, key_id: KeyId, key: Key) -> KeyGiven:
-        """As it is told to whoever had it made."""
+    def view(self, key_id: KeyId, key: Key) -> KeyGiven:
+        """Return the view for the caller who had the key made."""
         return KeyGiven(id=key_id, secret=self.secret, scopes=key.scopes, expires_at=key.expires_at)
 
 
-def make(club: UUID, key_id: KeyId, random: bytes | None) -> Made:
-    """A key; ``random``: what its secret is made of, where it is not just drawn."""
+def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
+    """Return a key. ``random``: the bytes of its secret; ``None``: random bytes."""
     text = written(club, key_id, random)
-    return Made(text, hash_of(text))
+    return NewKey(text, hash_of(text))
 
 
-async def derived_by(service: Service, key: str, asked: msgspec.Struct, *what_for: str) -> Derived:
-    """What an Idempotency-Key stands for with this body, here and in every process over the store."""
+async def derive_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
+    """Return the ids and secrets that every process over the store derives from an Idempotency-Key and a body."""
     secret = await in_thread(lambda: service.referee.secret)
-    return Derived(secret, key, msgspec.json.encode(asked, order="deterministic"), " ".join(what_for))
+    return Derived(secret, key, msgspec.json.encode(body, order="deterministic"), " ".join(purpose))
 
 
-def drawn() -> bytes:
-    """Where nothing has to be the same again."""
+def random_bytes() -> bytes:
+    """Return random bytes for a secret."""
     return secrets.token_bytes(SECRET_BYTES)

@@ -1,4 +1,4 @@
-"""What several calls about clubs answer with."""
+"""Schemas that several calls about clubs return."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -19,57 +19,58 @@ KeySecret = Annotated[
     str,
     Meta(
         title="KeySecret",
-        description="A key of a club, as it is sent in `Authorization: Bearer …`.",
+        description="A key of a club, for `Authorization: Bearer …`.",
         extra_json_schema={"pattern": f"^{PATTERN}$", "maxLength": LENGTH_MAX},
     ),
 ]
 
 
 class KeyGiven(Value):
-    """A key just made. Its secret is shown this once, and the club keeps only its SHA-256."""
+    """A new key. Its secret is shown only here; the club stores only its SHA-256."""
 
     id: KeyId
-    """Which key of the club it is."""
     secret: KeySecret
-    """All of the key."""
+    """The whole text of the key."""
     scopes: Scopes
     expires_at: Time
 
 
 class KeyInvitationGiven(Value):
-    """The invitation of a member to a key. Its code is shown this once: hand it to the member, who redeems it with
-    `redeem_invitation` and is shown the secret of the key."""
+    """The invitation of a member to a key. Its code is shown only here: hand it to the member, who redeems it with
+    `redeem_invitation` and sees the secret of the key."""
 
     key: KeyId
-    """The key to be."""
+    """Id of the key."""
     code: Code
-    """The one-time code: whoever has it can redeem the invitation."""
+    """Secret code that redeems the invitation, once."""
     scopes: Scopes
     expires_at: Time
-    """The code can be redeemed once, until then."""
+    """Time until which the code can be redeemed."""
     key_expires_at: Time
-    """When the key ends."""
+    """Time at which the key ends."""
 
 
 class EventSeen(Value):
-    """One event of a club. ``act`` is the Idempotency-Key of the act that made it, for its sender."""
+    """An event of a club."""
 
     SCHEMA = "ClubEventSeen"
     number: EventNumber
-    """Its number in the club, from 1; none is left out."""
+    """Number of the event in the club, from 1 without gaps."""
     at: Time
-    """When it was stored."""
+    """Time at which the event was stored."""
     actor: Actor
-    """Who made it: the holder of a key, or the operator."""
-    act: Annotated[wire_types.Key | None, Meta(description="null: made without a key.")]
+    """Key that made the event, or the operator."""
+    act: Annotated[
+        wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
+    ]
     topic: str
-    """What happened; no topic is one of matches as well."""
+    """Kind of the event. Topics of clubs and matches differ."""
     event: Annotated[dict[str, Any], tied("topic", "of_club")]
-    """More of it; its fields go by the topic."""
+    """Content of the event; its fields depend on the topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
-    """An event as its sender may see it, ready to encode; ``texts``: by ref those that he may read."""
+    """Return an event for its sender, ready to encode. ``texts``: texts that the sender may read, by ref."""
     event = seen(recorded.event, "spectator", public=False)
     return {
         "number": recorded.originator_version,
@@ -77,17 +78,17 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
         "actor": recorded.actor,
         "act": None if recorded.act_id.startswith("~") else recorded.act_id,
         "topic": event.TOPIC,
-        "event": _told(event, texts),
+        "event": _with_texts(event, texts),
     }
 
 
-def _told(told: Any, texts: Mapping[str, str]) -> Any:
+def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
     """Return an event, or a part of one, with texts instead of their refs."""
-    values = {field.name: getattr(told, field.name) for field in fields(told)}
+    values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, str) and value in texts:
             changed[name] = texts[value]
         elif isinstance(value, ClubAct):
-            changed[name] = _told(value, texts)
-    return replace(told, **changed) if changed else told
+            changed[name] = _with_texts(value, texts)
+    return replace(part, **changed) if changed else part

@@ -1,4 +1,4 @@
-"""The standings of a club in a season."""
+"""The call that returns the standings of a club."""
 
 from typing import Annotated
 
@@ -22,26 +22,26 @@ from referee.value import Points, Value
 
 
 class StandingSeen(Value):
-    """The results of a member in matches that are over, and the rulings on the member's knocks."""
+    """Results of a member in finished matches, and the rulings on the member's knocks."""
 
     member: wire_types.MemberNumber
     played: wire_types.Tally
-    """How many matches."""
+    """Number of finished matches."""
     won: wire_types.Tally
-    """How many of them, with partners or alone."""
+    """Number of matches won, with partners or alone."""
     points: Points
-    """The sum of the points with which they ended, by the rules of each game: they mean little across games."""
+    """Sum of the final points, by the rules of each game. Points of different games are hardly comparable."""
     knocks_upheld: wire_types.Tally
-    """How many of the member's knocks are upheld as they are ruled on now, also in matches that are not over."""
+    """Number of the member's knocks that are upheld by the present rulings, also in unfinished matches."""
     knocks_dismissed: wire_types.Tally
-    """How many are dismissed."""
+    """Number of the member's knocks that are dismissed by the present rulings, also in unfinished matches."""
 
 
 NOTHING = Standing(0, 0, 0)
 
 
-def _seen(member: int, came_to: Standing, upheld: int, dismissed: int) -> StandingSeen:
-    played, won, halves = came_to
+def _seen(member: int, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
+    played, won, halves = results
     (points,) = in_points((halves,), halves=True)
     return StandingSeen(
         member=member, played=played, won=won, points=points, knocks_upheld=upheld, knocks_dismissed=dismissed
@@ -49,23 +49,23 @@ def _seen(member: int, came_to: Standing, upheld: int, dismissed: int) -> Standi
 
 
 class Standings(Value):
-    """The members who played, most matches won first."""
+    """Standings of the members who played."""
 
     season: Season | None
     """null: all seasons."""
     standings: Annotated[tuple[StandingSeen, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """By matches won, then played, then by number."""
+    """Most matches won first, then most played, then by number."""
     behind: wire_types.Lag
-    """How many stored events they have not taken in yet."""
+    """Number of stored events that the standings do not include yet."""
 
 
 @get(
     "/clubs/{club:uuid}/standings",
     operation_id="get_standings",
-    summary="The standings of a season",
-    description="The results of members in the matches of a season's evenings: matches that were won or closed, not "
-    "those that were abandoned. What is corrected counts as it stands now. With any key of the club. A private match "
-    "counts only for those who may see it: its players and keys that see all matches of the club.",
+    summary="Show the standings of a season",
+    description="Returns the results of members in the matches of a season's evenings that were won or closed, not "
+    "abandoned, with all corrections. Requires any key of the club. Private matches count only for callers who may "
+    "see them: their players, and keys that see all matches of the club.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=Standings, errors=(400, 401, 404, 422, 503)),
@@ -75,24 +75,23 @@ async def get_standings(
     club_id: ClubId,
     season: Annotated[
         str | None,
-        QueryParameter(description="Left out: of all seasons.", min_length=1, max_length=SEASON_MAX, pattern=PERSON),
+        QueryParameter(description="Left out: all seasons.", min_length=1, max_length=SEASON_MAX, pattern=PERSON),
     ] = None,
     ruleset: OfRuleset = None,
     fresh: Fresh = False,
 ) -> Reply:
-    """The standings of a season."""
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    now, sight = caller.club.standing, caller.sight
+    state, sight = caller.club.standing, caller.sight
     must_be_ruleset(ruleset)
-    evenings = [number for number, one in enumerate(now.evenings, 1) if season in (None, one.season)]
+    evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.books.matches, service.books.cases
 
     def read(connection: Connection) -> tuple[StandingSeen, ...]:
-        came_to = matches.standings(connection, club_id, evenings, sight, ruleset)
+        results = matches.standings(connection, club_id, evenings, sight, ruleset)
         knocks = cases.knocks(connection, club_id, evenings, matches.of_club(club_id, sight), ruleset)
-        members = came_to.keys() | knocks
-        seen = [_seen(member, came_to.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
+        members = results.keys() | knocks
+        seen = [_seen(member, results.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
         return tuple(sorted(seen, key=lambda one: (-one.won, -one.played, one.member)))
 
     found, behind = await service.books.ask_of_all(matches, read, fresh=fresh)

@@ -1,4 +1,4 @@
-"""The timezones that there are."""
+"""The timezones that a club may use."""
 
 from functools import cache
 from zoneinfo import available_timezones
@@ -6,18 +6,18 @@ from zoneinfo import available_timezones
 from api.http.problems import Problem
 from api.http.threads import in_thread
 
-NONE = frozenset({"Factory", "localtime", "posixrules"})
-"""What lies among the timezones and is none: each machine has its own."""
+NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
+"""Names in the database that are not timezones, and differ between machines."""
 
 
 async def must_be_zone(name: str) -> None:
-    """422 unless a timezone has this name."""
+    """Raise ``Problem`` (422) unless a timezone has this name."""
     if name not in await in_thread(zones):
         raise Problem("unknown_timezone", timezone=name)
 
 
 @cache
 def zones() -> frozenset[str]:
-    """Those of the IANA database, as the machine has it, or else the package that comes with the service. Reads
+    """Return the timezones of the IANA database, from the machine's files or else from the installed package. Reads
     files."""
-    return frozenset(available_timezones() - NONE)
+    return frozenset(available_timezones() - NOT_ZONES)

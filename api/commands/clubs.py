@@ -3,7 +3,7 @@
 import argparse
 from uuid import UUID, uuid4
 
-from api.clubs.new_keys import FIRST_KEY, make
+from api.clubs.new_keys import FIRST_KEY, make_key
 from api.clubs.zones import zones
 from api.commands.operator_store import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
 from api.maintenance.raw_store import Stored
@@ -60,7 +60,7 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
     except Refused as refused:
         raise NotDone(said_of(refused)) from None
     club_id = uuid4()
-    key = make(club_id, FIRST_KEY, None)
+    key = make_key(club_id, FIRST_KEY, None)
     with operating(settings.database_url, anew=True) as store:
         (founder,) = store.names.put(club_id, None, [given.founder], kind="name")
         founded = ClubFounded(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import get_args
 
 from api.access.tokens import hash_of, new_token
-from api.clubs.new_keys import Made, make
+from api.clubs.new_keys import NewKey, make_key
 from api.commands.clubs import told_of
 from api.commands.operator_store import NotDone, Operating, checked, club_argument, operating, said_of
 from api.settings import PREFIX, Settings
@@ -108,7 +108,7 @@ def issue(settings: Settings, given: argparse.Namespace) -> int:
         for _ in range(TRIES):
             # The key names itself, and so its number, which is the next: what is decided holds for this version.
             key_id = f"k{len(club.standing.keys) + 1}"
-            key = make(club.id, key_id, None)
+            key = make_key(club.id, key_id, None)
             request = IssueKey(
                 scopes=given.scopes, expires_at=expires_at, member=given.member, app=given.app, hash=key.hash
             )
@@ -128,13 +128,13 @@ def rotate(settings: Settings, given: argparse.Namespace) -> int:
     """Gives a key of a club another secret."""
     with operating(settings.database_url) as store:
         club = store.club(given.club)
-        key = make(club.id, given.key, None)
+        key = make_key(club.id, given.key, None)
         store.done(club, RotateKey(key=given.key, overlap_seconds=given.overlap_seconds, hash=key.hash))
         _shown(store, club, given.key, key)
     return 0
 
 
-def _shown(store: Operating, before: Club, key_id: KeyId, key: Made) -> None:
+def _shown(store: Operating, before: Club, key_id: KeyId, key: NewKey) -> None:
     club = store.club(before.id, before.version + 1)
     made = club.standing.key(key_id)
     assert made is not None, "it was just made"

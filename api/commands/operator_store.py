@@ -13,7 +13,7 @@ import msgspec
 
 from api.http.problems import Problem, document_of
 from api.http.strict import without_harm
-from api.money.decision_basis import BookedSent, says_of
+from api.money.decision_basis import BasisSent, basis_of
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
 from api.runtime.member_names import may_be_shown
@@ -82,7 +82,7 @@ class Operating:
         assert isinstance(outcome.aggregate, Club), "it was one"
         return outcome.aggregate
 
-    def books_say(self, club: Club, sent: BookedSent) -> dict[str, Any]:
+    def books_say(self, club: Club, sent: BasisSent) -> dict[str, Any]:
         """What the books say of a request, when they have come to all that is stored. Raises :class:`NotDone` where
         they do not."""
         with closing(Books(self.referee, self._url)) as books:
@@ -93,7 +93,7 @@ class Operating:
                     raise NotDone("not done: the books do not come to all that is stored: see `knacka doctor`")
                 time.sleep(LOOK_SECONDS)
             with books.engine.connect() as connection:
-                return says_of(books.ledger, books.matches, connection, club, sent)
+                return basis_of(books.ledger, books.matches, connection, club, sent)
 
     def named(self, club: Club) -> dict[Ref, str]:
         """By ref the names of its members."""

@@ -32,10 +32,15 @@ async def long_reply(
 
 
 async def marked_reply(
-    request: Req, body: bytes, texts: MemberTexts, *, headers: Mapping[str, str] = PRIVATE
+    request: Req,
+    body: bytes,
+    texts: MemberTexts,
+    *,
+    headers: Mapping[str, str] = PRIVATE,
+    media_type: str = JSON,
 ) -> Reply:
     """Return an answer that has no version, with an ETag made of its body, or 304 if the caller has it."""
     tag = tag_by(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
-    return await long_reply(request, body, tag, texts, headers=headers)
+    return await long_reply(request, body, tag, texts, headers=headers, media_type=media_type)

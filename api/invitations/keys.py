@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of
-from api.clubs.new_keys import derived_by, drawn, make
+from api.clubs.new_keys import derive_secrets, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
@@ -113,17 +113,17 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
 
 async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, code: str) -> Reply:
     """Give the key to the holder of its code. Raises ``Refused`` if the invitation can no longer be redeemed."""
-    key, own_key, random = request.secret_idempotency_key, None, drawn()
+    key, own_key, random = request.secret_idempotency_key, None, random_bytes()
     if key is not None:
-        derived = await derived_by(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
+        derived = await derive_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
-    made = make(club.id, key_id, random)
-    redemption = RedeemKey(key=key_id, hash=made.hash)
-    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=redemption, key=own_key))
+    made = make_key(club.id, key_id, random)
+    asked = RedeemKey(key=key_id, hash=made.hash)
+    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
     version = outcome.events[-1].originator_version
     taken = _key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"
-    given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.given(key_id, taken))
+    given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.view(key_id, taken))
     headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
     return of_match(given, version, NO_TEXTS, status=201, headers=headers)
 

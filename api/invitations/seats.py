@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
-from api.clubs.new_keys import derived_by
+from api.clubs.new_keys import derive_secrets
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import replayed
@@ -137,7 +137,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         own_key, token = None, new_token()
     else:
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
-        derived = await derived_by(service, key, shown, "invitation")
+        derived = await derive_secrets(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
     redemption = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
     outcome = await service.commands.do(

@@ -1,1 +1,1 @@
-"""The log of the store: its signing, and what anybody can check of it."""
+"""The calls for the signed log: checkpoints, proofs and bundles."""

@@ -1,4 +1,4 @@
-"""Rows of a match with the proof of each, to be checked by anybody with ``openapi/verify.py``."""
+"""The call that returns the bundle of a match, which ``openapi/verify.py`` checks."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -21,9 +21,9 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
-    decided,
-    extended_by,
+    must_extend,
     recorded_in,
+    result_rows,
     settlement_by,
 )
 from api.runtime.call import ApiCall
@@ -37,11 +37,12 @@ from referee.store.match import Match
 CASES = topics(*FACTS)
 
 
-def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
-    """Whether nothing of a row is hidden from the caller but what is hidden from everybody (the hashes of tokens)."""
+def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
+    """Return whether the caller may see a whole row. Hashes of tokens, hidden from all callers, do not count."""
     _, _, number, topic, _ = placed.row
     over = isinstance(match.state, Over)
-    public = over or number <= max(match.public_to, 1) or topic in RULED | AGREED  # which tell of no deal under way
+    # Rulings and agreements show nothing of an unfinished deal.
+    public = over or number <= max(match.public_to, 1) or topic in RULED | AGREED
     recorded = recorded_in(placed)
     if not public and match.rules.between_deals(match.state):
         public = not recorded.event.HIDDEN
@@ -57,17 +58,16 @@ def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
 @get(
     "/matches/{match:uuid}/bundle",
     operation_id="get_bundle",
-    summary="What a match came to, with its proof",
-    description="Rows as they are stored, each with the proof that it is in the signed log, and a signed statement "
-    "of the match's last row. For the seats and the officials, and a key of its club with `audit`: all rows from the "
-    "first on, as far as no deal is under way and nothing in them is hidden from the caller. A row holds what was "
-    "hidden when it was written, and nothing can be taken out of it without breaking its hash. A party from whom "
-    "something in the course of play stays hidden gets the opening, and all rows from the end of the match on. In a "
-    "club's match members are numbers and what they wrote is a reference: names and texts stand in no row, and "
-    "erasing them breaks no proof.\n\n"
-    "`settlements` has what a match for money came to by these rows; `entries` is empty: a closing has those. "
-    "Beyond 10000 rows 409 `bundle-too-large`.\n\n"
-    "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks it with nothing of this service.",
+    summary="Return the proof of a match's result",
+    description="Returns stored rows, each with the proof that it is in the signed log, and a signed statement of "
+    "the match's last row. Requires the token of a seat or an official, or a key of the match's club with `audit`. "
+    "The rows begin with the first, and end before the first row that is part of an unfinished deal or has a field "
+    "that is hidden from the caller: a row without a field would not match its hash. A party from whom a field "
+    "stays hidden gets the opening, and the rows from the end of the match on. In a club's match the rows have "
+    "numbers instead of members and references instead of their texts, so an erasure breaks no proof.\n\n"
+    "`settlements` has the result of a match for money by these rows. `entries` is empty: only a closing has "
+    "entries. More than 10000 rows get 409 `bundle-too-large`.\n\n"
+    "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks the bundle without this service.",
     tags=["Proof"],
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),
 )
@@ -77,7 +77,6 @@ async def get_bundle(
     from_: Extended = None,
     min_version: MinVersion = 0,
 ) -> Reply:
-    """Answer with what a match came to, with its proof."""
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     if caller.sees_as(public=True) == "spectator":
@@ -85,15 +84,15 @@ async def get_bundle(
     if match.version > ROWS_MOST:
         raise Problem("bundle_too_large", count=match.version, most=ROWS_MOST)
     signed = await last_signed(service)
-    extended_by(signed, from_)
+    must_extend(signed, from_)
 
-    def made(connection: Connection, tree: Tree) -> bytes:
+    def read_bundle(connection: Connection, tree: Tree) -> bytes:
         rows = rows_of(service, connection, match_id, 1, match.version)
         rows = [one for one in rows if one.leaf < tree.size]
         if not rows:
             raise Problem("not_signed_yet", event=1, size=signed.size)
-        given = given_to(match, caller, rows)
-        settled = settlement_by(match_id, match.opened, decided(given))
+        given = visible_rows(match, caller, rows)
+        settled = settlement_by(match_id, match.opened, result_rows(given))
         bundle = bundle_of(
             BundleAbout(kind="match", id=str(match_id), closing=None),
             signed,
@@ -107,14 +106,16 @@ async def get_bundle(
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, made, takes_long=True), PRIVATE)
+    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
-def given_to(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
-    """Return the rows that a caller gets: all from the first on as far as they are whole. A party from whom something
-    in them is hidden gets the opening, and those from the end of the match on."""
-    shown = list(takewhile(lambda one: is_whole(match, one, caller), rows))
+def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
+    """Return the rows that a caller gets: all before the first row that they may not see whole.
+
+    If the match is over and that row comes before its end: the opening, and the rows from the end on.
+    """
+    shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))
     if len(shown) <= over < len(rows):
-        return [rows[0], *takewhile(lambda one: is_whole(match, one, caller), rows[over:])]
+        return [rows[0], *takewhile(lambda one: sees_whole(match, one, caller), rows[over:])]
     return shown

@@ -1,7 +1,6 @@
-"""What a bundle is made of: rows, each with its proof, and what they say of money.
+"""The schemas of a bundle: rows with their proofs, and the settlements and entries that follow from them.
 
-Of a settlement and of an entry stands there only what its rows prove; the rest of them is told by the match and by
-the journal.
+A bundle has only those fields of settlements and entries that its rows prove.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,110 +35,110 @@ from referee.wire_types import EVENT_BYTES_MAX, EXACT_MAX
 OPENED = topics(MatchOpened)
 ENDS = topics(MatchWon, MatchClosed, MatchAbandoned)
 RULED = topics(ProtocolCorrected, ActTakenBack)
-"""What may change that afterwards. What was asked for stands in the row, and is for officials and auditors."""
+"""Topics of rulings, which can change a result later. These rows contain the request, for officials and auditors."""
 
 AGREED = topics(StakesAgreed, StakesDeclined)
-"""What decides whether a club's books count the match."""
+"""Topics that decide whether a club's books count the match."""
 
 ROWS_MOST = 10_000
-"""In one bundle: some ten megabytes."""
+"""Limit on the rows of a bundle: about ten megabytes."""
 
 Stored = Annotated[
     str,
     Meta(
         title="LogState",
-        description="The bytes of a row as they are stored, JSON, in base64. Its `salt`, 16 random bytes, is shown "
-        "nowhere else: so the hash of a row reveals nothing to a caller who does not get the row.",
+        description="The stored bytes of a row, JSON, in base64. Its `salt`, 16 random bytes, is shown only here, so "
+        "the hash of a row reveals nothing to a caller without the row.",
         extra_json_schema={"pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": 2 * EVENT_BYTES_MAX},
     ),
 ]
 
 
 class BundleRow(Value):
-    """A row of the log. Its leaf is the SHA-256 over a zero byte, id, version and topic with a line break behind
-    each, and the bytes of `state`; the next row of the match or club names the same hash as `prev`."""
+    """A row of the log. Its leaf is the SHA-256 over a zero byte, then id, version and topic, each with a line break,
+    then the bytes of `state`. The next row of the match or club has this hash as `prev`."""
 
     index: Leaf
-    """Its place in the log."""
+    """Position of the row in the log, from 0."""
     id: wire_types.MatchId
-    """Whose row it is: the match, or the club."""
+    """Id of the match or club."""
     version: EventNumber
-    """The number of the event."""
+    """Number of the event in the match or club."""
     topic: wire_types.Topic
-    """What kind of event it is."""
+    """Kind of the event."""
     state: Stored
-    """The bytes of the row."""
+    """Stored bytes of the row."""
     proof: ProofText
-    """The hashes that lead from the row to the root (RFC 6962, 2.1.1)."""
+    """Hashes from the leaf to the root (RFC 6962, 2.1.1)."""
 
 
 class BundleConsistency(Value):
-    """That the checkpoint extends an older one, of `from` rows."""
+    """The proof that the checkpoint extends an older one, of `from` rows."""
 
     from_: LogSize = field(name="from")
     proof: ProofText
-    """The hashes that make both roots (RFC 6962, 2.1.2)."""
+    """Hashes that make both roots (RFC 6962, 2.1.2)."""
 
 
 class BundleSettlement(Value):
-    """What a match came to in money, as far as one of the rows says it: the `amounts` and `pot` add up to 0."""
+    """The result of a match in money, by one of the rows. `amounts` and `pot` add up to 0."""
 
     match: wire_types.MatchId
     event: EventNumber
-    """The event of the match that says it."""
+    """Number of the event with the result."""
     currency: wire_types.Currency
     unit: wire_types.Unit
-    """What one point is worth, in minor units."""
+    """Value of one point, in minor units."""
     pot: wire_types.Money
-    """What no seat has, in minor units."""
+    """Amount left in the pot, in minor units."""
     amounts: wire_types.MoneyBySeat
-    """By seat, what it receives, below zero pays, in minor units: `amount` of `GET …/settlement`."""
+    """Amount that each seat receives, below zero pays, in minor units: `amount` of `GET …/settlement`."""
 
 
 class BundleEntry(Value):
     """An entry of the club's books. Its postings add up to 0."""
 
     number: wire_types.EntryNumber
-    """In the club's books."""
+    """Number of the entry in the club's books."""
     date: Day
-    """On the club's clock."""
+    """Date in the club's timezone."""
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
-    """The event that made it, whose row is in the bundle."""
+    """Event that made the entry. Its row is in the bundle."""
     postings: Postings
-    """By account."""
+    """Postings by account."""
 
 
 class BundleAbout(Value):
-    """What a bundle is about."""
+    """The match or closing that a bundle proves."""
 
     kind: Literal["match", "closing"]
-    """What a match came to, or what a closing of a club's books rests on."""
+    """Kind of the bundle: the result of a match, or a closing of a club's books."""
     id: wire_types.MatchId
-    """The match, or the club."""
+    """Id of the match or club."""
     closing: wire_types.Count | None
-    """The number of the closing; null for a match."""
+    """Number of the closing; null for a match."""
 
 
 class BundleRange(Value):
-    """Rows without a gap, by the numbers of their events."""
+    """Numbers of events whose rows the bundle has, without a gap."""
 
     first: EventNumber
-    """The number of the first row."""
+    """Number of the first event."""
     last: EventNumber
-    """The number of the last row."""
+    """Number of the last event."""
 
 
 class BundleAggregate(Value):
-    """Which rows of a match or club a bundle has."""
+    """The numbers of a match's or club's rows in a bundle."""
 
     id: wire_types.MatchId
     ranges: wire_types.Many[BundleRange]
-    """All its rows in the bundle: all that there are in each range, in order."""
+    """Ranges of its rows in the bundle, in order. Each range is complete."""
     statement: Note | None
-    """A signed note: origin, `last row`, id, number of the last row that the log had of it, leaf hash of that row in
-    base64, and size of the log. A later row below that size contradicts it. Null: the service has no key."""
+    """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64, and
+    size of the log. A later row below that size contradicts it. null: the service has no key."""
 
 
 Extended = Annotated[
@@ -148,7 +147,7 @@ Extended = Annotated[
         name="from",
         ge=1,
         le=EXACT_MAX,
-        description="The size of a checkpoint that you keep: that the log begins with it is proved as well.",
+        description="Size of a checkpoint that you keep: the bundle then also proves that the log begins with it.",
     ),
 ]
 Settlements = wire_types.Many[BundleSettlement]
@@ -156,33 +155,34 @@ Entries = wire_types.Many[BundleEntry]
 
 
 class Bundle(Value):
-    """Rows of a match or a club, each proved to be in the log that the checkpoint signs, and what they come to."""
+    """Rows of a match or a club, each with the proof that it is in the signed log, and the results that follow from
+    them."""
 
     about: BundleAbout
-    """What the bundle proves: a match, a deal, a case or a closing, and the rows that it has for that."""
+    """Match or closing that the bundle proves."""
     checkpoint: Note
-    """A signed note: origin, size and root of the log."""
+    """Signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None
-    """For who named the size of a checkpoint that they keep in `from`."""
+    """Proof for the older checkpoint that `from` names; null: the request had no `from`."""
     aggregates: wire_types.Many[BundleAggregate]
-    """Whose rows there are, and how far."""
+    """Matches and clubs with their rows in the bundle."""
     rows: wire_types.Many[BundleRow]
-    """In the order of the log."""
+    """Rows in the order of the log."""
     settlements: Settlements
-    """What the matches came to that are over and for money, by these rows."""
+    """Results of the finished matches for money, by these rows."""
     entries: Entries
-    """What was entered in the club's books since the closing before; none for a match."""
+    """Entries of the club's books since the previous closing; empty for a match."""
 
 
 class Last(NamedTuple):
-    """The last row that the log had of a match or club, when it had so many rows."""
+    """The last row of a match or club when the log had ``size`` rows."""
 
     row: Placed
     size: int
 
 
-def extended_by(signed: LogSigned, size: int | None) -> None:
-    """404 unless the last checkpoint can extend one of this size, where one was named."""
+def must_extend(signed: LogSigned, size: int | None) -> None:
+    """Raise ``Problem`` (404) if ``size`` is larger than the last checkpoint."""
     if size is not None and size > signed.size:
         raise Problem("no_such_size", size=signed.size)
 
@@ -200,15 +200,15 @@ def bundle_of(
 ) -> Bundle:
     """Return a bundle of these rows, which are in the order of the log.
 
-    ``extended``: the size of the older checkpoint that is to be shown to be a part of the log. ``last``: by id the
-    last row of each match and club, which ``keys`` sign; no keys: nothing is signed.
+    ``extended``: size of the older checkpoint whose consistency the bundle proves. ``last``: last row of each match
+    and club by id, which ``keys`` sign; without keys there are no signed statements.
     """
     consistency = None
     if extended is not None:
         consistency = BundleConsistency(from_=extended, proof=texts(tree.consistency(extended)))
     numbers: dict[str, list[int]] = {}
     for _, (_, whose, number, _, _) in rows:
-        numbers.setdefault(written(whose), []).append(number)
+        numbers.setdefault(published_id(whose), []).append(number)
     origin = checkpoint_in(signed_last.note).origin
     return Bundle(
         about=about,
@@ -228,7 +228,7 @@ def bundle_of(
             [
                 BundleRow(
                     index=leaf,
-                    id=written(whose),
+                    id=published_id(whose),
                     version=number,
                     topic=topic,
                     state=base64(state),
@@ -242,13 +242,13 @@ def bundle_of(
     )
 
 
-def written(aggregate_id: object) -> str:
-    """Return the id of a match or club as it is shown, from how it stands in a row."""
+def published_id(aggregate_id: object) -> str:
+    """Return the id of a match or club in a row in its published form."""
     return str(UUID(str(aggregate_id)))
 
 
 def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
-    """Return the ranges without a gap that these numbers make."""
+    """Return the ranges without a gap that these numbers form."""
     found: list[BundleRange] = []
     for number in sorted(numbers):
         first = found.pop().first if found and found[-1].last == number - 1 else number
@@ -262,12 +262,12 @@ def _statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[S
 
 
 def recorded_in(placed: Placed) -> Recorded:
-    """The event of a row."""
+    """Return the event of a row."""
     return from_row(StoredEvent(*placed.row[1:]))
 
 
-def decided(found: Iterable[Placed]) -> Iterator[Placed]:
-    """The rows that say what a match came to, in order: its ends, and the rulings that came after one or made one."""
+def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
+    """Yield the rows with results of a match, in order: its ends, and rulings that followed an end or made one."""
     over = False
     for one in found:
         topic = one.row[3]
@@ -277,7 +277,7 @@ def decided(found: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
-    """What a match for money came to by those rows of it; ``None``: nothing."""
+    """Return the result of a match for money by these rows of it; ``None``: nothing is owed."""
     found: BundleSettlement | None = None
     for recorded in map(recorded_in, rows):
         amounts = amounts_owed(recorded.event, 0 if found is None else found.event)
@@ -296,8 +296,8 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
     return found
 
 
-def entry_told(entry: JournalEntry) -> BundleEntry:
-    """Return an entry as a bundle has it."""
+def entry_view(entry: JournalEntry) -> BundleEntry:
+    """Return the view of an entry in a bundle."""
     return BundleEntry(
         number=entry.number,
         date=entry.date.isoformat(),

@@ -1,4 +1,4 @@
-"""What a closing of a club's books rests on, with the proof of each row."""
+"""The call that returns the bundle of a closing: all rows on which the closing is based."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
@@ -25,12 +25,12 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
-    decided,
-    entry_told,
-    extended_by,
+    entry_view,
+    must_extend,
+    published_id,
     recorded_in,
+    result_rows,
     settlement_by,
-    written,
 )
 from api.money.ledger_access import ask_the_books
 from api.runtime.call import ApiCall
@@ -43,25 +43,25 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""What the rows of a match are that say nothing of a deal or a ruling."""
+"""Topics of a match's rows that contain no deal and no ruling."""
 
 ENTRIES_MOST = 2000
-"""Of one closing in one bundle: some megabytes, made in some seconds."""
+"""Limit on the entries of a bundle: some megabytes, made in some seconds."""
 
 
 @get(
     "/clubs/{club:uuid}/bundle",
     operation_id="get_club_bundle",
-    summary="What a closing rests on, with its proof",
-    description="Rows as they are stored, each with the proof that it is in the signed log: all rows of the club "
-    "from the closing before, or from the first, to this closing; and of each match that was entered since then all "
-    "rows from the opening to the last agreement to its stakes, and from its end to the closing. For the club and "
-    "for each match there is a signed statement of its last row when the books were closed. `settlements` has what "
-    "the matches came to, and `entries` all that was entered since the closing before. So `openapi/verify.py` makes "
-    "the closing's digest again from nothing but this, and finds each entry in a row. No name is in it.\n\n"
-    "With `audit` or `treasury`; with `treasury` alone 403 `scope-missing` where the closing rests on a private "
-    "match, or on what officials decided after a match. A checkpoint is signed as soon as the books are closed; "
-    "until then 409 `not-signed-yet`. Beyond 2000 entries or 10000 rows 409 `bundle-too-large`.",
+    summary="Return the proof of a closing",
+    description="Returns stored rows, each with the proof that it is in the signed log. From the club: the rows from "
+    "the previous closing, or the first row, to this closing. From each match entered in that period: the rows from "
+    "the opening to the last agreement to its stakes, and from its end to the closing. The club and each match have "
+    "a signed statement of their last row at the closing. `settlements` has the results of the matches, and "
+    "`entries` the entries since the previous closing. `openapi/verify.py` calculates the closing's digest from "
+    "these alone, and finds each entry in a row. The bundle has no names.\n\n"
+    "Requires `audit` or `treasury`. `treasury` alone gets 403 `scope-missing` if the closing includes a private "
+    "match, or a decision of officials after a match. A checkpoint is signed soon after the closing; until then the "
+    "call gets 409 `not-signed-yet`. More than 2000 entries or 10000 rows get 409 `bundle-too-large`.",
     tags=["Proof"],
     security=KEY,
     operation_class=described(gives=Bundle, errors=(400, 401, 403, 404, 409, 503)),
@@ -69,11 +69,10 @@ ENTRIES_MOST = 2000
 async def get_club_bundle(
     request: ApiCall,
     club_id: ClubId,
-    closing: Annotated[int, QueryParameter(description="The number of a closing, from 1.", schema_extra=NUMBER)],
+    closing: Annotated[int, QueryParameter(description="Number of a closing, from 1.", schema_extra=NUMBER)],
     from_: Extended = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """What a closing rests on, with its proof."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
@@ -89,14 +88,14 @@ async def get_club_bundle(
     if count > ENTRIES_MOST:
         raise Problem("bundle_too_large", count=count, most=ENTRIES_MOST)
     signed = await last_signed(service)
-    extended_by(signed, from_)
+    must_extend(signed, from_)
 
-    def made(connection: Connection, tree: Tree) -> bytes:
-        rests = Resting(service, connection, caller, before, this)
-        if not rests.on or rests.on[-1].leaf >= tree.size:
+    def read_bundle(connection: Connection, tree: Tree) -> bytes:
+        basis = ClosingRows(service, connection, caller, before, this)
+        if not basis.club_rows or basis.club_rows[-1].leaf >= tree.size:
             raise Problem("not_signed_yet", event=this.event, size=signed.size)
-        matches = sorted(rests.on_matches())
-        rows = sorted([*rests.on, *(one for match in matches for one in match.rows)])
+        matches = sorted(basis.matches())
+        rows = sorted([*basis.club_rows, *(one for match in matches for one in match.rows)])
         if len(rows) > ROWS_MOST:
             raise Problem("bundle_too_large", count=len(rows), most=ROWS_MOST)
         bundle = bundle_of(
@@ -105,28 +104,28 @@ async def get_club_bundle(
             tree,
             from_,
             rows,
-            {written(found[-1].row[1]): Last(found[-1], rests.size) for found in rests.last_of(matches)},
+            basis.last_rows(matches),
             service.signer.keys if service.signer else (),
-            tuple([match.settled for match in matches if match.settled is not None]),
-            tuple([entry_told(entry) for entry in rests.entries]),
+            tuple([match.settlement for match in matches if match.settlement is not None]),
+            tuple([entry_view(entry) for entry in basis.entries]),
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, made, takes_long=True), PRIVATE)
+    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
-class Decided(NamedTuple):
-    """A match that a closing rests on."""
+class IncludedMatch(NamedTuple):
+    """A match that a closing includes."""
 
     leaf: int
-    """Of the row that first said what it came to: the matches are in this order."""
+    """Leaf of the row with its first result, by which the matches are sorted."""
     rows: list[Placed]
-    """All from its opening to the last agreement to its stakes, and from that one to the closing."""
-    settled: BundleSettlement | None
+    """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
+    settlement: BundleSettlement | None
 
 
-class Resting:
-    """What a closing rests on."""
+class ClosingRows:
+    """Reads the rows and entries on which a closing is based."""
 
     def __init__(
         self, service: Service, connection: Connection, caller: ClubCaller, before: list[Closing], this: Closing
@@ -134,30 +133,32 @@ class Resting:
         self._service, self._connection, self._caller = service, connection, caller
         club, after = caller.club.id, before[0].through if before else 0
         self.entries = tuple(service.books.ledger.read(connection, club, after=after, to=this.through))
-        """Since the closing before."""
+        """Entries since the previous closing."""
         self._last: dict[UUID, int] = {}
-        """By match the last event that made one of them."""
+        """Number of each match's last event that made an entry, by match."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
                 self._last[UUID(whose)] = int(number)
-        self.on = rows_of(service, connection, club, before[0].event if before else 1, this.event)
-        """All rows of the club from the closing before, or from the first, to this closing."""
-        self.size = self.on[-1].leaf + 1 if self.on else 0
-        """Rows that the log had when the books were closed."""
+        self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
+        """Rows of the club from the previous closing, or from the first row, to this closing."""
+        self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
+        """Number of rows in the log at the closing."""
 
-    def last_of(self, matches: Iterable[Decided]) -> Iterator[list[Placed]]:
-        """Yield the rows of the club, and those of each match."""
-        yield self.on
-        for match in matches:
-            yield match.rows
+    def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
+        """Return the last row of the club and of each match at the closing, by id."""
+        last = [self.club_rows[-1], *(match.rows[-1] for match in matches)]
+        return {published_id(placed.row[1]): Last(placed, self.size) for placed in last}
 
-    def on_matches(self) -> Iterator[Decided]:
-        """Yield each match with what it came to by its rows."""
+    def matches(self) -> Iterator[IncludedMatch]:
+        """Yield each match with its rows and its result.
+
+        Raises ``Problem`` (403) if the caller may not see a match or its rows.
+        """
         for match_id, last in self._last.items():
             kinds = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, kinds)
-            opened, ended = recorded_in(found[0]).event, next(decided(found[1:])).row[2]
+            opened, ended = recorded_in(found[0]).event, next(result_rows(found[1:])).row[2]
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
             agreed = max((one.row[2] for one in found if one.row[3] in AGREED), default=1)
             rows = rows_of(self._service, self._connection, match_id, 1, agreed)
@@ -166,4 +167,4 @@ class Resting:
             if opened.visibility == "private" or any(one.row[3] not in FOR_TREASURERS for one in rows):
                 must_audit(self._caller)
             first = next(one.leaf for one in rows if one.row[2] == ended)
-            yield Decided(first, rows, settlement_by(match_id, opened, decided(rows)))
+            yield IncludedMatch(first, rows, settlement_by(match_id, opened, result_rows(rows)))

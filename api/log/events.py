@@ -1,4 +1,4 @@
-"""That an event is in the log."""
+"""The call that returns the proof that an event is in the log."""
 
 from litestar import get
 from sqlalchemy import Connection
@@ -15,11 +15,10 @@ from referee.log.tree import Tree
 @get(
     "/matches/{match:uuid}/events/{event:int}/proof",
     operation_id="get_event_proof",
-    summary="That an event is in the log",
-    description="The place of the event's row in the log, the hashes that lead from it to the root, and the signed "
-    "checkpoint: a `tlog-proof` of C2SP. The row itself, of which the leaf is made, is in the bundle of the match. "
-    "While a deal is under way only officials get proofs of its events (409), and of what came after the last "
-    "checkpoint nobody does yet (409).",
+    summary="Prove that an event is in the log",
+    description="Returns a `tlog-proof` of C2SP: the position of the event's row in the log, the hashes from its "
+    "leaf to the root, and the signed checkpoint. The row itself is in the bundle of the match. During a deal only "
+    "officials get proofs of its events, and events after the last checkpoint have no proof yet (409).",
     tags=["Proof"],
     operation_class=described(
         others={PLAIN: Text("Index and hashes; an empty line; the checkpoint.", begins="c2sp.org/tlog-proof@v1\n")},
@@ -27,7 +26,6 @@ from referee.log.tree import Tree
     ),
 )
 async def get_event_proof(request: ApiCall, match_id: MatchId, event: EventAsked) -> Reply:
-    """That an event is in the log."""
     service = request.service
     match, caller = await service.access.sees(request, match_id)
     if not 1 <= event <= match.version:

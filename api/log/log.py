@@ -1,4 +1,4 @@
-"""What anybody may know of the log: who signs it, how large it is, and that it only grows."""
+"""The public calls about the log: its keys, its last checkpoint, and the proof that it only grows."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ VerifierKey = Annotated[
     str,
     Meta(
         title="LogVerifierKey",
-        description="What a signature is verified by, as the signed notes of C2SP have it: name, hash, key.",
+        description="Key that verifies signatures, in the form of C2SP's signed notes: name, hash, key.",
         extra_json_schema={"pattern": r"^[^+\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$", "maxLength": 192},
     ),
 ]
@@ -30,44 +30,43 @@ VerifierKeys = Annotated[tuple[VerifierKey, ...], Meta(extra_json_schema={"maxIt
 
 
 class LogShown(Value):
-    """The log of all that is on record here: of all matches and clubs, whosever they are."""
+    """The log of all matches and clubs of this service."""
 
     origin: Origin | None
-    """Its name; `null` where nothing is signed, for the operator has set no key."""
+    """Name of the log; null: the operator has set no key, so nothing is signed."""
     vkeys: VerifierKeys
-    """What its checkpoints are verified by: each of these keys signs them. Keep them: who changes the log could
+    """Keys that verify the checkpoints. Each of them signs. Keep them: an operator who changes the log could also
     change this answer."""
     signed: LogSize | None
-    """How many rows the last checkpoint covers; `null` before the first. The number of rows on record is not shown:
-    it grows with each act, private ones too."""
+    """Number of rows that the last checkpoint covers; null: there is no checkpoint yet. The present number of rows is
+    not shown, because it would show each private act."""
 
 
 class ConsistencyProof(Value):
-    """That the first rows of the log are still what they were."""
+    """The proof that the first rows of the log have not changed."""
 
     from_: LogSize = field(name="from")
     to: LogSize
-    """Rows of the later one."""
+    """Number of rows of the later checkpoint."""
     proof: ProofText
-    """The hashes that make both roots (RFC 6962, 2.1.2)."""
+    """Hashes that make both roots (RFC 6962, 2.1.2)."""
 
 
 @get(
     "/log",
     operation_id="get_log",
-    summary="The log, and who signs it",
-    description="Every row of every match and club is a leaf of one Merkle tree (RFC 6962), in the order in which "
-    "they were stored, and a checkpoint of it is signed at most once a minute. So whoever keeps a checkpoint can be "
-    "shown that nothing before it was changed, left out or put in: see `openapi/guides/log.md`.",
+    summary="Show the log and its keys",
+    description="Every row of every match and club is a leaf of one Merkle tree (RFC 6962), in the order of storing. "
+    "A checkpoint is signed at most once a minute. A client that keeps a checkpoint can verify that no earlier row "
+    "was changed, removed or inserted: see `openapi/guides/log.md`.",
     tags=["Proof"],
     operation_class=described(gives=LogShown, errors=(503,)),
 )
 async def get_log(request: ApiCall) -> Reply:
-    """The log, and who signs it."""
     anybody(request)
     service = request.service
-    standing = await in_thread(log_at, service.desk)
-    last = standing.standing.last if standing else None
+    log = await in_thread(log_at, service.desk)
+    last = log.standing.last if log else None
     signer = service.signer
     shown = LogShown(
         origin=signer.origin if signer else None,
@@ -80,9 +79,9 @@ async def get_log(request: ApiCall) -> Reply:
 @get(
     "/log/checkpoint",
     operation_id="get_checkpoint",
-    summary="The last checkpoint",
-    description="How large the log was and the root over it, signed: a signed note of C2SP (`tlog-checkpoint`). Keep "
-    "it: what you keep nobody can change.",
+    summary="Return the last checkpoint",
+    description="Returns the size and root of the log as a signed note of C2SP (`tlog-checkpoint`). Keep it: no "
+    "operator can change your copy.",
     tags=["Proof"],
     operation_class=described(
         others={PLAIN: Text("Origin, size, root; an empty line; the signatures.", begins=r"\S+\n")},
@@ -90,7 +89,6 @@ async def get_log(request: ApiCall) -> Reply:
     ),
 )
 async def get_checkpoint(request: ApiCall) -> Reply:
-    """The last checkpoint."""
     anybody(request)
     signed = await last_signed(request.service)
     return await answer(request, signed.note, OPEN, PLAIN)
@@ -99,22 +97,22 @@ async def get_checkpoint(request: ApiCall) -> Reply:
 @get(
     "/log/consistency",
     operation_id="get_consistency",
-    summary="That the log only grew",
-    description="The proof that the first `from` rows of the log are those that the first `to` rows begin with. "
-    "Without `to`: those of the last checkpoint.",
+    summary="Prove that the log only grew",
+    description="Returns the proof that the first `to` rows of the log begin with the first `from` rows. Without "
+    "`to`: the rows of the last checkpoint.",
     tags=["Proof"],
     operation_class=described(gives=ConsistencyProof, errors=(404, 503)),
 )
 async def get_consistency(
     request: ApiCall,
     from_: Annotated[
-        int, QueryParameter(name="from", ge=1, le=EXACT_MAX, description="The size of the checkpoint that you keep.")
+        int, QueryParameter(name="from", ge=1, le=EXACT_MAX, description="Size of the checkpoint that you keep.")
     ],
     to: Annotated[
-        int | None, QueryParameter(ge=1, le=EXACT_MAX, description="The size of a later one; not more is signed.")
+        int | None,
+        QueryParameter(ge=1, le=EXACT_MAX, description="Size of a later checkpoint, at most that of the last one."),
     ] = None,
 ) -> Reply:
-    """That the log only grew."""
     anybody(request)
     service = request.service
     signed = await last_signed(service)

@@ -1,4 +1,4 @@
-"""What stands on the accounts of a club."""
+"""The call that lists the balances of a club's accounts."""
 
 from typing import Annotated
 from uuid import UUID
@@ -25,34 +25,34 @@ from referee.value import Value
 
 
 class AccountSeen(Value):
-    """What stands on an account in one currency."""
+    """The balance of an account in one currency."""
 
     account: Account
     currency: wire_types.Currency
     balance: wire_types.Money
-    """Minor units: debit above zero. What a member owes is above zero."""
+    """Minor units: debit, such as a member's debt, above zero."""
     to_receive: wire_types.Money | None
-    """What a member is to receive, below zero what he owes; null: it is an account of the club's own."""
+    """Minor units that the club owes the member, below zero the member's debt; null: an account of the club."""
     name: Ref | None
-    """Whose account it is; null: the club's own."""
+    """Name of the member; null: an account of the club itself."""
 
 
 class Accounts(Value):
-    """The accounts of a club, as they stood after an entry."""
+    """The balances of a club's accounts after an entry."""
 
     entry: wire_types.EntryCount
-    """After which: the number of the last one."""
+    """Number of the last entry that the balances include."""
     accounts: Annotated[tuple[AccountSeen, ...], wire_types.at_most(TRIAL_MAX)]
-    """By currency and name; of each currency the balances add up to 0."""
+    """Balances by currency and account. In each currency they add up to 0."""
 
 
 @get(
     "/clubs/{club:uuid}/accounts",
     operation_id="list_accounts",
-    summary="The accounts of a club",
-    description="What stands on each account that anything was written on, in minor units, debit above zero: now, "
-    "or after the entry `at`; with `evening` what the entries of that evening come to. `fresh` waits for matches "
-    "that have just ended. With `audit` or `treasury`.",
+    summary="List the account balances of a club",
+    description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
+    "it returns the sums of that evening's postings. `fresh` waits for matches that have just ended. Requires "
+    "`audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=Accounts, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -67,16 +67,15 @@ async def list_accounts(
             ge=0,
             le=wire_types.ENTRIES_MAX,
             schema_extra={"minimum": 0},
-            description="As they stood after this entry.",
+            description="Balances after this entry.",
         ),
     ] = None,
     evening: Annotated[
-        int | None, QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only the entries of this evening.")
+        int | None, QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only entries of this evening.")
     ] = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The accounts of a club."""
     refuse_null(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)

@@ -8,15 +8,15 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, matching_etag, tag_by
-from api.http.long_answers import long_reply
+from api.http.headers import chosen
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.problems import Problem
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.http.threads import in_long_thread, in_thread
 from api.money import audit_page, audit_texts
-from api.money.audit_report import Audit, audited
+from api.money.audit_report import Audit, audit_books
 from api.money.ledger_access import ask_the_books, names_by_member
 from api.runtime.call import ApiCall
 from api.runtime.signer import log_at
@@ -26,17 +26,16 @@ from projections.audit.tree import Signed
 @get(
     "/clubs/{club:uuid}/audit",
     operation_id="get_audit",
-    summary="The audit of a club's books",
-    description="All that the books say, reckoned anew from the rows of the log and held against them: a trial "
-    "balance of both, and what each check has found, with its place and in a sentence (`Accept-Language`: `en` or "
-    "`sv`). Beside it what an auditor asks for: matches that are not over, proposals that wait, reversals, keys, and "
-    "how much has come since the last closing. By name: who issued, rotated and revoked each key, and who changed "
-    "settings and payment numbers, erased members and closed the books; what one person did alone; acts of two "
-    "persons of whom one invited the other, or whom the same person invited; and who confirmed the stakes of a match "
-    "for others, or invited them to it. `attempts` lists who asked for the officials' view of a match with a key or "
-    "token that a member who played in it held or gave. With `Accept: text/html` as a page "
-    "without a script, to be read or printed. It reads every row of the log, and takes as long. With `audit` or "
-    "`treasury`.",
+    summary="Audit a club's books",
+    description="Calculates the books again from the rows of the log, and compares the two. Returns a trial balance "
+    "of both, and the differences that each check found, each with its place and a sentence (`Accept-Language`: "
+    "`en` or `sv`). Also lists unfinished matches, waiting proposals, reversals and keys, and counts the entries "
+    "since the last closing. Names the persons who issued, rotated and revoked each key, changed settings and "
+    "payment numbers, erased members, and closed the books. Lists acts that one person did alone, acts of two "
+    "related persons (one invited the other, or a third person invited both), and stakes that one person confirmed "
+    "for other members or invited them to. `attempts` lists requests for the officials' view of a match by a key or "
+    "token that a player of that match held or gave. `Accept: text/html` returns a printable page without scripts. "
+    "The call reads every row of the log, which takes time. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
@@ -48,20 +47,19 @@ from projections.audit.tree import Signed
     ),
 )
 async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersion = 0) -> Reply:
-    """The audit of a club's books."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     books, language = service.books, request.language
-    standing = await in_thread(log_at, service.desk)
-    last = standing.standing.last if standing else None
+    log = await in_thread(log_at, service.desk)
+    last = log.standing.last if log else None
     signed = None if last is None else Signed(last.size, last.root)
     head = await in_thread(books.head)
 
-    def come(_: Connection, club_id: UUID) -> UUID:
-        return club_id
+    def nothing(_: Connection, __: UUID) -> None:
+        """Read nothing: the call only waits for the ledger."""
 
-    await ask_the_books(service, caller.club, come, fresh=True)
+    await ask_the_books(service, caller.club, nothing, fresh=True)
     await books.catch_up(books.tree)
     at = books.follower.positions()
     to = min(at[books.ledger.name], at[books.tree.name])
@@ -69,7 +67,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
         raise Problem("books_behind", headers={"Retry-After": "1"})
     members = await names_by_member(service, caller, range(1, len(caller.club.standing.members) + 1))
     found = await in_long_thread(
-        audited,
+        audit_books,
         books,
         service.names,
         caller.club.id,
@@ -85,7 +83,4 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
         headers |= {"Content-Security-Policy": audit_page.policy()}
     else:
         body = encode(found)
-    tag = tag_by(body)
-    if has := matching_etag(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)

@@ -1,4 +1,4 @@
-"""The lists of an audit's page that say who did what."""
+"""The tables of an audit's page that list changes, and the persons who made them."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -8,11 +8,17 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import Change
 
 BY = ("event", "at", "by", "confirmed_by")
-"""Heads of the columns that :func:`_by` fills."""
+"""Headings of the columns that :func:`_by` fills."""
 
 
 def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
     """Yield each list below its heading."""
+    yield from _changes(audit, sheet)
+    yield from _matches(audit, sheet)
+
+
+def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
+    """Yield the lists of changes in the club, each change with its event, time and persons."""
 
     def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> str:
         return sheet.listed(title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows])
@@ -51,6 +57,10 @@ def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
             for one in audit.related
         ],
     )
+
+
+def _matches(audit: Audit, sheet: Sheet) -> Iterator[str]:
+    """Yield the lists of matches."""
     yield sheet.listed(
         "across_closings",
         ("match", "evening", "closing", "event", "number"),

@@ -1,4 +1,4 @@
-"""The page of an audit, which can be read or printed."""
+"""The page of an audit."""
 
 from html import escape
 
@@ -11,12 +11,12 @@ from referee.sentences import Language
 
 
 def policy() -> str:
-    """What the page may load: nothing but its style."""
+    """Return the Content-Security-Policy of the page, which allows only its own style."""
     return policy_of_framed("statement")
 
 
 def page(audit: Audit, language: Language) -> bytes:
-    """The audit as a page to be read or printed: HTML without a script, in which every text is only text."""
+    """Return the audit as a printable HTML page without scripts. All texts are escaped."""
 
     sheet = Sheet(language)
     word, table = sheet.word, sheet.table

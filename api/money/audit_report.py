@@ -1,4 +1,4 @@
-"""How a club's books are audited, and what comes of it."""
+"""The audit of a club's books, and the schemas of its result."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,42 +46,42 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """What stands on an account in a currency, by the books and by the rows of the log: debit above zero."""
+    """The balance of an account in a currency, by the books and by the rows of the log: debit above zero."""
 
     account: Account
     currency: wire_types.Currency
     books: wire_types.Money
-    """By the postings of the books."""
+    """Balance by the postings of the books, in minor units."""
     rows: wire_types.Money
-    """By the entries that the rows come to."""
+    """Balance by the entries that follow from the rows, in minor units."""
 
 
 class DifferenceSeen(Difference):
-    """Something that is not as it should be, in a sentence as well."""
+    """A difference between the books and the rows, with a sentence."""
 
     text: wire_types.Sentence = ""
-    """What stands there and what should, in the language that was asked for."""
+    """Sentence with the actual and the expected value, in the language of the answer."""
 
 
 class Checked(Value):
-    """A check, and what it has found."""
+    """A check, and the differences that it found."""
 
     check: Check
-    """Which."""
+    """Name of the check."""
     ok: bool
-    """Nothing was found."""
+    """True: the check found no difference."""
     count: wire_types.Lag
-    """How much was found."""
+    """Number of differences."""
     differences: Annotated[tuple[DifferenceSeen, ...], wire_types.at_most(DIFFERENCES_MAX)]
-    """The first of it."""
+    """First 100 differences."""
 
 
 class MatchUnderWay(Value):
-    """A match for money that is not over."""
+    """An unfinished match for money."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """Of the club's evenings the one on which it is played; null: none."""
+    """Evening on which the match was opened; null: none."""
 
 
 class MatchAcrossClosings(Value):
@@ -89,111 +89,111 @@ class MatchAcrossClosings(Value):
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """Of the club's evenings the one on which it was opened; null: none."""
+    """Evening on which the match was opened; null: none."""
     closings: Annotated[tuple[wire_types.ClosingNumber, ...], wire_types.at_most(LISTED_MAX)]
-    """The closings that do not have its result, though it had begun: the last of them."""
+    """Numbers of the closings after its opening that do not include its result; at most the last 1000."""
     event: EventNumber
-    """The event that ended it."""
+    """Number of the event that ended the match."""
     entry: wire_types.EntryNumber | None
-    """The entry of its result; null: nothing is owed."""
+    """Number of the entry for its result; null: nothing is owed."""
 
 
 class Reversal(Value):
-    """An entry that takes back another."""
+    """An entry that reverses a different one."""
 
     number: wire_types.EntryNumber
-    """The entry."""
+    """Number of the reversing entry."""
     reverses: wire_types.EntryNumber | None
-    """The entry that it takes back."""
+    """Number of the reversed entry."""
     date: Day
-    """On the club's clock."""
+    """Date in the club's timezone."""
     by: Actor
-    """Who asked for it; of a match that was corrected, who corrected it."""
+    """Sender of the act, or the official who corrected the match."""
 
 
 class ViewRefused(Value):
-    """Requests of one key or token for the officials' view of a match in which a member behind it played."""
+    """Requests for the officials' view of a match, by one key or token that a player of the match held or gave."""
 
     match: wire_types.MatchId
     at: Time
-    """The time of the last of them that is on record."""
+    """Time of the last recorded request."""
     by: Person
-    """The person who asked."""
+    """Caller who sent the requests."""
     count: wire_types.Lag
-    """The number of requests, at least."""
+    """Recorded number of requests; there may have been more."""
 
 
 class KeyAudited(KeyHeld):
-    """A key of the club: whose it is, what it is good for, and from when until when."""
+    """A key of the club, with its holder, scopes, period and changes."""
 
     name: Ref | None = None
-    """What the member is called; null: it is a program's."""
+    """Name of the member; null: a program's key."""
     changes: wire_types.Many[KeyChange] = ()
-    """Who issued, invited, redeemed, rotated and revoked it, in order."""
+    """Changes of the key, in order."""
 
 
 class Audit(Value):
-    """The audit of a club's books, as they stood after an entry and an event of the club."""
+    """The audit of a club's books up to an entry and an event of the club."""
 
     club: wire_types.Name
-    """What the club is called."""
+    """Name of the club."""
     entry: wire_types.EntryCount
-    """The last entry that was looked at."""
+    """Number of the last audited entry."""
     version: EventNumber
-    """The last event of the club that was."""
+    """Number of the club's last audited event."""
     signed: wire_types.Lag
-    """So many rows of the log the last checkpoint is over; 0: it was never signed."""
+    """Number of rows that the last checkpoint covers; 0: the log was never signed."""
     ok: bool
-    """All checks have found nothing."""
+    """True: no check found a difference."""
     checks: Annotated[tuple[Checked, ...], wire_types.at_most(len(CHECKS))]
-    """All that there are."""
+    """Results of all checks."""
     trial: Annotated[tuple[TrialLine, ...], wire_types.at_most(TRIAL_MAX)]
-    """By currency and account: of each currency either column adds up to 0."""
+    """Trial balance, by currency and account. Each column adds up to 0 in each currency."""
     open_matches: Annotated[tuple[MatchUnderWay, ...], wire_types.at_most(LISTED_MAX)]
-    """Matches for money that are not over: the first of them."""
+    """Unfinished matches for money; at most the first 1000."""
     across_closings: Annotated[tuple[MatchAcrossClosings, ...], wire_types.at_most(LISTED_MAX)]
-    """Matches for money that began before a closing and ended after it: the last of them."""
+    """Matches for money that began before a closing and ended after it; at most the last 1000."""
     proposals: Annotated[tuple[Waiting, ...], wire_types.at_most(PROPOSALS_MAX)]
-    """Acts that wait for another member."""
+    """Acts that wait for the confirmation of a member."""
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
-    """Entries that take back others: the last of them."""
+    """Entries that reverse earlier ones; at most the last 1000."""
     keys: Annotated[tuple[KeyAudited, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """All keys that there ever were."""
+    """All keys, also those that have ended."""
     settings: Annotated[tuple[SettingChange, ...], wire_types.at_most(LISTED_MAX)]
-    """Changes of settings: the last of them."""
+    """Changes of settings; at most the last 1000."""
     payees: Annotated[tuple[PayeeChange, ...], wire_types.at_most(LISTED_MAX)]
-    """Changes of the numbers by which the club or a member is paid: the last of them."""
+    """Changes of payment numbers; at most the last 1000."""
     erasures: Annotated[tuple[Erasure, ...], wire_types.at_most(LISTED_MAX)]
-    """Erasures: the last of them."""
+    """Erasures of former members; at most the last 1000."""
     closings: Annotated[tuple[BooksClosing, ...], wire_types.at_most(LISTED_MAX)]
-    """Closings: the last of them."""
+    """Closings of the books; at most the last 1000."""
     alone: Annotated[tuple[LoneAct, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts that take two persons, done by one person alone: the last of them."""
+    """Acts that take two persons, done by one alone; at most the last 1000."""
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
-    """Payments and other acts whose two persons invited one another or were invited by the same person: the last of
-    them."""
+    """Payments and other acts by two persons related by invitations: one invited the other, or a third person both;
+    at most the last 1000."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
-    """Stakes that one person confirmed or declined for others, or to which a member agreed by an invitation of
-    another person: the last of them."""
+    """Stakes that one person confirmed or declined for other members, or to which a member agreed by redeeming an
+    invitation; at most the last 1000."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
-    """Matches for money that are over and wait until all members have agreed to the stakes: the first of them."""
+    """Finished matches for money whose stakes not all members have agreed to; at most the first 1000."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
-    """Requests for the officials' view of a match that was not over, with a key or token that a member who plays in
-    it holds or gave: the last of them."""
+    """Requests for the officials' view of an unfinished match, by a key or token that a player of the match holds or
+    gave; at most the last 1000."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
-    """Results that are too large for the books: the first of them."""
+    """Results that are too large for the books; at most the first 1000."""
     closed_through: wire_types.EntryCount
-    """The last entry that is closed."""
+    """Number of the last closed entry."""
     after_closing: wire_types.EntryCount
-    """So many entries have come since."""
+    """Number of entries after the last closed one."""
 
 
 Say = Callable[[Difference], str]
-"""A difference in a sentence."""
+"""Function that returns the sentence for a difference."""
 
 
-def how_settled(opened: MatchOpened) -> SettlingRules | None:
-    """How what a match comes to is reckoned; ``None``: it is not for money."""
+def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
+    """Return the basis for the settlement of a match; ``None``: the match is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
@@ -206,82 +206,47 @@ class TextsOfClub:
         self._names, self._club = names, club
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return by ref those that there are."""
+        """Return the existing texts by ref."""
         found = self._names.looked_at(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return by digest what each erasure of the club has deleted and replaced."""
+        """Return the deleted and replaced texts of each erasure of the club, by its digest."""
         with self._names.reader.connect() as connection:
             return lists_in(connection, self._club)
 
 
-def audited(
+def audit_books(
     books: Books, names: Names, club: UUID, to: int, signed: Signed | None, say: Say, members: Mapping[int, Ref]
 ) -> Audit:
-    """The audit by the rows up to a position, to which the books have come. ``members``: what they go by.
+    """Return the audit by the rows up to position ``to``, which the books must have reached.
+
+    ``say``: returns the sentence for a difference. ``members``: names by number.
 
     Touches the database, and takes two or three times as long as reading and decoding the rows.
     """
     findings = Findings()
 
-    def whose(position: int) -> tuple[UUID, int] | None:
-        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
-            own = rows.of(aggregate)
-            return None if own is None else (own, number)
-        return None
-
-    def stored(aggregate: UUID, number: int) -> int | None:
-        found = books.rows(aggregate, after=number - 1, limit=1).rows
-        return next((row[0] for row in found if row[2] == number), None)
-
     def since(version: int) -> Sequence[Row]:
         return books.rows(club, after=version, limit=VERSION_MAX).rows
 
-    def called(key: KeyHeld) -> Ref | None:
-        return None if key.member is None else members.get(key.member)
-
-    with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings, members) as rows:
+    with Rows(club, decoded, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(books.log_after, to)
-        with books.engine.connect() as kept:
-            compared = Compared(rows, kept, books.ledger, stored, to, findings)
-            compared.compare()
-            compare(rows, kept, books.tree, to, signed, whose, findings)
-            trial = _trial(compared)
-        keeping = rows.keeping
-        entries = written(rows.made, rows.ledger, club)
-        reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
-        across = deque(rows.across_closings(), maxlen=LISTED_MAX)
-        under_way = islice(rows.open_matches(), LISTED_MAX)
-        history = rows.history
+        last, trial = _compared(books, rows, to, signed, findings)
+        keeping, history = rows.keeping, rows.history
         return Audit(
             club=rows.people.name or str(club),
-            entry=compared.last,
+            entry=last,
             version=rows.version,
             signed=0 if signed is None else signed.size,
             ok=not any(findings.counts.values()),
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
-            open_matches=tuple(MatchUnderWay(match=str(one), evening=evening) for one, evening in under_way),
-            across_closings=tuple(
-                MatchAcrossClosings(
-                    match=str(one.match),
-                    evening=one.evening,
-                    closings=one.closings[-LISTED_MAX:],
-                    event=one.event,
-                    entry=one.entry,
-                )
-                for one in across
-            ),
+            open_matches=_open_matches(rows),
+            across_closings=_across_closings(rows),
             proposals=tuple(rows.people.proposals.values()),
-            reversals=tuple(
-                Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by)
-                for one in reversals
-            ),
-            keys=tuple(
-                KeyAudited(**asdict(key), name=called(key), changes=tuple(history.keys.get(key.key, ())))
-                for key in rows.people.keys.values()
-            ),
+            reversals=_reversals(rows, club),
+            keys=_keys(rows, members),
             settings=tuple(history.settings),
             payees=tuple(history.payees),
             erasures=tuple(history.erasures),
@@ -293,19 +258,78 @@ def audited(
             attempts=_attempts(books, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
-            after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
+            after_closing=0 if keeping is None else max(0, last - keeping.through),
         )
 
 
+def _compared(
+    books: Books, rows: Rows, to: int, signed: Signed | None, findings: Findings
+) -> tuple[int, tuple[TrialLine, ...]]:
+    """Compare the books and the signed log with the rows. Return the last entry and the trial balance."""
+
+    def whose(position: int) -> tuple[UUID, int] | None:
+        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
+            own = rows.of(aggregate)
+            return None if own is None else (own, number)
+        return None
+
+    def stored(aggregate: UUID, number: int) -> int | None:
+        found = books.rows(aggregate, after=number - 1, limit=1).rows
+        return next((row[0] for row in found if row[2] == number), None)
+
+    with books.engine.connect() as kept:
+        compared = Compared(rows, kept, books.ledger, stored, to, findings)
+        compared.compare()
+        compare(rows, kept, books.tree, to, signed, whose, findings)
+        return compared.last, _trial(compared)
+
+
+def _open_matches(rows: Rows) -> tuple[MatchUnderWay, ...]:
+    found = islice(rows.open_matches(), LISTED_MAX)
+    return tuple(MatchUnderWay(match=str(match), evening=evening) for match, evening in found)
+
+
+def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:
+    return tuple(
+        MatchAcrossClosings(
+            match=str(one.match),
+            evening=one.evening,
+            closings=one.closings[-LISTED_MAX:],
+            event=one.event,
+            entry=one.entry,
+        )
+        for one in deque(rows.across_closings(), maxlen=LISTED_MAX)
+    )
+
+
+def _reversals(rows: Rows, club: UUID) -> tuple[Reversal, ...]:
+    entries = written(rows.made, rows.ledger, club)
+    found = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
+    return tuple(
+        Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by) for one in found
+    )
+
+
+def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
+    return tuple(
+        KeyAudited(
+            **asdict(key),
+            name=None if key.member is None else members.get(key.member),
+            changes=tuple(rows.history.keys.get(key.key, ())),
+        )
+        for key in rows.people.keys.values()
+    )
+
+
 def _attempts(books: Books, club: UUID, history: History) -> tuple[ViewRefused, ...]:
-    """Return the requests for the officials' view that were refused, by match and actor, the last one at the end."""
+    """Return the refused requests for the officials' view, an item by match and actor, in the order of time."""
     with books.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
         matches = connection.scalars(books.matches.of_club(club, sight)).all()
     found: dict[tuple[UUID, Actor], ViewRefused] = {}
     for match in matches:
         for row in books.attempts(match):
-            with suppress(DamagedAttempt):  # `knacka verify` names it
+            with suppress(DamagedAttempt):  # `knacka verify` reports it
                 recorded, attempt = read_attempt(row)
                 if attempt.code == HELD_BACK:
                     by = history.person(recorded.actor)

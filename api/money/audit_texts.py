@@ -14,7 +14,7 @@ from referee.sentences import Language, Text
 from referee.value import Value
 
 PLACES = ("entry", "account", "aggregate", "event", "closing", "leaf", "member")
-"""The fields of a place, in the order in which a sentence tells them."""
+"""Fields of a place, in the order of a sentence."""
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -23,17 +23,17 @@ class Words(Value, forbid_unknown_fields=True):
     words: dict[str, Text]
     checks: dict[str, Text]
     acts: dict[str, Text]
-    """Acts that a proposal may be about and that make no entry."""
+    """Names of acts that can be proposed and make no entry."""
     places: dict[str, Text]
     differences: dict[str, Text]
 
 
 WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_bytes(), type=Words)
-"""``audit_page.toml`` is for a translator to read and change."""
+"""The texts of ``audit_page.toml``, which a translator may change."""
 
 
 def sentence(one: Difference, language: Language) -> str:
-    """A difference: where it is, what stands there, and what should."""
+    """Return the sentence for a difference: its place, the actual value and the expected value."""
     parts = [
         WORDS.places[name].in_(language).replace(f"{{{name}}}", str(value))
         for name in PLACES
@@ -48,7 +48,7 @@ def sentence(one: Difference, language: Language) -> str:
 
 
 def _parts(said: str) -> Iterable[str]:
-    """A sentence in pieces: names in braces by their name alone."""
+    """Yield the pieces of a sentence; of a name in braces only the name."""
     for piece in said.split("{"):
         name, brace, rest = piece.partition("}")
         yield name
@@ -57,20 +57,20 @@ def _parts(said: str) -> Iterable[str]:
 
 
 class Sheet:
-    """The parts of a page in one language. Every text in them is only text."""
+    """Makes the parts of a page in one language. All texts are escaped."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
 
     def said(self, code: str, **values: object) -> str:
-        """Return words with their values filled in."""
+        """Return words with their values, not escaped."""
         text = WORDS.words[code].in_(self.language)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", str(value))
         return text
 
     def word(self, code: str, **values: object) -> str:
-        """Return words as HTML."""
+        """Return words with their values as HTML."""
         return escape(self.said(code, **values))
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], sums: Sequence[int] = ()) -> str:
@@ -88,14 +88,14 @@ class Sheet:
         return f"<h2>{self.word(title)}</h2>{self.table(heads, rows)}"
 
     def member(self, number: int | None, name: str | None) -> str:
-        """Return a member by name and number; of no member nothing."""
+        """Return a member's name and number; for ``None`` an empty text."""
         if number is None:
             return ""
         member = self.said("member", member=number)
         return member if name is None else f"{name} ({member})"
 
     def person(self, person: Person | None) -> str:
-        """Return a caller by the name of the member or program; of none nothing."""
+        """Return the name of the member or program behind an act; for ``None`` an empty text."""
         if person is None:
             return ""
         if person.member is not None:
@@ -103,11 +103,11 @@ class Sheet:
         return str(person.actor) if person.app is None else f"{person.app} ({person.actor})"
 
     def act(self, tag: str) -> str:
-        """Return what an act of two persons is called."""
+        """Return the name of an act of two persons."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
     def proposed(self, one: Waiting) -> str:
-        """Return what a proposal is about."""
+        """Return the name of the proposed act."""
         return self.act(str(one.act.__struct_config__.tag) if one.draft is None else one.draft.kind)
 
 

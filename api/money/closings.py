@@ -1,4 +1,4 @@
-"""The closings of a club's books."""
+"""The call that lists the closings of a club's books."""
 
 from datetime import UTC
 from typing import Annotated
@@ -23,43 +23,43 @@ from referee.clubs.facts import Label, Trial
 from referee.value import VERSION_MAX, Time, Value
 
 CLOSINGS_MAX = 100
-"""Of one page: each has a trial balance."""
+"""Limit on the closings of a page, because each has a trial balance."""
 
 
 class ClosingSeen(Value):
-    """A closing of the books: the entries up to one stand for ever."""
+    """A closing of the books. The entries up to ``through`` never change."""
 
     closing: wire_types.ClosingNumber
-    """Its number, from 1 on."""
+    """Number of the closing, from 1."""
     through: wire_types.EntryNumber
-    """The last entry that it closed."""
+    """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the digest of the closing before and the entries since."""
+    """SHA-256 over the previous closing's digest and the entries since then."""
     label: Label
-    """What the club calls it."""
+    """Name of the closing."""
     at: Time
-    """When the books were closed."""
+    """Time of the closing."""
     trial: Trial
-    """What stood on each account then, but where it was 0."""
+    """Trial balance at the closing, without accounts whose balance was 0."""
     holds: bool
-    """Whether the entries, counted again, come to the same digest and balances."""
+    """True: digest and trial balance are equal to those calculated again from the entries."""
 
 
 class ClosingPage(Value):
-    """Some closings, by number."""
+    """A page of closings, by number."""
 
     closings: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
-    """Those of this page."""
+    """Closings of this page."""
     next: wire_types.ClosingNumber | None
-    """What to give as `after` for more; null: these are the last."""
+    """`after` of the next page; null: this is the last page."""
 
 
 @get(
     "/clubs/{club:uuid}/closings",
     operation_id="list_closings",
-    summary="The closings of the books",
-    description="How often the books were closed, by number, and whether they still come to what was closed. With "
-    "`audit` or `treasury`.",
+    summary="List the closings of the books",
+    description="Returns a page of closings, by number, each checked against the entries. Requires `audit` or "
+    "`treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ClosingPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -68,10 +68,11 @@ async def list_closings(
     request: ApiCall,
     club_id: ClubId,
     after: Annotated[int, QueryParameter(ge=0, le=VERSION_MAX, description="Only closings after this number.")] = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="How many at most.")] = 20,
+    limit: Annotated[
+        int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="Maximum number of closings per page.")
+    ] = 20,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The closings of the books."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)

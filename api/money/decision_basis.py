@@ -1,4 +1,4 @@
-"""What a money act is decided on: the club's books, as they stand at the version that it is decided at."""
+"""The values of the books that acts about money are decided on, at the version of the club of the decision."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from referee.clubs.commands import EntryFound
 from referee.clubs.facts import EntryKind, account_of
 from referee.store.club import Club
 
-BOOKED: dict[type, type] = {
+WITH_BASIS: dict[type, type] = {
     commands.EraseSent: commands.Erase,
     commands.PaySent: commands.Pay,
     commands.PayoutSent: commands.Payout,
@@ -25,78 +25,79 @@ BOOKED: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""What is sent, and what is decided: that, what the books say, and of an erasure its changes."""
-BookedAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""The acts of these that a proposal may be about, and that the books are asked about again when it is confirmed."""
-BookedSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BookedAct
+"""The type that is decided, by the type that a client sends. It adds values of the books and, for an erasure, its
+changes."""
+BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
+"""Acts that can be proposed, and for which a confirmation reads the books again."""
+BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
-async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, Any]:
-    """Return what the books say now, by the fields that are decided on beside those that were sent.
+async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
+    """Return the present values of the books for an act: the fields that the client did not send.
 
-    Raises 503 if they do not have all that is stored.
+    Raises ``Problem`` (503) if the books do not include all stored events in time.
     """
     books = service.books
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
-        return says_of(books.ledger, books.matches, connection, club, sent)
+        return basis_of(books.ledger, books.matches, connection, club, sent)
 
     if type(sent) is commands.EraseSent:
         await books.must_catch_up(books.matches, books.ledger)
-    elif _rests_on_books(club, sent):
+    elif _needs_match_entries(club, sent):
         await books.must_catch_up(books.ledger)
     return await books.ask_of(books.ledger, club.id, club.version, read)
 
 
-def _rests_on_books(club: Club, sent: BookedSent) -> bool:
-    """Return whether an act is decided on entries of matches, too: they have to be there."""
+def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
+    """Return whether the decision about an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.standing.proposals.get(sent.proposal)
-        return proposal is not None and isinstance(proposal.act, BookedAct)
-    return isinstance(sent, BookedAct)
+        return proposal is not None and isinstance(proposal.act, BasisAct)
+    return isinstance(sent, BasisAct)
 
 
-def as_before(sent: BookedSent, before: Any) -> Any | None:
-    """What was sent, with what the books said when it was asked ``before`` under the same key; ``None`` where that
-    was something else."""
-    kind = BOOKED[type(sent)]
+def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
+    """Return the act with the values of the books from its first request ``before``; ``None`` if that was a different
+    act."""
+    kind = WITH_BASIS[type(sent)]
     if type(before) is not kind:
         return None
-    says = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
-    return kind(**asdict(sent), **says)
+    basis = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
+    return kind(**asdict(sent), **basis)
 
 
-def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
-    """What the books say of it, by the fields that are decided on beside those that were sent."""
-    now = club.standing
+def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
+    """Return the values of the books for an act: the fields that the client did not send."""
+    state = club.standing
     match sent:
         case commands.EraseSent(member=member):
             account = account_of(member)
-            balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
+            balances = tuple(ledger.balance(connection, club.id, account, one) for one in state.currencies)
             last = ledger.last_on(connection, club.id, account)
-            going_on = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
-            return {"balances": balances, "entry": last, "matches": going_on}
+            unfinished = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
+            return {"balances": balances, "entry": last, "matches": unfinished}
         case commands.PaySent():
             return {}
         case commands.PayoutSent(member=member, currency=currency):
-            account, currency = account_of(member), currency or now.currencies[0]
+            account, currency = account_of(member), currency or state.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}
         case commands.ReverseSent(entry=entry):
             return {"found": _found(ledger, connection, club.id, entry)}
         case commands.ConfirmSent(proposal=number):
-            proposal = now.proposals.get(number)
+            proposal = state.proposals.get(number)
             act = None if proposal is None else proposal.act
-            if not isinstance(act, BookedAct):
+            if not isinstance(act, BasisAct):
                 return {}
-            says = says_of(ledger, matches, connection, club, act)
-            return {"complete": BOOKED[type(act)](**asdict(act), **says)}
+            basis = basis_of(ledger, matches, connection, club, act)
+            return {"complete": WITH_BASIS[type(act)](**asdict(act), **basis)}
         case commands.CloseBooksSent():
             through = ledger.last(connection, club.id)
-            entries = ledger.read(connection, club.id, after=now.closed_through, to=through)
+            entries = ledger.read(connection, club.id, after=state.closed_through, to=through)
             trial = ledger.balances_at(connection, club.id, through)
-            return {"through": through, "digest": digest(now.digest, entries), "trial": trial}
+            return {"through": through, "digest": digest(state.digest, entries), "trial": trial}
 
 
 def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:

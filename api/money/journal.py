@@ -1,4 +1,4 @@
-"""The entries of a club's books."""
+"""The call that lists the entries of a club's books."""
 
 from typing import Annotated
 from uuid import UUID
@@ -23,20 +23,20 @@ from referee.value import Value
 
 
 class JournalPage(Value):
-    """Some entries, by number."""
+    """A page of entries, by number."""
 
     entries: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
-    """Those of this page."""
+    """Entries of this page."""
     next: wire_types.EntryNumber | None
-    """What to give as `after` for more; null: these are the last."""
+    """`after` of the next page; null: this is the last page."""
 
 
 @get(
     "/clubs/{club:uuid}/journal",
     operation_id="list_entries",
-    summary="The journal of a club",
-    description="The entries of the books by number, those after `after`. An entry never changes: what was wrong is "
-    "reversed by another. With `audit` or `treasury`.",
+    summary="List the entries of a club's books",
+    description="Returns a page of entries, by number. An entry never changes: a later one reverses an error. "
+    "Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=JournalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -49,7 +49,6 @@ async def list_entries(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """The journal of a club."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)

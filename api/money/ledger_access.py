@@ -1,4 +1,4 @@
-"""How the calls about a club's books ask them: whoever may see them, in a currency of the club, as they stand."""
+"""Parameters, schemas and functions that the calls about a club's books share."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ InCurrency = Annotated[
 ]
 OneCurrency = Annotated[
     str | None,
-    QueryParameter(description="In this currency of the club; left out: its first.", schema_extra=CURRENCY),
+    QueryParameter(description="Currency of the club; left out: its first.", schema_extra=CURRENCY),
 ]
 AfterEntry = Annotated[
     int, QueryParameter(ge=0, le=wire_types.ENTRIES_MAX, description="Only entries after this number.")
@@ -36,12 +36,10 @@ AfterEntry = Annotated[
 LINES_MAX = 1000
 DAY: dict[str, Any] = {"maxLength": 10}
 FromDay = Annotated[
-    date | None, QueryParameter(name="from", schema_extra=DAY, description="The first day; left out: of all.")
+    date | None, QueryParameter(name="from", schema_extra=DAY, description="First day; left out: all.")
 ]
-ToDay = Annotated[
-    date | None, QueryParameter(name="to", schema_extra=DAY, description="The last day; left out: of all.")
-]
-Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="How many at most.")]
+ToDay = Annotated[date | None, QueryParameter(name="to", schema_extra=DAY, description="Last day; left out: all.")]
+Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="Maximum number of entries per page.")]
 Cause = Annotated[
     str,
     Meta(
@@ -58,26 +56,26 @@ class EntrySeen(Value):
     """An entry of the books. Its postings add up to 0."""
 
     number: wire_types.EntryNumber
-    """In the club's books, from 1 on; none is left out."""
+    """Number of the entry in the club's books, from 1 without gaps."""
     date: Day
-    """On the club's clock; never before that of the entry before."""
+    """Date in the club's timezone; never before the previous entry's date."""
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
-    """The event that made it."""
+    """Event that made the entry."""
     evening: wire_types.EveningNumber | None
-    """Of the club's evenings the one that it belongs to; null: none."""
+    """Evening of the entry; null: none."""
     postings: Postings
     reverses: wire_types.EntryNumber | None
-    """The entry that it takes back; null: none."""
+    """Number of the reversed entry; null: the entry reverses none."""
     by: Actor
-    """Who asked for it; of a match, who ended it."""
+    """Sender of the act, or the actor who ended the match."""
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
     """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events of matches.
 
-    Raises 503 if the ledger does not get there in time.
+    Raises ``Problem`` (503) if the ledger does not have them in time.
     """
     books = service.books
     if fresh:
@@ -86,24 +84,30 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
 
 def currency_of(caller: ClubCaller, currency: str | None) -> str:
-    """That currency of the club, or its first. 422."""
-    kept = caller.club.standing.currencies
-    if currency is not None and currency not in kept:
-        raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=kept)
-    return currency or kept[0]
+    """Return the currency, by default the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
+    currencies = caller.club.standing.currencies
+    if currency is not None and currency not in currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=currencies)
+    return currency or currencies[0]
 
 
 def account_in(caller: ClubCaller, text: str) -> Account:
-    """An account of the club. 404."""
+    """Return ``text`` as an account of the club. Raises ``Problem`` (404) if it names none."""
     member = member_of(text) if re.fullmatch(ACCOUNT, text) else 0
     if member is not None and caller.club.standing.member(member) is None:
         raise Problem("no_such_account")
     return text
 
 
+def must_be_period(first: date | None, last: date | None) -> None:
+    """Raise ``Problem`` (422) for a last day before the first."""
+    if first is not None and last is not None and last < first:
+        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
+
+
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """What members go by, as far as the caller is told names."""
-    standing = caller.club.standing
-    found = {number: member for number in members if (member := standing.member(number)) is not None}
+    """Return the names of members, by number. A caller who may not see names gets refs."""
+    state = caller.club.standing
+    found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}
     return {number: texts.get(member.name, member.name) for number, member in found.items()}

@@ -1,4 +1,4 @@
-"""Settling up: as few payments as can be, and a code for each that a bank's app reads."""
+"""The calls for the plan of payments that settles all debts, and for the QR code of a payment."""
 
 from typing import Annotated, NamedTuple
 
@@ -8,12 +8,11 @@ from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import matching_etag, tag_by
-from api.http.long_answers import long_reply, marked_reply
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.replies import Reply, encode, not_modified
+from api.http.replies import Reply, encode
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
@@ -29,13 +28,13 @@ from referee.value import Value
 
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""By currency which number of the payee a code needs, and how much one payment is at most, in minor units."""
+"""The number of the payee that a code needs, and the most that one payment may be in minor units, by currency."""
 CODE = "^[0-9a-f]{16}[.]svg$"
 SwishCode = Annotated[
     str,
     Meta(
         title="SwishCode",
-        description="What a QR code holds that Swish reads: number, amount and text; the payer changes none.",
+        description="Content of a QR code for Swish: number, amount and text, which the payer cannot change.",
         examples=["C0701234567;5,00;Knackarna;0"],
         extra_json_schema={"pattern": "^C[0-9]{10};[0-9]{1,12},[0-9]{2};[A-Za-z0-9%._~-]*;0$", "maxLength": 400},
     ),
@@ -44,7 +43,7 @@ EpcCode = Annotated[
     str,
     Meta(
         title="EpcCode",
-        description="What a QR code holds that apps of banks read as a SEPA credit transfer: EPC069-12, version 002.",
+        description="Content of a QR code for a SEPA credit transfer in a bank's app: EPC069-12, version 002.",
         examples=["BCD\n002\n1\nSCT\n\nBerit Borg\nSE4550000000058398257466\nEUR5.00\n\n\nKnackarna"],
         extra_json_schema={"pattern": "^BCD\n002\n1\nSCT\n", "maxLength": payable.EPC_BYTES_MAX},
     ),
@@ -63,48 +62,47 @@ class PaymentPlanned(Value):
     """A payment of the plan."""
 
     id: wire_types.Digest
-    """Stays the same as long as the plan lists this payment. `pay` sends it as `plan`."""
+    """Id of the payment, constant while the plan lists it. `pay` sends it as `plan`."""
     payer: Node = field(name="from")
     payee: Node = field(name="to")
     amount: wire_types.Money
     """Minor units."""
     text: wire_types.Name
-    """What to write with it."""
+    """Text for the payee."""
     swish: SwishCode | None
-    """Of a payment in kronor to who has a Swish number; null: it is another, or not the caller's to know."""
+    """Content of the QR code, for a payment in kronor; null: the payee has no number that the caller may see."""
     epc: EpcCode | None
-    """Of a payment in euros to who has an IBAN; null: it is another, or not the caller's to know."""
+    """Content of the QR code, for a payment in euros; null: the payee has no IBAN that the caller may see."""
 
 
 class PlanSeen(Value):
-    """Payments after which nobody owes anything."""
+    """The payments that settle all debts."""
 
     entry: wire_types.EntryCount
-    """As the books stand after this entry."""
+    """Number of the last entry that the plan includes."""
     payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """By payer and payee, the club last: all, or those that the caller pays or is paid."""
+    """Payments by payer and payee, the club last: all of them, or only those to or from the caller."""
     count: wire_types.Tally
-    """How many payments there are in ``payments``."""
+    """Number of ``payments``."""
     minimal: bool | None
-    """Whether no plan has fewer payments: for many people that cannot be found out. null: the caller is shown only
-    their own payments."""
+    """True: no plan has fewer payments. False: unknown, because there are too many people. null: the caller sees
+    only their own payments."""
     groups: wire_types.Tally | None
-    """How many groups of members, and the club, are even among themselves. null: the caller is shown only
+    """Number of groups of members, and the club, whose debts cancel within the group. null: the caller sees only
     their own payments."""
 
 
 @get(
     "/clubs/{club:uuid}/plan",
     operation_id="get_plan",
-    summary="Who pays whom",
-    description="As few payments as settle what members owe and are to receive: by the entries of one evening, or by "
-    "all. The club pays, or is paid, what members cannot settle among themselves. What was paid is told by `pay`, "
-    "with the `id` as its `plan` and, in the plan of an evening, that `evening`: one proposal, however often it is "
-    "sent. What the club paid or was paid is told by `payout` and `deposit`. With `audit` or `treasury`; with any "
-    "other key of his own a member has the payments that he makes or gets.\n\n"
-    "Where the payee has told a number by `set_payee`, `swish` or `epc` is what a QR code holds by which an app of a "
-    "bank makes the payment: for keys with `treasury` or `keys`, and for the payer and the payee. The code itself is "
-    "at `plan/{id}.svg`.",
+    summary="Plan the payments that settle all debts",
+    description="Returns as few payments as possible that settle the debts from one evening's entries, or from all. "
+    "The club pays or receives the amounts that members cannot settle among themselves. After a payment a member "
+    "sends `pay` with the `id` as `plan` and, for an evening's plan, the `evening`; repetitions make only one "
+    "proposal. For payments to or from the club the treasurer sends `deposit` or `payout`. Requires `audit` or "
+    "`treasury`; with a different key a member sees only their own payments.\n\n"
+    "If `set_payee` has set a number for the payee, `swish` or `epc` is the content of a QR code for a bank's app. "
+    "Keys with `treasury` or `keys` see it, and the payer and the payee. `plan/{id}.svg` is the code as a picture.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=PlanSeen, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -117,10 +115,9 @@ async def get_plan(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """Who pays whom."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    made = await _planned(service, caller, evening, currency, fresh=fresh)
+    made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
     whole, payments = made.plan, made.payments
     codes = await _codes(service, made, payments)
     seen = PlanSeen(
@@ -147,11 +144,10 @@ async def get_plan(
 @get(
     "/clubs/{club:uuid}/plan/{code:str}",
     operation_id="get_payment_code",
-    summary="A payment as a QR code",
-    description="The code of a payment of the plan, as a picture in black on white: SEK for Swish, EUR for apps of "
-    "banks that read EPC069-12. Take the same `evening` and `currency` as of the plan. For keys with `treasury`, and "
-    "for the payer and the payee. 404 where the plan has no such payment (any more), 409 where the payee has told no "
-    "number for it.",
+    summary="Draw the QR code of a payment",
+    description="Returns the code of a planned payment, black on white: SEK for Swish, EUR for banks' apps that read "
+    "EPC069-12. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of the payer or the "
+    "payee. 404 if the plan does not list the payment (any more), 409 if the payee has set no number.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
@@ -165,7 +161,7 @@ async def get_payment_code(
     code: Annotated[
         str,
         PathParameter(
-            description="The `id` of the payment, and `.svg`.", schema_extra={"pattern": CODE, "maxLength": 20}
+            description="`id` of the payment, and `.svg`.", schema_extra={"pattern": CODE, "maxLength": 20}
         ),
     ],
     evening: Evening = "all",
@@ -173,10 +169,9 @@ async def get_payment_code(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """A payment as a QR code."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    made = await _planned(service, caller, evening, currency, fresh=fresh)
+    made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
     payment = next((one for one in made.payments if f"{one.id}.svg" == code), None)
     if payment is None:
         raise Problem("no_such_payment")
@@ -192,14 +187,11 @@ async def get_payment_code(
         raise Problem("payee_without_number", payee=payment.payee, needs=number)
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
     body = (await in_long_thread(payable.svg, payload, title)).encode()
-    tag = tag_by(body)
-    if has := matching_etag(request, tag, NO_TEXTS):
-        return not_modified(has)
-    return await long_reply(request, body, tag, NO_TEXTS, media_type=SVG)
+    return await marked_reply(request, body, NO_TEXTS, media_type=SVG)
 
 
-class _Planned(NamedTuple):
-    """A plan, and what of it whoever asks is shown."""
+class _VisiblePlan(NamedTuple):
+    """A plan, and its payments that the caller may see."""
 
     caller: ClubCaller
     entry: int
@@ -207,18 +199,18 @@ class _Planned(NamedTuple):
     text: str
     plan: Plan
     payments: tuple[Payment, ...]
-    """All, or those of a member who has no scope for more."""
+    """All payments, or only those to or from a caller who may not see the books."""
 
     def may_make(self, payment: Payment) -> bool:
-        """Whether the caller is told by which number it is made."""
+        """Return whether the caller may see the payee's number for this payment."""
         if sees_numbers(self.caller, None if payment.payee == CLUB else payment.payee):
             return True
         return self.caller.member == payment.payer
 
 
-async def _planned(
+async def _visible_plan(
     service: Service, caller: ClubCaller, evening: str, currency: str | None, *, fresh: bool
-) -> _Planned:
+) -> _VisiblePlan:
     own = caller.member
     must_see_books(caller, own)
     unit = currency_of(caller, currency)
@@ -226,14 +218,14 @@ async def _planned(
     if number is not None:
         evening_of(caller.club.standing, number)
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
-    now = caller.club.standing
-    text = now.name if number is None else f"{now.name} {now.evenings[number - 1].on}"
+    state = caller.club.standing
+    text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
-    return _Planned(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
+    return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
-async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]) -> list[str | None]:
-    """What the code of each payment holds; ``None`` where there is none, or it is not the caller's to know."""
+async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
+    """Return the content of each payment's code; ``None`` if it has none, or the caller may not see it."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club
@@ -250,7 +242,7 @@ async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]
             if made.currency == "SEK":
                 return known.swish and payable.swish(known.swish, payment.amount, made.text)
             return known.iban and name and payable.epc(name, known.iban, payment.amount, made.text)
-        except ValueError:  # more than one payment can be, or a name in which no letter is
+        except ValueError:  # the amount is too large for one payment, or the name has no letter
             return None
 
     return [code(one) if made.may_make(one) else None for one in payments]

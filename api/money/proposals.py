@@ -1,4 +1,4 @@
-"""The proposals of a club: acts that wait until another member confirms them."""
+"""The call that lists the proposals of a club."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -30,44 +30,44 @@ class ProposalSeen(Value):
     """An act that waits for another member to confirm it."""
 
     proposal: wire_types.ProposalNumber
-    """Its number: the one that `confirm` and `decline` name."""
+    """Number of the proposal, for `confirm` and `decline`."""
     act: ProposedAct
-    """The act as it was sent. Numbers of a payee are shown to those who may confirm it or read the numbers."""
+    """Proposed act. Its payment numbers are shown to callers who may confirm it, or who see the payee's numbers."""
     draft: MoneyDraft | None
-    """The entry that the act makes in the books; null: none."""
+    """Entry that the act makes in the books; null: none."""
     by: Actor
-    """The sender of the act."""
+    """Sender of the act."""
     at: Time
-    """The time of the proposal."""
+    """Time of the proposal."""
     event: EventNumber
-    """The number of its event in the club."""
+    """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Of `pay`, or of its reversal by a party, the other party, who confirms it with any key of their own, or else a
-    treasurer who is neither; null: another member than the sender confirms it."""
+    """Other party of a `pay`, or of its reversal by a party. That party confirms with `self`, or a treasurer who is
+    neither. null: any member except the sender confirms it."""
     yours: bool
-    """Whether the caller may confirm it with this key."""
+    """True: the caller may confirm the proposal with this key."""
 
 
 class ProposalPage(Value):
-    """Some proposals by number."""
+    """A page of proposals, by number."""
 
     version: Version
-    """How far the club had come: the number of its last event."""
+    """Number of the club's last event."""
     proposals: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Those of this page that wait."""
+    """Proposals of this page."""
     next: wire_types.Cursor | None
-    """What to give as `cursor` for more; null: these are the last."""
+    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
     "/clubs/{club:uuid}/proposals",
     operation_id="list_proposals",
-    summary="The proposals of a club",
-    description="A page of the acts that another member has to confirm, by number: payments between members, payouts "
-    "above the limit, reversals of matches, payments and deposits, and, in a club of which two members hold "
-    "`keys` or `audit`, looser settings, payees, closings and keys. Those that were confirmed or declined are "
-    "left out. With `audit` or `treasury`; with `keys` those that it may confirm; with any other key of their own "
-    "a member sees those that they sent or that concern them.",
+    summary="List the waiting proposals of a club",
+    description="Returns a page of the acts that wait for a second member, by number: payments between members, "
+    "payouts above the limit, and reversals of matches, payments and deposits; if two members hold `keys` or "
+    "`audit`, also looser settings, payees, closings and keys. Keys with `audit` or `treasury` see all proposals. "
+    "Keys with `keys` see those that they may confirm. With a different key a member sees the proposals that they "
+    "sent or that concern them.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -79,13 +79,12 @@ async def list_proposals(
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """Return a page of proposals."""
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    now, own = caller.club.standing, caller.member
+    state, own = caller.club.standing, caller.member
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
-    waiting = sorted(now.proposals.items())
+    waiting = sorted(state.proposals.items())
     page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
     times = await in_thread(_times, service, club_id, [one.event for _, one in page.entries])
     found = [
@@ -113,7 +112,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 
 
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether a caller reads the books, confirms such acts, sent this one, or is a member whom it concerns."""
+    """Return whether a caller reads the books, may confirm such acts, sent this one, or is a member it concerns."""
     member = caller.member
     if sees_proposals(caller, confirmers(proposal.act)):
         return True
@@ -125,5 +124,4 @@ def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
 
 
 def _times(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
-    """Return the times of events of a club."""
     return [service.referee.history(club, after=one - 1, to=one)[0].at for one in events]

@@ -1,40 +1,43 @@
-"""The call that gives a statement of account."""
+"""The call that returns a statement of account."""
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 import msgspec
 from litestar import get
-from litestar.params import PathParameter, QueryParameter
+from litestar.params import PathParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen, matching_etag, tag_by
-from api.http.long_answers import long_reply
+from api.http.headers import chosen
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import next_link
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.problems import Problem
 from api.http.query import refuse_null
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     AfterEntry,
+    FromDay,
     Lines,
     OneCurrency,
+    ToDay,
     account_in,
     ask_the_books,
     currency_of,
+    must_be_period,
     names_by_member,
 )
 from api.money.statements import Checkpointed, Statement, StatementLine
 from api.runtime.call import ApiCall
 from api.runtime.proofs import signed_last
 from projections.cursors import page_of
+from projections.ledger import Ledger
 from projections.ledger.tables import Line
-from referee.clubs.facts import ACCOUNT, EntryKind, member_of
+from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
 from referee.log.facts import LogSigned
 from referee.log.notes import base64, checkpoint_in
 
@@ -44,17 +47,16 @@ CSV = "text/csv"
 @get(
     "/clubs/{club:uuid}/accounts/{account:str}/statement",
     operation_id="get_statement",
-    summary="A statement of account",
-    description="What was written on an account in one currency, by number of the entry, and what stood there after "
-    "each: those after `after`, of the days `from` to `to`. With `Accept: text/csv` as a table, with "
-    "`Accept: text/html` as a page without a script, to be read or printed. Of his own account a member has it with "
-    "any key of his, of the others who has `audit` or `treasury`.",
+    summary="Return a statement of account",
+    description="Returns the postings on an account in one currency, by entry number, with the balance after each. "
+    "`Accept: text/csv` returns a table, `Accept: text/html` a printable page without scripts. Requires `audit` or "
+    "`treasury`; a member sees their own account with any of their keys.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
         gives=Statement,
         others={
-            CSV: Text("A row for each line.", begins='"entry",'),
+            CSV: Text("A row for each posting.", begins='"entry",'),
             HTML: Text("A page.", begins="<!doctype html>"),
         },
         headers=("Content-Language",),
@@ -74,51 +76,78 @@ async def get_statement(
     ],
     currency: OneCurrency = None,
     after: AfterEntry = 0,
-    first: Annotated[
-        date | None, QueryParameter(name="from", schema_extra={"maxLength": 10}, description="Not before this day.")
-    ] = None,
-    last: Annotated[
-        date | None, QueryParameter(name="to", schema_extra={"maxLength": 10}, description="Not after this day.")
-    ] = None,
+    first: FromDay = None,
+    last: ToDay = None,
     limit: Lines = 200,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """A statement of account."""
     refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
     must_see_books(caller, owner)
     account, unit = account_in(caller, account), currency_of(caller, currency)
-    if first is not None and last is not None and last < first:
-        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
-    named = await names_by_member(service, caller, () if owner is None else (owner,))
-    ledger, signed = service.books.ledger, await signed_last(service)
+    must_be_period(first, last)
+    names = await names_by_member(service, caller, () if owner is None else (owner,))
+    signed = await signed_last(service)
+    part = _Part(account, unit, after, first, last, limit)
 
-    def read(connection: Connection, club_id: UUID) -> Statement:
-        span: dict[str, Any] = {"after": after, "first": first, "last": last}
-        found = ledger.statement(connection, club_id, account, unit, **span, limit=limit + 1)
-        page = page_of(found, limit, lambda last: last.number)
-        lines = tuple(map(_line, page.entries))
-        if lines:
-            before, end = lines[0].balance - lines[0].amount, lines[-1].balance
-        else:
-            _, to = ledger.days(connection, club_id, None, last)
-            before = end = ledger.balance(connection, club_id, account, unit, before=to + 1)
-        return Statement(
-            club=caller.club.standing.name,
-            account=account,
-            name=None if owner is None else named.get(owner),
-            currency=unit,
-            before=before,
-            lines=lines,
-            after=end,
-            next=page.next,
-            checkpoint=None if signed is None else checkpointed(signed),
-        )
+    def read(connection: Connection, club_id: UUID) -> _Lines:
+        return _lines(service.books.ledger, connection, club_id, part)
 
-    statement = await ask_the_books(service, caller.club, read, fresh=fresh)
+    found = await ask_the_books(service, caller.club, read, fresh=fresh)
+    statement = Statement(
+        club=caller.club.standing.name,
+        account=account,
+        name=None if owner is None else names.get(owner),
+        currency=unit,
+        before=found.before,
+        lines=found.lines,
+        after=found.after,
+        next=found.next,
+        checkpoint=None if signed is None else checkpointed(signed),
+    )
+    return await _reply(request, statement)
+
+
+class _Part(NamedTuple):
+    """The part of an account that a statement shows."""
+
+    account: Account
+    currency: str
+    after: int
+    first: date | None
+    last: date | None
+    limit: int
+
+
+class _Lines(NamedTuple):
+    """Postings on an account, the balances before and after them, and the ``after`` of the next page."""
+
+    lines: tuple[StatementLine, ...]
+    before: int
+    after: int
+    next: int | None
+
+
+def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
+    """Return the postings of a part. If it has none, both balances are those at the end of its last day."""
+    account, currency, after, first, last, limit = part
+    found = ledger.statement(
+        connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
+    )
+    page = page_of(found, limit, lambda last: last.number)
+    lines = tuple(map(_line, page.entries))
+    if lines:
+        return _Lines(lines, lines[0].balance - lines[0].amount, lines[-1].balance, page.next)
+    _, to = ledger.days(connection, club_id, None, last)
+    balance = ledger.balance(connection, club_id, account, currency, before=to + 1)
+    return _Lines(lines, balance, balance, page.next)
+
+
+async def _reply(request: ApiCall, statement: Statement) -> Reply:
+    """Return a statement in the form that the client prefers: JSON, CSV or HTML."""
     kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
@@ -128,16 +157,13 @@ async def get_statement(
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next, by="after")
-    tag = tag_by(body)
-    if has := matching_etag(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
 
 
 def checkpointed(signed: LogSigned) -> Checkpointed:
-    """What a statement names of a checkpoint."""
-    says = checkpoint_in(signed.note)
-    return Checkpointed(size=says.size, root=base64(says.root))
+    """Return the size and root of a checkpoint."""
+    checkpoint = checkpoint_in(signed.note)
+    return Checkpointed(size=checkpoint.size, root=base64(checkpoint.root))
 
 
 def _line(line: Line) -> StatementLine:

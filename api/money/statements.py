@@ -1,4 +1,4 @@
-"""A statement of account: what was written on an account, and what stood there after it."""
+"""A statement of account: its schemas, its CSV file and its page."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -23,69 +23,69 @@ COLUMNS = ("entry", "date", "kind", "amount", "balance", "evening", "reverses", 
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """The words of a statement, by code."""
+    """The texts of a statement, by code."""
 
     words: dict[str, Text]
     kinds: dict[str, Text]
 
 
 WORDS = msgspec.toml.decode((resources("api.docs") / "statement_page.toml").read_bytes(), type=Words)
-"""``statement_page.toml`` is for a translator to read and change."""
+"""The texts of ``statement_page.toml``, which a translator may change."""
 
 
 class StatementLine(Value):
-    """What an entry wrote on the account."""
+    """A posting on the account."""
 
     number: wire_types.EntryNumber
-    """The entry."""
+    """Number of the entry."""
     date: Day
-    """On the club's clock."""
+    """Date in the club's timezone."""
     kind: EntryKind
     amount: wire_types.Money
-    """Debit above zero, credit below."""
+    """Minor units: debit above zero, credit below."""
     balance: wire_types.Money
-    """What stands on the account after it."""
+    """Balance of the account after the posting, in minor units."""
     evening: wire_types.EveningNumber | None
-    """Of the club's evenings the one that it belongs to; null: none."""
+    """Evening of the entry; null: none."""
     cause: Cause
-    """The event that made the entry."""
+    """Event that made the entry."""
     reverses: wire_types.EntryNumber | None
-    """The entry that it takes back; null: none."""
+    """Number of the reversed entry; null: the entry reverses none."""
 
 
 class Checkpointed(Value):
-    """How large the log was when it was signed last, and its root: who keeps them can be shown later that nothing
-    before that was changed."""
+    """The size and root of the last checkpoint. A proof of consistency with a later one shows that no earlier row was
+    changed."""
 
     size: LogSize
-    """Rows."""
+    """Number of rows."""
     root: HashText
-    """The root of the tree over them."""
+    """Root of the tree over these rows."""
 
 
 class Statement(Value):
-    """What was written on an account in a currency: ``before`` plus the amounts gives ``after``."""
+    """The postings on an account in a currency: ``before`` plus the amounts is ``after``."""
 
     club: wire_types.Name
-    """What the club is called."""
+    """Name of the club."""
     account: Account
     name: Ref | None
-    """Whose account it is; null: the club's own."""
+    """Name of the member; null: an account of the club itself."""
     currency: wire_types.Currency
     before: wire_types.Money
-    """What stood there before the first of these lines."""
+    """Balance before the first line, in minor units."""
     lines: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
-    """By number."""
+    """Postings by entry number."""
     after: wire_types.Money
-    """What stands there after the last of them."""
+    """Balance after the last line, in minor units."""
     next: wire_types.EntryNumber | None
-    """What to give as `after` for more lines; null: these are the last."""
+    """`after` of the next page; null: this is the last page."""
     checkpoint: Checkpointed | None
-    """The last checkpoint of the log, for who keeps the statement; null: nothing is signed here, or not yet."""
+    """Last checkpoint of the log, to keep with the statement; null: nothing is signed (yet)."""
 
 
 def csv(statement: Statement) -> bytes:
-    """The lines as CSV after RFC 4180, amounts with two decimals after a point."""
+    """Return the lines as CSV (RFC 4180), amounts with a point and two decimals."""
     rows = (
         [
             one.number,
@@ -103,12 +103,12 @@ def csv(statement: Statement) -> bytes:
 
 
 def policy() -> str:
-    """What the page may load: nothing but its style."""
+    """Return the Content-Security-Policy of the page, which allows only its own style."""
     return policy_of_framed("statement")
 
 
 def page(statement: Statement, language: Language) -> bytes:
-    """The statement as a page to be read or printed: HTML without a script, in which every text is only text."""
+    """Return the statement as a printable HTML page without scripts. All texts are escaped."""
 
     def word(code: str) -> str:
         return escape(WORDS.words[code].in_(language))

@@ -7,11 +7,11 @@ from uuid import UUID
 from msgspec import Meta
 from sqlalchemy import Connection
 
-from api.http.headers import Req, matching_etag, tag_by
-from api.http.long_answers import long_reply
+from api.http.headers import Req
+from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
-from api.http.replies import JSON, Reply, encode, not_modified
+from api.http.replies import JSON, Reply, encode
 from api.http.threads import in_thread
 from api.runtime.service import Service
 from api.runtime.signer import log_at
@@ -116,7 +116,4 @@ def rows_of(
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
     """Return rows and proofs, or 304 if the caller has them. Refs stay: a text instead of one would break a proof."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
-    tag = tag_by(written)
-    if has := matching_etag(request, tag, NO_TEXTS):
-        return not_modified(has, headers)
-    return await long_reply(request, written, tag, NO_TEXTS, headers=headers, media_type=media_type)
+    return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

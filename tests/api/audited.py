@@ -12,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from api.money.audit_report import Audit, DifferenceSeen, audited
+from api.money.audit_report import Audit, DifferenceSeen, audit_books
 from api.money.audit_texts import sentence
 from api.personal_data.names import Names, names_file
 from api.runtime.projections import Books
@@ -166,7 +166,7 @@ class Auditor:
             if row.topic == LogSigned.TOPIC:
                 last = msgspec.json.decode(row.state)["event"]
         signed = None if last is None else Signed(last["size"], last["root"])
-        return audited(books, self._names, club, books.head(), signed, partial(sentence, language="en"), {})
+        return audit_books(books, self._names, club, books.head(), signed, partial(sentence, language="en"), {})
 
 
 def found(audit: Audit) -> dict[str, tuple[DifferenceSeen, ...]]:

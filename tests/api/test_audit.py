@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from api.money.audit_report import audited
+from api.money.audit_report import audit_books
 from api.money.audit_texts import WORDS
 from api.runtime.service import Service
 from projections.audit.findings import CHECKS
@@ -513,7 +513,7 @@ def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
     club.done("set_payee", member=2, swish="0701740606")
     club.done("erase", member=3)
     followed(lone_client)
-    told = audited(service.books, service.names, UUID(club.id), to, None, str, {})
+    told = audit_books(service.books, service.names, UUID(club.id), to, None, str, {})
     assert (told.ok, told.version) == (True, 7), found(told)
 
 

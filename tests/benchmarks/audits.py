@@ -18,7 +18,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from api.money.audit_report import Audit, audited
+from api.money.audit_report import Audit, audit_books
 from api.money.audit_texts import sentence
 from api.personal_data.names import Names
 from api.runtime.projections import Books
@@ -101,7 +101,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
         books.rebuild(books.ledger.name, books.tree.name)
 
         def audit() -> Audit:
-            return audited(books, names, CLUB, books.head(), None, partial(sentence, language="en"), {})
+            return audit_books(books, names, CLUB, books.head(), None, partial(sentence, language="en"), {})
 
         first = audit()
         wrong = {one.check for one in first.checks if not one.ok} - {"pot_not_negative"}

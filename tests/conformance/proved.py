@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import StoredEvent
 
-from api.log.bundle_schemas import BundleAbout, Last, bundle_of, entry_told
+from api.log.bundle_schemas import BundleAbout, Last, bundle_of, entry_view
 from api.log.log import ConsistencyProof, LogShown
 from api.runtime.proofs import Placed, texts
 from projections.closings import digest
@@ -57,7 +57,7 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     last = {one.row[1]: Last(one, tree.size) for one in placed}
     bundle = bundle_of(about, said, tree, BEFORE, placed[:2], last, (KEY,), (), ())
     closing = BundleAbout(kind="closing", id=str(CLUB), closing=1)
-    of_club = bundle_of(closing, said, tree, BEFORE, placed[2:], last, (KEY,), (), (entry_told(entry),))
+    of_club = bundle_of(closing, said, tree, BEFORE, placed[2:], last, (KEY,), (), (entry_view(entry),))
     shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), signed=tree.size)
     consistency = ConsistencyProof(from_=BEFORE, to=tree.size, proof=older)
     json, plain = "application/json", "text/plain"

@@ -15,7 +15,7 @@ from api.log.bundle_schemas import (
     Last,
     bundle_of,
     decided,
-    entry_told,
+    entry_view,
     recorded_in,
     settlement_by,
 )
@@ -177,7 +177,7 @@ def closed(events: tuple[Event, ...], *said: Said) -> Checked:
     rows = [*match, Placed(len(match), (len(match) + 1, *row.row[1:]))]
     about = BundleAbout(kind="closing", id=str(CLUB), closing=1)
     with TemporaryDirectory() as place:
-        bundle = bundled(about, rows, settled_by(match), map(entry_told, entries))
+        bundle = bundled(about, rows, settled_by(match), map(entry_view, entries))
         return checked(Path(place), bundle)
 
 
@@ -266,7 +266,7 @@ def test_a_closing_of_what_does_not_add_up_is_found(
     posted = MoneyPosted(kind="deposit", currency="SEK", postings=postings, by="key:k1")
     closed = BooksClosed(closing=closing, through=through, digest=digest(before, [entry]), trial=(), label="2026")
     about = BundleAbout(kind="closing", id=str(CLUB), closing=closing)
-    code, lines = checked(tmp_path, bundled(about, rows_of(posted, closed, of=CLUB), None, [entry_told(entry)]))
+    code, lines = checked(tmp_path, bundled(about, rows_of(posted, closed, of=CLUB), None, [entry_view(entry)]))
     assert (code, lines[-1]) == (
         (0, "entries: 1 add up and are what the rows say and what was closed")
         if says is None

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from msgspec.structs import replace
 from sqlalchemy import select
 
-from api.money.decision_basis import BOOKED, says_of
+from api.money.decision_basis import WITH_BASIS, basis_of
 from projections.closings import digest
 from projections.follow.engine import engine_for, writer
 from projections.follow.projection import apply_page, prepare, rebuild
@@ -118,13 +118,13 @@ class Books(RuleBasedStateMachine):
     def act(self, sent: Any, member: int) -> Outcome | None:
         """Act on the ledger's present state, as the service does, and again under the same key."""
         actor: Actor = f"key:{self.keys[member][26:].partition('_')[0]}"
-        if type(sent) in BOOKED:
+        if type(sent) in WITH_BASIS:
             self.caught_up()
             club: Any = self.desk.get(self.club.id)
             with self.engine.connect() as connection:
-                says = says_of(self.ledger, Matches(), connection, club, sent)
+                says = basis_of(self.ledger, Matches(), connection, club, sent)
             names = sent.__struct_fields__
-            sent = BOOKED[type(sent)](**{name: getattr(sent, name) for name in names}, **says)
+            sent = WITH_BASIS[type(sent)](**{name: getattr(sent, name) for name in names}, **says)
         command = Command(id=self.club.id, actor=actor, request=sent, key=uuid4().hex)
         try:
             done = self.desk.submit(command).result(30)
