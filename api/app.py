@@ -38,7 +38,7 @@ from api.money import accounts, audit, closings, exports, journal, plan, proposa
 from api.personal_data.names import Names, Rewriter
 from api.preload import preload
 from api.runtime.call import ApiCall
-from api.runtime.checkpoint_file import Kept, file_for
+from api.runtime.checkpoint_file import CheckpointFile, file_for
 from api.runtime.metrics import Metrics
 from api.runtime.projections import Books
 from api.runtime.service import Service
@@ -181,7 +181,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.push_async_callback(asyncio.to_thread, tried.close)
             signer: Signer | None = None
             if signing:
-                checkpoint_file = Kept(file_for(settings.database_url, settings.log_file))
+                checkpoint_file = CheckpointFile(file_for(settings.database_url, settings.log_file))
                 signer = Signer(kept, desk, signing, checkpoint_file, seconds=settings.log_seconds)
             app.state.service = service = Service(
                 referee,
@@ -221,7 +221,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         problem = limits.refuses(scope)
         if problem is None:
             return None
-        metrics.answered(scope["method"], "unknown", problem.status, problem.code)
+        metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
         status, headers, body = as_sent(problem, scope["path"], scope["headers"], cors, last=False)
         return status, [*headers, *limits.told(scope)], body
 
@@ -232,7 +232,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         if cors is not None:
             headers += cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
         message["headers"] = headers + limits.told(scope, code)
-        metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
+        metrics.count_answer(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
         if problem is None:
             return
         if code in WRONG:
@@ -251,7 +251,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 "connections": Connections(
                     addresses.of, settings.address_connections, loopback=settings.limit_loopback
                 ),
-                "count": metrics.answered,
+                "count": metrics.count_answer,
                 "cors": cors,
                 "damaged": metrics.found_damaged,
                 "refused": refused,

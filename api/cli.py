@@ -20,11 +20,11 @@ from api.http.problems import STORE_FAILURES
 from api.log_lines import survive_any_clock
 from api.maintenance import verify as verification
 from api.maintenance.doctor import doctor
-from api.maintenance.files import kept_from_others, open_to_others
+from api.maintenance.files import files_open_to_others, hide_new_files
 from api.runtime.projections import Books
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
-from api.startup import await_store, said
+from api.startup import await_store, store_error
 from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
@@ -127,10 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
     for more in (clubs, keys, logs, erasing, backups):
         more.add(commands)
-    given = parser.parse_args(arguments)
-    if given.command == "openapi":
+    options = parser.parse_args(arguments)
+    if options.command == "openapi":
         return openapi()
-    if given.command == "doctor":
+    if options.command == "doctor":
         return doctor(os.environ, print)
     try:
         settings = from_environment(os.environ)
@@ -141,18 +141,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )
     survive_any_clock()
-    kept_from_others()
+    hide_new_files()
     try:
-        for file in open_to_others(settings.database_url):
+        for file in files_open_to_others(settings.database_url):
             log.warning("others may open %s: chmod 600 it", file)
-        if given.command == "serve":
+        if options.command == "serve":
             return serve(settings)
-        if given.command == "rebuild":
-            return rebuild(settings, given.book)
-        if given.command == "verify":
-            return verify(settings, given.match)
-        run: Callable[[Settings, argparse.Namespace], int] = given.run
-        return run(settings, given)
+        if options.command == "rebuild":
+            return rebuild(settings, options.book)
+        if options.command == "verify":
+            return verify(settings, options.match)
+        run: Callable[[Settings, argparse.Namespace], int] = options.run
+        return run(settings, options)
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1
@@ -168,5 +168,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except UNUSABLE as error:
-        print(said(settings.database_url, error), file=sys.stderr)
+        print(store_error(settings.database_url, error), file=sys.stderr)
         return NOT_STARTED

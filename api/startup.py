@@ -17,9 +17,9 @@ from referee.store.store import construct
 
 TRY_SECONDS = 0.5
 """Between two tries."""
-TELL_SECONDS = 5.0
+LOG_SECONDS = 5.0
 """Between two lines about them."""
-LASTING = (
+PERMANENT = (
     "authentication failed",
     "no password supplied",
     "does not exist",
@@ -34,18 +34,18 @@ log = logging.getLogger(__name__)
 
 def await_store(url: str, seconds: float) -> None:
     """Waits so long for the store to be there. Raises what stands in the way, at once if waiting is of no use."""
-    began, told = time.monotonic(), 0.0
+    began, logged = time.monotonic(), 0.0
     while True:
         try:
             open_once(url)
             return
         except STORE_FAILURES as error:
             waited = time.monotonic() - began
-            if waited >= seconds or _lasts(_root(error)):
+            if waited >= seconds or _is_permanent(_driver_error(error)):
                 raise
-            if told <= waited:
-                log.warning("waited %.0f of %g s: %s", waited, seconds, said(url, error))
-                told = waited + TELL_SECONDS
+            if logged <= waited:
+                log.warning("waited %.0f of %g s: %s", waited, seconds, store_error(url, error))
+                logged = waited + LOG_SECONDS
         time.sleep(TRY_SECONDS)
 
 
@@ -70,14 +70,14 @@ def open_once(url: str) -> None:
             books.close()
 
 
-def said(url: str, error: BaseException) -> str:
+def store_error(url: str, error: BaseException) -> str:
     """What a database says that it cannot do, in one line."""
     place = place_of(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
-    return f"the store ({name}) cannot be used: {' '.join(str(_root(error)).split())[:REASON_MAX]}"
+    return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
 
 
-def _root(error: BaseException) -> BaseException:
+def _driver_error(error: BaseException) -> BaseException:
     """What the driver has raised."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         error = error.orig
@@ -86,8 +86,8 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _lasts(error: BaseException) -> bool:
+def _is_permanent(error: BaseException) -> bool:
     """Whether it will be the same the next time."""
     if isinstance(error, psycopg.OperationalError):
-        return any(words in str(error) for words in LASTING)
+        return any(words in str(error) for words in PERMANENT)
     return "locked" not in str(error)

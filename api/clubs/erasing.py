@@ -10,7 +10,7 @@ from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import booked
-from api.personal_data.erasures import prepared
+from api.personal_data.erasures import prepare_erasure
 from api.runtime.commands import REFUSED
 from api.runtime.service import Service
 from referee import wire_types
@@ -68,7 +68,7 @@ async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expect
         raise Stale(club.version)
     says = await booked(service, club, sent)
     erasures, referee = service.erasures, service.referee
-    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, says)
+    _, plan = await in_long_thread(prepare_erasure, erasures, referee, club, caller.actor, sent, says)
     matches = [one.match for one in plan.texts if one.match is not None]
     seen = await _visible(service, caller, matches)
     listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
@@ -99,7 +99,7 @@ async def planned(
 
     Raises: Refused if the act would be refused.
     """
-    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, says)
+    request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, says)
     await in_thread(service.erasures.keep, plan)
     try:
         yield request

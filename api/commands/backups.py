@@ -9,14 +9,14 @@ from tempfile import NamedTemporaryFile
 
 from api.commands.operator_store import NotDone
 from api.maintenance.archive import Archive, Damaged, Manifest
-from api.maintenance.backup import NoStore, take
-from api.maintenance.restore import NotEmpty, place, proved, refuse_what_is_there, staged
+from api.maintenance.backup import NoStore, write_backup
+from api.maintenance.restore import NotEmpty, install, is_proved, refuse_unless_empty, staged
 from api.settings import Settings
 from referee.store.clock import utc_now
 from referee.store.connection import SqliteFile, place_of
 from referee.store.rows import OlderStore
 
-ENDS = ".knacka"
+SUFFIX = ".knacka"
 PARTIAL = ".part"
 """How the name of a backup ends that is being written, or was broken off."""
 BACKUP = (
@@ -51,11 +51,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     restoring.set_defaults(run=restore)
 
 
-def backup(settings: Settings, given: argparse.Namespace) -> int:
+def backup(settings: Settings, arguments: argparse.Namespace) -> int:
     """Copies the store into a file."""
-    goal: Path = given.to
+    goal: Path = arguments.to
     if goal.is_dir():
-        goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{ENDS}"
+        goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{SUFFIX}"
     if goal.exists():
         raise NotDone(f"there is {goal} already: name another file, or a folder")
     if not goal.absolute().parent.is_dir():
@@ -64,7 +64,7 @@ def backup(settings: Settings, given: argparse.Namespace) -> int:
     with NamedTemporaryFile(dir=goal.parent, prefix=f"{goal.name}.", suffix=PARTIAL, delete=False) as file:
         partial = Path(file.name)
         try:
-            manifest = take(settings.database_url, file)
+            manifest = write_backup(settings.database_url, file)
             partial.rename(goal)
         except NoStore as why:
             raise NotDone(str(why)) from None
@@ -76,12 +76,12 @@ def backup(settings: Settings, given: argparse.Namespace) -> int:
         os.fsync(folder)
     finally:
         os.close(folder)
-    print(told(manifest), file=sys.stderr)
+    print(summary(manifest), file=sys.stderr)
     print(goal)
     return 0
 
 
-def told(manifest: Manifest) -> str:
+def summary(manifest: Manifest) -> str:
     """What is in a backup, in a line."""
     rows = {part.name: part.rows for part in manifest.parts}
     return (
@@ -91,19 +91,19 @@ def told(manifest: Manifest) -> str:
     )
 
 
-def restore(settings: Settings, given: argparse.Namespace) -> int:
+def restore(settings: Settings, arguments: argparse.Namespace) -> int:
     """Proves a backup, and puts it in its place."""
-    url, check = settings.database_url, given.check
+    url, check = settings.database_url, arguments.check
     try:
         if not check:
-            refuse_what_is_there(url)
-        with Archive(given.file) as archive:
-            print(told(archive.manifest))
+            refuse_unless_empty(url)
+        with Archive(arguments.file) as archive:
+            print(summary(archive.manifest))
             with staged(archive, None if check else _beside(url), print) as store:
-                if not proved(store, print, _progress):
+                if not is_proved(store, print, _progress):
                     raise NotDone("nothing is restored: take another backup" if not check else "it is not whole")
                 if not check:
-                    place(url, store)
+                    install(url, store)
     except OlderStore as older:
         raise NotDone(f"nothing is restored: {older}") from None
     except (Damaged, NotEmpty, FileNotFoundError, IsADirectoryError) as why:

@@ -2,8 +2,16 @@
 
 import argparse
 
-from api.commands.operator_store import OPERATOR, NotDone, Operating, checked, club_argument, operating, said_of
-from api.personal_data.erasures import Plan, prepared
+from api.commands.operator_store import (
+    OPERATOR,
+    NotDone,
+    OperatorStore,
+    checked,
+    club_argument,
+    open_store,
+    refusal_text,
+)
+from api.personal_data.erasures import Plan, prepare_erasure
 from api.settings import Settings
 from referee.clubs.commands import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
@@ -33,22 +41,22 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     erasing.set_defaults(run=erase)
 
 
-def erase(settings: Settings, given: argparse.Namespace) -> int:
+def erase(settings: Settings, arguments: argparse.Namespace) -> int:
     """Put an erasure on record and carry it out, or list what it would change."""
-    with operating(settings.database_url) as store:
-        club, member = store.club(given.club), given.member
+    with open_store(settings.database_url) as store:
+        club, member = store.club(arguments.club), arguments.member
         done = store.erasures.carry_out(club).get(member, 0)
         try:
-            plan = _foreseen(store, club, member) if given.preview else _erased(store, club, member)
+            plan = _preview(store, club, member) if arguments.preview else _erase(store, club, member)
         except Refused as refused:
             if refused.code != "member_erased":
-                raise NotDone(said_of(refused)) from None
+                raise NotDone(refusal_text(refused)) from None
             print(f"member {member} is erased already: {done} names and texts were left" if done else NOTHING)
             return 0
         except Stale:
             raise NotDone("not done: the club has just been changed; try again") from None
     counts = f"{plan.deleted} texts deleted, {plan.changed} changed"
-    if given.preview:
+    if arguments.preview:
         print(f"member {member} would be erased: {counts}")
         for one in plan.texts:
             print(f"match {one.match}: {f'- {one.before}' if one.after is None else f'+ {one.after}'}")
@@ -57,12 +65,12 @@ def erase(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
-def _foreseen(store: Operating, club: Club, member: int) -> Plan:
-    return _prepared(store, club, member)[1]
+def _preview(store: OperatorStore, club: Club, member: int) -> Plan:
+    return _prepare(store, club, member)[1]
 
 
-def _erased(store: Operating, club: Club, member: int) -> Plan:
-    request, plan = _prepared(store, club, member)
+def _erase(store: OperatorStore, club: Club, member: int) -> Plan:
+    request, plan = _prepare(store, club, member)
     store.erasures.keep(plan)
     try:
         store.do(club.id, request, club.version)
@@ -73,6 +81,6 @@ def _erased(store: Operating, club: Club, member: int) -> Plan:
     return plan
 
 
-def _prepared(store: Operating, club: Club, member: int) -> tuple[Erase, Plan]:
+def _prepare(store: OperatorStore, club: Club, member: int) -> tuple[Erase, Plan]:
     sent = EraseSent(member=member)
-    return prepared(store.erasures, store.referee, club, OPERATOR, sent, store.books_say(club, sent))
+    return prepare_erasure(store.erasures, store.referee, club, OPERATOR, sent, store.basis_of(club, sent))

@@ -6,8 +6,8 @@ from typing import get_args
 
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import Made, make
-from api.commands.clubs import told_of
-from api.commands.operator_store import NotDone, Operating, checked, club_argument, operating, said_of
+from api.commands.clubs import key_line
+from api.commands.operator_store import NotDone, OperatorStore, checked, club_argument, open_store, refusal_text
 from api.settings import PREFIX, Settings
 from referee.clubs.commands import (
     OVERLAP_MAX,
@@ -25,7 +25,7 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Stale
 
-OPERATORS = "kno_"
+OPERATOR_PREFIX = "kno_"
 """How the operator's key begins: unlike those of clubs."""
 TRIES = 3
 """How often the number of a key is looked up, where another is made in the same moment."""
@@ -92,67 +92,71 @@ def _key_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _scopes(text: str) -> tuple[Scope, ...]:
-    given = [part.strip() for part in text.split(",")]
-    if given == ["all"]:
+    arguments = [part.strip() for part in text.split(",")]
+    if arguments == ["all"]:
         return SCOPES
-    if unknown := [one for one in given if one not in get_args(Scope)]:
+    if unknown := [one for one in arguments if one not in get_args(Scope)]:
         raise argparse.ArgumentTypeError(f"there is no scope {unknown[0]!r}: there are {', '.join(SCOPES)}, or all")
-    return tuple(scope for scope in SCOPES if scope in given)
+    return tuple(scope for scope in SCOPES if scope in arguments)
 
 
-def issue(settings: Settings, given: argparse.Namespace) -> int:
+def issue(settings: Settings, arguments: argparse.Namespace) -> int:
     """Makes a key of a club."""
-    expires_at = utc_now().replace(microsecond=0) + timedelta(days=given.days)
-    with operating(settings.database_url) as store:
-        club = store.club(given.club)
+    expires_at = utc_now().replace(microsecond=0) + timedelta(days=arguments.days)
+    with open_store(settings.database_url) as store:
+        club = store.club(arguments.club)
         for _ in range(TRIES):
             # The key names itself, and so its number, which is the next: what is decided holds for this version.
             key_id = f"k{len(club.standing.keys) + 1}"
             key = make(club.id, key_id, None)
             request = IssueKey(
-                scopes=given.scopes, expires_at=expires_at, member=given.member, app=given.app, hash=key.hash
+                scopes=arguments.scopes,
+                expires_at=expires_at,
+                member=arguments.member,
+                app=arguments.app,
+                hash=key.hash,
             )
             try:
                 store.do(club.id, request, club.version)
             except Stale as stale:
                 club = store.club(club.id, stale.version)
             except Refused as refused:
-                raise NotDone(said_of(refused)) from None
+                raise NotDone(refusal_text(refused)) from None
             else:
-                _shown(store, club, key_id, key)
+                _print_key(store, club, key_id, key)
                 return 0
     raise NotDone("not done: others change the club without end; try again")
 
 
-def rotate(settings: Settings, given: argparse.Namespace) -> int:
+def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
     """Gives a key of a club another secret."""
-    with operating(settings.database_url) as store:
-        club = store.club(given.club)
-        key = make(club.id, given.key, None)
-        store.done(club, RotateKey(key=given.key, overlap_seconds=given.overlap_seconds, hash=key.hash))
-        _shown(store, club, given.key, key)
+    with open_store(settings.database_url) as store:
+        club = store.club(arguments.club)
+        key = make(club.id, arguments.key, None)
+        store.done(club, RotateKey(key=arguments.key, overlap_seconds=arguments.overlap_seconds, hash=key.hash))
+        _print_key(store, club, arguments.key, key)
     return 0
 
 
-def _shown(store: Operating, before: Club, key_id: KeyId, key: Made) -> None:
+def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: Made) -> None:
     club = store.club(before.id, before.version + 1)
     made = club.standing.key(key_id)
     assert made is not None, "it was just made"
-    print(f"{told_of(key_id, made)}; it is shown this once:")
+    print(f"{key_line(key_id, made)}; it is shown this once:")
     print(key.secret)
 
 
-def revoke(settings: Settings, given: argparse.Namespace) -> int:
+def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
     """Ends a key of a club."""
-    with operating(settings.database_url) as store:
-        store.done(store.club(given.club), RevokeKey(key=given.key))
-    print(f"{given.key} is revoked: services refuse it within two seconds")
+    with open_store(settings.database_url) as store:
+        store.done(store.club(arguments.club), RevokeKey(key=arguments.key))
+    print(f"{arguments.key} is revoked: services refuse it within two seconds")
     return 0
 
 
-def make_own(settings: Settings, given: argparse.Namespace) -> int:
+def make_own(settings: Settings, arguments: argparse.Namespace) -> int:
     """Makes the operator's key."""
-    key = OPERATORS + new_token()
+    key = OPERATOR_PREFIX + new_token()
     print("the operator's key, shown this once:")
     print(key)
     print("its SHA-256, for the settings of the service:")

@@ -22,10 +22,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     making.set_defaults(run=make)
 
 
-def make(settings: Settings, given: argparse.Namespace) -> int:
+def make(settings: Settings, arguments: argparse.Namespace) -> int:
     """Makes a key of a log."""
     try:
-        key = SigningKey(given.origin, secrets.token_bytes(SEED_BYTES))
+        key = SigningKey(arguments.origin, secrets.token_bytes(SEED_BYTES))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

@@ -43,7 +43,7 @@ class Unanswered(NotDone):
     """Nobody knows whether it was done."""
 
 
-class Operating:
+class OperatorStore:
     """A store and its names, for whoever runs the service."""
 
     def __init__(self, referee: Referee, desk: Desk, names: Names, url: str) -> None:
@@ -63,9 +63,9 @@ class Operating:
     def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
         """Has it decided and stored, as a service would. Raises ``Refused``,
         :class:`~referee.store.command.Stale` and :class:`NotDone`."""
-        asked = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
+        command = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
-            return self._desk.submit(asked).result(ANSWER_SECONDS)
+            return self._desk.submit(command).result(ANSWER_SECONDS)
         except Full as full:
             raise NotDone(f"the club has {full.most} events, and can have no more") from None
         except (Busy, Overtaken):
@@ -78,11 +78,11 @@ class Operating:
         try:
             outcome = self.do(club.id, request)
         except Refused as refused:
-            raise NotDone(said_of(refused)) from None
+            raise NotDone(refusal_text(refused)) from None
         assert isinstance(outcome.aggregate, Club), "it was one"
         return outcome.aggregate
 
-    def books_say(self, club: Club, sent: BookedSent) -> dict[str, Any]:
+    def basis_of(self, club: Club, sent: BookedSent) -> dict[str, Any]:
         """What the books say of a request, when they have come to all that is stored. Raises :class:`NotDone` where
         they do not."""
         with closing(Books(self.referee, self._url)) as books:
@@ -95,16 +95,16 @@ class Operating:
             with books.engine.connect() as connection:
                 return says_of(books.ledger, books.matches, connection, club, sent)
 
-    def named(self, club: Club) -> dict[Ref, str]:
+    def names_of(self, club: Club) -> dict[Ref, str]:
         """By ref the names of its members."""
         return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
 
 
 @contextmanager
-def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
+def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
     """The store at a URL. ``anew``: it is made where there is none."""
     place = place_of(url)
-    if isinstance(place, SqliteFile) and not anew and not Path(place.path).exists():
+    if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
         raise NotDone(f"there is no store {place.path}: KNACKA_DATABASE_URL names it")
     with ExitStack() as parts:
         referee = parts.enter_context(construct(url))
@@ -114,10 +114,10 @@ def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
         parts.callback(names.rewrite_due)
         desk = Desk(referee)
         parts.callback(desk.close)
-        yield Operating(referee, desk, names, url)
+        yield OperatorStore(referee, desk, names, url)
 
 
-def said_of(refused: Refused) -> str:
+def refusal_text(refused: Refused) -> str:
     """A refusal in words."""
     return refusal(refused.code, refused.facts, "en")
 

@@ -24,7 +24,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 SEAL = 64
 """Bytes at the end: the SHA-256 of all before them, in hex."""
-ENDS = ".jsonl"
+SUFFIX = ".jsonl"
 BLOCK = 1 << 20
 BYTES = "base64"
 
@@ -33,7 +33,7 @@ class Damaged(Exception):
     """A file that is no backup, or not as it was written; the message says which."""
 
 
-class Held(Value):
+class PartInfo(Value):
     """What a backup holds of a table."""
 
     name: str
@@ -54,9 +54,9 @@ class Manifest(Value):
     matches: int
     clubs: int
     keys: tuple[str, ...]
-    parts: tuple[Held, ...]
+    parts: tuple[PartInfo, ...]
 
-    def held(self, name: str) -> Held | None:
+    def part(self, name: str) -> PartInfo | None:
         """What it has of a table."""
         return next((one for one in self.parts if one.name == name), None)
 
@@ -66,7 +66,7 @@ class Writer:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
-        self.parts: list[Held] = []
+        self.parts: list[PartInfo] = []
 
     def __enter__(self) -> Self:
         return self
@@ -74,10 +74,10 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
+    def write_part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
         """A table."""
         digest, count, size = sha256(), 0, 0
-        with self._zip.open(name + ENDS, "w", force_zip64=True) as part:
+        with self._zip.open(name + SUFFIX, "w", force_zip64=True) as part:
             block = bytearray()
             for row in rows:
                 block += msgspec.json.encode([_written(cell) for cell in row]) + b"\n"
@@ -88,7 +88,7 @@ class Writer:
                     block.clear()
             digest.update(block)
             size += part.write(block)
-        self.parts.append(Held(name=name, columns=columns, rows=count, bytes=size, sha256=digest.hexdigest()))
+        self.parts.append(PartInfo(name=name, columns=columns, rows=count, bytes=size, sha256=digest.hexdigest()))
 
     def end(self, manifest: Manifest) -> None:
         """The manifest and the seal; then all of it is on the disk."""
@@ -109,7 +109,7 @@ class Archive:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         try:
-            self._zip, self.manifest = self._opened(path)
+            self._zip, self.manifest = self._open(path)
         except BaseException:
             self._file.close()
             raise
@@ -121,7 +121,7 @@ class Archive:
         self._zip.close()
         self._file.close()
 
-    def _opened(self, path: Path) -> tuple[ZipFile, Manifest]:
+    def _open(self, path: Path) -> tuple[ZipFile, Manifest]:
         seal = _seal_of(self._file)
         if self._file.read(SEAL) != seal:
             raise Damaged(f"{path} is no backup of Knacka, or not as it was written: take another one")
@@ -135,19 +135,19 @@ class Archive:
             raise Damaged(f"{path} was made {made}: restore it by that release")
         return zip_file, manifest
 
-    def rows(self, held: Held) -> Iterator[list[Any]]:
+    def rows(self, part: PartInfo) -> Iterator[list[Any]]:
         """What it has of a table. Raises :class:`Damaged` in the end where that is not what the manifest says."""
         digest, count = sha256(), 0
         try:
-            with self._zip.open(held.name + ENDS) as part:
-                for line in part:
+            with self._zip.open(part.name + SUFFIX) as lines:
+                for line in lines:
                     digest.update(line)
                     count += 1
                     yield [_read(cell) for cell in msgspec.json.decode(line)]
         except (BadZipFile, KeyError, TypeError, ValueError, binascii.Error) as error:
-            raise Damaged(f"its part {held.name} cannot be read: {error}") from None
-        if digest.hexdigest() != held.sha256 or count != held.rows:
-            raise Damaged(f"its part {held.name} is not what its manifest says")
+            raise Damaged(f"its part {part.name} cannot be read: {error}") from None
+        if digest.hexdigest() != part.sha256 or count != part.rows:
+            raise Damaged(f"its part {part.name} is not what its manifest says")
 
 
 def _seal_of(file: IO[bytes]) -> bytes:

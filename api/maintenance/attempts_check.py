@@ -13,12 +13,12 @@ from referee.store.damaged import DamagedAttempt
 from referee.store.rows import FIRST, row_hash
 
 
-class Tried:
+class AttemptCheck:
     """The attempts of a match, read before its rows: those only grow."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
-        self._found: list[str] = []
+        self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
         """By event, the attempts that name it, and by which hash."""
         self._heads: dict[int, str] = {}
@@ -26,33 +26,35 @@ class Tried:
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:
-                self._found.append(f"attempt {row.number} follows on attempt {number}: those between are not there")
+                self._problems.append(
+                    f"attempt {row.number} follows on attempt {number}: those between are not there"
+                )
             number, stored = row.number, self._stored(row)
             try:
                 recorded, event = read_attempt(stored)
             except DamagedAttempt as damaged:
-                self._found.append(f"attempt {number} cannot be read: {damaged.detail}")
+                self._problems.append(f"attempt {number} cannot be read: {damaged.detail}")
             else:
                 if recorded.prev != prev:
-                    self._found.append(f"attempt {number}: the chain is broken before it")
+                    self._problems.append(f"attempt {number}: the chain is broken before it")
                 self._named[event.version].append((number, event.head))
             prev = row_hash(stored)
 
-    def take(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[Row]) -> None:
         """Takes in rows of the match."""
         if self._named:
             self._heads |= {row.number: row_hash(self._stored(row)) for row in rows if row.number in self._named}
 
     def compare(self, history: History) -> None:
         """Says what is wrong with them."""
-        for what in self._found:
-            history.say(0, what)
+        for what in self._problems:
+            history.report(0, what)
         for version, named in sorted(self._named.items()):
             for attempt, head in named:
                 if version not in self._heads:
-                    history.say(0, f"attempt {attempt} came after event {version}, and there is no such event")
+                    history.report(0, f"attempt {attempt} came after event {version}, and there is no such event")
                 elif self._heads[version] != head:
-                    history.say(version, f"attempt {attempt} names another hash than that of its row")
+                    history.report(version, f"attempt {attempt} names another hash than that of its row")
 
     def _stored(self, row: Row) -> StoredEvent:
         state = row.state if isinstance(row.state, bytes) else str(row.state).encode()

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, func, select, text
 from api import VERSION
 from api.maintenance.archive import FORMAT, Manifest, Writer
 from api.maintenance.raw_store import Stored
-from api.maintenance.tables import NEEDED, Part, kept_whole, parts_of_events, parts_of_names, there
+from api.maintenance.tables import NEEDED, Part, complete_projections, existing, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
 from projections.follow.engine import engine_for, patient, writer
 from referee.clubs.facts import ClubFounded
@@ -44,7 +44,7 @@ class Section(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-def take(url: str, file: IO[bytes]) -> Manifest:
+def write_backup(url: str, file: IO[bytes]) -> Manifest:
     """Writes a backup into a file that is open for reading and writing. Raises what the databases raise, and
     :class:`NoStore`."""
     stored = Stored(url)
@@ -60,7 +60,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
             with Writer(file) as archive:
                 for connection, parts, keys in sections:
                     for part in parts:
-                        archive.part(part.name, part.columns, part.rows(connection, keys))
+                        archive.write_part(part.name, part.columns, part.rows(connection, keys))
                     connection.close()
                 manifest = Manifest(
                     format=FORMAT,
@@ -82,36 +82,36 @@ def take(url: str, file: IO[bytes]) -> Manifest:
 @contextmanager
 def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
     """The parts as they stood at one moment; the events come last."""
-    with ExitStack() as held:
-        yield _of_sqlite(stored, url, held) if stored.files else _of_postgres(stored, held)
+    with ExitStack() as stack:
+        yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
 
-def _of_sqlite(stored: Stored, url: str, held: ExitStack) -> list[Section]:
+def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section]:
     if not stored.files[0].exists():
         raise NoStore(f"there is no store {stored.files[0]}: KNACKA_DATABASE_URL names it")
     sections = []
     if names_file(url).exists():
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
-        held.callback(engine.dispose)
-        names = held.enter_context(writer(engine).connect())
-        sections.append(Section(names, there(names, parts_of_names())))  # held from here on
+        stack.callback(engine.dispose)
+        names = stack.enter_context(writer(engine).connect())
+        sections.append(Section(names, existing(names, parts_of_names())))  # held from here on
     if stored.files[1].exists():
-        books = held.enter_context(stored.books.connect())
-        sections.append(Section(books, *kept_whole(books)))  # read as they stand from here on
-    events = held.enter_context(stored.events.connect())
-    sections.append(Section(events, there(events, parts_of_events(stored))))
+        books = stack.enter_context(stored.books.connect())
+        sections.append(Section(books, *complete_projections(books)))  # read as they stand from here on
+    events = stack.enter_context(stored.events.connect())
+    sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections
 
 
-def _of_postgres(stored: Stored, held: ExitStack) -> list[Section]:
-    events = held.enter_context(stored.events.connect())
+def _postgres_sections(stored: Stored, stack: ExitStack) -> list[Section]:
+    events = stack.enter_context(stored.events.connect())
     moment = events.scalar(text("SELECT pg_export_snapshot()"))
     patient(events)
-    others = held.enter_context(stored.events.connect())
+    others = stack.enter_context(stored.events.connect())
     others.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{moment}'")
     patient(others)
-    books, keys = kept_whole(others)
+    books, keys = complete_projections(others)
     return [
-        Section(others, (*there(others, parts_of_names()), *books), keys),
-        Section(events, there(events, parts_of_events(stored))),
+        Section(others, (*existing(others, parts_of_names()), *books), keys),
+        Section(events, existing(events, parts_of_events(stored))),
     ]

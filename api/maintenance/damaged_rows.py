@@ -31,21 +31,21 @@ def damages(stored: Stored) -> Iterator[Damage]:
     is for ``knacka verify``."""
     known: dict[UUID, _Last] = {}
     for rows in stored.log():
-        for _, whose, number, topic, state in rows:
+        for _, stored_id, number, topic, state in rows:
             try:
-                own = UUID(str(whose))
+                aggregate_id = UUID(str(stored_id))
             except ValueError:  # no match or club can have these rows
                 continue
-            last = known.get(own) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
-            known[own] = _Last(last.kind, number)
-            for damaged in _damaged(own, last.number, number, topic, state):
+            last = known.get(aggregate_id) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
+            known[aggregate_id] = _Last(last.kind, number)
+            for damaged in _damaged(aggregate_id, last.number, number, topic, state):
                 yield Damage(last.kind, damaged)
 
 
-def _damaged(own: UUID, before: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
-    if number != before + 1:
-        yield DamagedRow(own, before + 1, "missing")
+def _damaged(aggregate_id: UUID, last: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
+    if number != last + 1:
+        yield DamagedRow(aggregate_id, last + 1, "missing")
     try:
-        from_row(StoredEvent(own, number, topic, state))
+        from_row(StoredEvent(aggregate_id, number, topic, state))
     except DamagedRow as damaged:
         yield damaged

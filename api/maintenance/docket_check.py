@@ -6,7 +6,7 @@ from referee.store.match import Match
 from referee.tokens import in_match, sealed
 
 
-class Dockets:
+class DocketCheck:
     """The dockets of officials: the values by which the service finds all matches of one token."""
 
     def __init__(self, stored: Stored) -> None:
@@ -21,8 +21,8 @@ class Dockets:
         tokens = sealed(self._secret or b"", match.id, match.opened.dockets)
         known = tuple(in_match(match.id, token) for token in tokens)
         if len(known) != len(attending):
-            history.say(1, f"it has {len(known)} dockets for {len(attending)} officials")
-        for place, (one, held) in enumerate(zip(known, attending, strict=False), 1):
-            if one != held:
+            history.report(1, f"it has {len(known)} dockets for {len(attending)} officials")
+        for place, (actual, expected) in enumerate(zip(known, attending, strict=False), 1):
+            if actual != expected:
                 why = "another secret sealed it" if self._secret else "the store has no secret"
-                history.say(1, f"the docket of official {place} does not open to its token: {why}")
+                history.report(1, f"the docket of official {place} does not open to its token: {why}")

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damages
-from api.maintenance.raw_store import ASIDE, Stored, in_a_line
-from api.runtime.checkpoint_file import Kept, extends, file_for
-from api.runtime.projections import all_books, every_book
+from api.maintenance.raw_store import ASIDE, Stored, one_line
+from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
+from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.engine import DamagedCell
 from projections.follow.follow import Book
@@ -30,29 +30,29 @@ FREE_BYTES_MIN = 256 * 2**20
 """Less free space than this will not last: a rebuild writes the books a second time."""
 LOOK_SECONDS = 2.0
 """How long books that are behind have to move."""
-SOME = 20
+NAMED_MAX = 20
 """Matches of each book that are looked for in the store, and damaged rows that are named."""
 VERSION_MIN = 13
 """Of PostgreSQL: the oldest that was still mended when this was written."""
 
-Ills = Iterator[str]
+Problems = Iterator[str]
 
 
 def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
     """Says what is wrong, a line each. The exit code: 0 if nothing is, else 1."""
     wrong = 0
-    for ill in ills(environment):
+    for problem in problems(environment):
         wrong += 1
-        say(ill)
+        say(problem)
     if not wrong:
         say("nothing wrong")
     return 1 if wrong else 0
 
 
-def ills(environment: Mapping[str, str]) -> Ills:
+def problems(environment: Mapping[str, str]) -> Problems:
     """What is wrong."""
-    yield from _of_names(environment)
-    yield from _of_clock()
+    yield from _check_names(environment)
+    yield from _check_clock()
     try:
         settings = from_environment({name: value for name, value in environment.items() if name in _names()})
         stored = Stored(settings.database_url)
@@ -64,8 +64,8 @@ def ills(environment: Mapping[str, str]) -> Ills:
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
     try:
-        yield from _of_sqlite(stored) if stored.files else _of_postgres(stored)
-        yield from _of_log(settings, stored)
+        yield from _check_sqlite(stored) if stored.files else _check_postgres(stored)
+        yield from _check_log(settings, stored)
     finally:
         stored.close()
 
@@ -77,7 +77,7 @@ def _names() -> tuple[str, ...]:
     return tuple(PREFIX + name.upper() for name in Settings.__struct_fields__)
 
 
-def _of_names(environment: Mapping[str, str]) -> Ills:
+def _check_names(environment: Mapping[str, str]) -> Problems:
     for name in sorted(environment):
         # Kubernetes makes up some for a Service that has our name.
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
@@ -88,7 +88,7 @@ def _of_names(environment: Mapping[str, str]) -> Ills:
 # The clock
 
 
-def _of_clock() -> Ills:
+def _check_clock() -> Problems:
     try:
         utc_now()
     except ClockWrong as wrong:
@@ -98,7 +98,7 @@ def _of_clock() -> Ills:
 # SQLite
 
 
-def _of_sqlite(stored: Stored) -> Ills:
+def _check_sqlite(stored: Stored) -> Problems:
     events, books = stored.files
     if not events.exists():
         yield (
@@ -108,27 +108,27 @@ def _of_sqlite(stored: Stored) -> Ills:
         return
     for file in (events, books):
         if file.exists():
-            yield from _of_file(file)
-    yield from _of_directory(events.absolute().parent)
-    store_holds = True
-    for ill in _of_database(stored.events, events, "restore it from a backup (deploy/backup.md)"):
-        store_holds = False
-        yield ill
-    if not store_holds:
+            yield from _check_file(file)
+    yield from _check_directory(events.absolute().parent)
+    store_intact = True
+    for problem in _check_integrity(stored.events, events, "restore it from a backup (deploy/backup.md)"):
+        store_intact = False
+        yield problem
+    if not store_intact:
         return
-    yield from _of_tables(stored)
-    yield from _of_rows(stored)
-    anew = f"stop the service, delete {books} and start it: the books are made anew"
-    books_hold = True
-    for ill in _of_database(stored.books, books, anew) if books.exists() else ():
-        books_hold = False
-        yield ill
-    if books_hold:
-        yield from _of_books(stored)
-    yield from _of_erasures(stored)
+    yield from _check_tables(stored)
+    yield from _check_rows(stored)
+    remake = f"stop the service, delete {books} and start it: the books are made anew"
+    books_intact = True
+    for problem in _check_integrity(stored.books, books, remake) if books.exists() else ():
+        books_intact = False
+        yield problem
+    if books_intact:
+        yield from _check_projections(stored)
+    yield from _check_erasures(stored)
 
 
-def _of_file(file: Path) -> Ills:
+def _check_file(file: Path) -> Problems:
     """Who may read and write it."""
     if not file.is_file():
         yield f"{file} is no file: {PREFIX}DATABASE_URL has to name one"
@@ -144,7 +144,7 @@ def _of_file(file: Path) -> Ills:
         yield f"{file} cannot be read and written by this user: give it to the user that runs the service"
 
 
-def _of_directory(directory: Path) -> Ills:
+def _check_directory(directory: Path) -> Problems:
     if not os.access(directory, os.W_OK | os.X_OK):
         yield f"{directory} cannot be written by this user, and SQLite has to create files in it"
     free = shutil.disk_usage(directory).free
@@ -152,20 +152,20 @@ def _of_directory(directory: Path) -> Ills:
         yield f"{directory} has {free // 2**20} MiB left: make room, or acts will be refused"
 
 
-def _of_database(engine: Engine, file: Path, cure: str) -> Ills:
+def _check_integrity(engine: Engine, file: Path, remedy: str) -> Problems:
     try:
         with engine.connect() as connection:
             said = list(connection.execute(text("PRAGMA integrity_check(3)")).scalars())
     except (SQLAlchemyError, OSError) as error:
-        yield f"{file} cannot be read: {in_a_line(error)}: {cure}"
+        yield f"{file} cannot be read: {one_line(error)}: {remedy}"
         return
     if said != ["ok"]:
-        yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {cure}"
+        yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {remedy}"
 
 
 # PostgreSQL
 
-CURES = {
+REMEDIES = {
     "password": f"mend the password in {PREFIX}DATABASE_URL",
     "database .* does not exist": "create the database (createdb), or name another one",
     "role .* does not exist": "create the user (createuser), or name another one",
@@ -174,7 +174,7 @@ CURES = {
 }
 """What to do, by what PostgreSQL says when it lets nobody in; while connecting it gives no code."""
 
-ASKED = text(
+SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
     " pg_encoding_to_char(encoding) AS encoding, pg_is_in_recovery() AS standby,"
     " current_setting('default_transaction_read_only') AS read_only,"
@@ -182,40 +182,40 @@ ASKED = text(
     " has_schema_privilege(current_schema(), 'CREATE') AS may_create, current_user AS role"
     " FROM pg_database WHERE datname = current_database()"
 )
-MISSING = text(
+FUNCTION_MISSING = text(
     "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_store'"
     " AND pronamespace = current_schema()::regnamespace)"
 )
-NOT_ALLOWED = text(
+NOT_OWNED = text(
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
     " AND (relname LIKE 'referee\\_%' OR relname LIKE 'book\\_%') AND NOT pg_has_role(relowner, 'USAGE')"
     " ORDER BY relname"
 )
 
 
-def _of_postgres(stored: Stored) -> Ills:
+def _check_postgres(stored: Stored) -> Problems:
     try:
         with stored.events.connect() as connection:
-            sound = True
-            for ill in _of_server(connection):
-                sound = False
-                yield ill
-            if sound and connection.scalar(MISSING):
+            usable = True
+            for problem in _check_server(connection):
+                usable = False
+                yield problem
+            if usable and connection.scalar(FUNCTION_MISSING):
                 yield "there is no function referee_events_store: `knacka serve` creates it when it starts"
     except SQLAlchemyError as error:
-        said = in_a_line(error)
-        cure = next(cure for words, cure in CURES.items() if re.search(words, said))
-        yield f"PostgreSQL cannot be asked: {said}: {cure}"
+        said = one_line(error)
+        remedy = next(remedy for words, remedy in REMEDIES.items() if re.search(words, said))
+        yield f"PostgreSQL cannot be asked: {said}: {remedy}"
         return
-    if sound:
-        yield from _of_tables(stored)
-        yield from _of_rows(stored)
-        yield from _of_books(stored)
-        yield from _of_erasures(stored)
+    if usable:
+        yield from _check_tables(stored)
+        yield from _check_rows(stored)
+        yield from _check_projections(stored)
+        yield from _check_erasures(stored)
 
 
-def _of_server(connection: Connection) -> Ills:
-    said = connection.execute(ASKED).one()
+def _check_server(connection: Connection) -> Problems:
+    said = connection.execute(SERVER_FACTS).one()
     if said.number < VERSION_MIN * 10_000:
         yield f"PostgreSQL is of version {said.version}: take {VERSION_MIN} or later"
     if said.encoding != "UTF8":
@@ -230,7 +230,7 @@ def _of_server(connection: Connection) -> Ills:
     if not said.may_create:
         grant = f"GRANT CREATE ON SCHEMA {said.schema} TO {said.role}"
         yield f"{said.role} may create no tables in schema {said.schema}: {grant}"
-    for name in connection.scalars(NOT_ALLOWED):
+    for name in connection.scalars(NOT_OWNED):
         change = f"ALTER TABLE {name} OWNER TO {said.role}"
         yield f"table {name} is not {said.role}'s, who could not mend or rebuild it: {change}"
 
@@ -238,7 +238,7 @@ def _of_server(connection: Connection) -> Ills:
 # Both
 
 
-def _of_tables(stored: Stored) -> Ills:
+def _check_tables(stored: Stored) -> Problems:
     with stored.events.connect() as connection:
         there = inspect(connection).get_table_names()
     for table in (stored.rows_table, stored.snapshots_table):
@@ -246,7 +246,7 @@ def _of_tables(stored: Stored) -> Ills:
             yield f"there is no table {table.name}: nothing was ever stored here, or it is no store of Knacka"
 
 
-def _of_rows(stored: Stored) -> Ills:
+def _check_rows(stored: Stored) -> Problems:
     with stored.events.connect() as connection:
         if not inspect(connection).has_table(stored.rows_table.name):
             return
@@ -257,7 +257,7 @@ def _of_rows(stored: Stored) -> Ills:
         return
     more = 0
     for place, (kind, row) in enumerate(damages(stored)):
-        if place >= SOME:
+        if place >= NAMED_MAX:
             more += 1
             continue
         yield (
@@ -268,7 +268,7 @@ def _of_rows(stored: Stored) -> Ills:
         yield f"{more} more rows are missing or cannot be read: `knacka verify` names them"
 
 
-def _of_books(stored: Stored) -> Ills:
+def _check_projections(stored: Stored) -> Problems:
     try:
         head, before = stored.head(), stored.positions()
         with stored.books.connect() as connection:
@@ -277,17 +277,17 @@ def _of_books(stored: Stored) -> Ills:
     except FileNotFoundError:
         before, there, aside = {}, set(), []
     except SQLAlchemyError as error:
-        yield f"the books cannot be read: {in_a_line(error)}"
+        yield f"the books cannot be read: {one_line(error)}"
         return
     except DamagedCell as damaged:
         yield f"what the books have set aside cannot be read: {damaged}: `knacka rebuild` builds all of them again"
         return
-    books = {book.key: book for book in all_books()}
+    books = {book.key: book for book in match_projections()}
     kept = {key: book for key, book in books.items() if key in before and there.issuperset(book.metadata.tables)}
     for key, book in books.items():
         if key not in kept:
             yield f"there is no book {book.name} yet: `knacka rebuild` builds it, or the next start of `knacka serve`"
-    names = {book.key: book.name for book in every_book()}
+    names = {book.key: book.name for book in all_projections()}
     for row in aside:
         if row.book in names:
             match, why = UUID(row.match), " ".join(row.error.split())
@@ -301,9 +301,9 @@ def _of_books(stored: Stored) -> Ills:
                 f"book {book.name} has come to position {before[key]}, and the log ends at {head}: the log is of an "
                 f"older backup, or the books are another store's: `knacka rebuild {book.name}`"
             )
-        elif strange := _strange(stored, book):
+        elif unknown := _unknown_match(stored, book):
             yield (
-                f"book {book.name} tells of match {UUID(strange)}, and the store has nothing of it: the books are "
+                f"book {book.name} tells of match {UUID(unknown)}, and the store has nothing of it: the books are "
                 f"another store's: `knacka rebuild {book.name}`"
             )
     if any(position < head for position in before.values()) and is_followed(stored.books, _books_file(stored)):
@@ -317,12 +317,12 @@ def _of_books(stored: Stored) -> Ills:
                 )
 
 
-def _of_erasures(stored: Stored) -> Ills:
+def _check_erasures(stored: Stored) -> Problems:
     """Whether an erasure was not finished. While a service runs it finishes them."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.books, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
-        yield f"the names cannot be read: {in_a_line(error)}: restore them from a backup (deploy/backup.md)"
+        yield f"the names cannot be read: {one_line(error)}: restore them from a backup (deploy/backup.md)"
         return
     if left:
         yield "what was erased may still lie in the files of the names: `knacka serve` rewrites them when it starts"
@@ -332,7 +332,7 @@ def _books_file(stored: Stored) -> Path | None:
     return stored.files[1] if stored.files else None
 
 
-def _of_log(settings: Settings, stored: Stored) -> Ills:
+def _check_log(settings: Settings, stored: Stored) -> Problems:
     """Whether the log still extends what was signed of it."""
     if not settings.log_key:
         return
@@ -344,13 +344,13 @@ def _of_log(settings: Settings, stored: Stored) -> Ills:
         )
         return
     try:
-        kept = Kept(file).read()
+        kept = CheckpointFile(file).read()
     except (ValueError, OSError) as error:
         yield f"{file} cannot be read as a checkpoint, and nothing is signed: {error}"
         return
     book = Log()
     try:
-        if kept is None and stored.has_come_since(LOG_ID.hex, 0, LogSigned.TOPIC):
+        if kept is None and stored.has_event_since(LOG_ID.hex, 0, LogSigned.TOPIC):
             yield (
                 f"{file} is missing, though the log was signed: compare the store with a checkpoint that somebody "
                 f"keeps (GET /v1/log/consistency), for it may be an older one. The service writes the file again"
@@ -372,14 +372,14 @@ def _of_log(settings: Settings, stored: Stored) -> Ills:
     )
 
 
-def _strange(stored: Stored, book: Book) -> str | None:
+def _unknown_match(stored: Stored, book: Book) -> str | None:
     """A match that a book tells of, and of which there is no event."""
     for ids in stored.ids_in(book):
-        some = [aggregate_id for aggregate_id, _ in zip(ids, range(SOME), strict=False)]
+        some = [aggregate_id for aggregate_id, _ in zip(ids, range(NAMED_MAX), strict=False)]
         with stored.events.connect() as connection:
             this = stored.rows_table.c.originator_id
             found = connection.scalars(select(this).where(this.in_(some)).distinct())
             known = {str(one).replace("-", "") for one in found}
-        if strange := [one for one in some if one not in known]:
-            return strange[0]
+        if unknown := [one for one in some if one not in known]:
+            return unknown[0]
     return None

@@ -11,12 +11,12 @@ OWNER_ALONE = 0o077
 """The mask of what others may not do."""
 
 
-def kept_from_others() -> None:
+def hide_new_files() -> None:
     """From now on. SQLite itself makes the files, and those beside them as they go (``-wal``, ``-shm``)."""
     os.umask(OWNER_ALONE)
 
 
-def open_to_others(url: str) -> list[Path]:
+def files_open_to_others(url: str) -> list[Path]:
     """The files of this store that are there already and that others than their owner may open."""
     place = place_of(url)
     if not isinstance(place, SqliteFile):

@@ -24,7 +24,7 @@ class _Row(msgspec.Struct):
 _signed_in = msgspec.json.Decoder(_Row).decode
 
 
-def of_the_tree(stored: Stored) -> Iterator[str]:
+def check_tree(stored: Stored) -> Iterator[str]:
     """What is wrong with it."""
     book = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
@@ -34,7 +34,7 @@ def of_the_tree(stored: Stored) -> Iterator[str]:
             book.apply(made, Page(rows, _nothing))
         with suppress(FileNotFoundError):  # there need not be any books
             if book.key in stored.positions():
-                yield from _otherwise(stored, book, made)
+                yield from _differences(stored, book, made)
         size = book.size(made)
         for row in (row for page in stored.rows(LOG_ID.hex) for row in page):
             if row.topic == LogSigned.TOPIC:
@@ -47,18 +47,18 @@ def of_the_tree(stored: Stored) -> Iterator[str]:
     memory.dispose()
 
 
-def _otherwise(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
+def _differences(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
     this = book.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
     with stored.books.connect() as kept:
-        edge, there = book.edge(kept), set()
+        edge, stored_tiles = book.edge(kept), set()
         for level, number, hashes in kept.execute(tiles):
-            there.add((level, number))
-            ours = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
-            if ours[: len(hashes)] != bytes(hashes):
+            stored_tiles.add((level, number))
+            expected = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
+            if expected[: len(hashes)] != bytes(hashes):
                 yield f"book log: tile {number} of level {level} is not that of the rows: `knacka rebuild log`"
     for level, number, _ in made.execute(tiles):
-        if (level, number) not in there and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
+        if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
             yield f"book log: tile {number} of level {level} is missing: `knacka rebuild log`"
     if edge.position and book.index(made, edge.position) != edge.size - 1:
         yield f"book log: it has {edge.size} rows up to position {edge.position}, and the log has not so many"

@@ -14,15 +14,15 @@ from referee.store.club import Club
 from referee.store.match import Match
 
 
-def exchanged(stored: Stored) -> Iterator[str]:
+def changed_texts(stored: Stored) -> Iterator[str]:
     """Yield a line for each text that is neither the one that was put nor the one that replaced it, or was moved."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
             origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
-            whole = ref_of(salt, msgspec.json.decode(text, type=str), origin) == (redacted or ref)
+            intact = ref_of(salt, msgspec.json.decode(text, type=str), origin) == (redacted or ref)
         except (msgspec.MsgspecError, TypeError, ValueError):
-            whole = False
-        if not whole:
+            intact = False
+        if not intact:
             yield f"text {ref}: it is not the one that was put, or not where it was put"
 
 
@@ -32,7 +32,7 @@ class _Row(msgspec.Struct):
     event: MemberErased
 
 
-class Texts:
+class TextCheck:
     """The texts of clubs and of their matches, checked aggregate by aggregate."""
 
     def __init__(self, stored: Stored) -> None:
@@ -58,7 +58,7 @@ class Texts:
         found, lists = stored.redacted(club.id), stored.erased(club.id)
         erased = folded_over(club.standing.erasures, lists)
         wrong = []
-        if not found.keys() >= set(numbers) and not stored.has_come_since(club.id.hex, club.version, PayeeSet.TOPIC):
+        if not found.keys() >= set(numbers) and not stored.has_event_since(club.id.hex, club.version, PayeeSet.TOPIC):
             wrong.append("a number by which somebody is paid is missing, and no erasure is on record")
         for number, member in enumerate(members, 1):
             kept = found.keys() & set(member.names)
@@ -73,20 +73,20 @@ class Texts:
                 wrong.append(f"text {ref}: its erasure is on record, and not carried out")
             elif ref not in erased and redacted is not None:
                 wrong.append(f"text {ref}: another text is in its place, and no erasure is on record")
-        if wrong and not stored.has_come_since(club.id.hex, club.version, MemberErased.TOPIC):
+        if wrong and not stored.has_event_since(club.id.hex, club.version, MemberErased.TOPIC):
             for what in wrong:
-                history.say(0, what)
+                history.report(0, what)
 
     def _compare_match(self, history: History, club: UUID, refs: Mapping[str, int]) -> None:
         """Report each text that is missing, but for those that an erasure on record has deleted."""
         missing = refs.keys() - self._stored.refs(club, list(refs))
-        if missing - self._deleted(club, anew=False):
-            missing -= self._deleted(club, anew=True)
+        if missing - self._deleted(club, reload=False):
+            missing -= self._deleted(club, reload=True)
             for ref in sorted(missing, key=refs.__getitem__):
-                history.say(refs[ref], f"text {ref} is missing, and no erasure is on record")
+                history.report(refs[ref], f"text {ref} is missing, and no erasure is on record")
 
-    def _deleted(self, club: UUID, *, anew: bool) -> set[str]:
-        if anew or club not in self._erased:
+    def _deleted(self, club: UUID, *, reload: bool) -> set[str]:
+        if reload or club not in self._erased:
             rows = self._stored.states(club.hex, MemberErased.TOPIC)
             erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]
             self._erased[club] = folded_over(erasures, self._stored.erased(club))

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from api.maintenance.raw_store import ASIDE, POSITIONS, Row, Stored
 from api.maintenance.replay_check import History, differing
-from api.runtime.projections import all_books
+from api.runtime.projections import match_projections
 from projections.follow.engine import Json
 from projections.follow.follow import Book
 from projections.follow.page import Page
@@ -39,25 +39,25 @@ class _Queries:
 
     def __init__(self, book: Book) -> None:
         self.book = book
-        self._lines = {name: _all_of(table) for name, table in book.metadata.tables.items()}
+        self._lines = {name: _query_of(table) for name, table in book.metadata.tables.items()}
 
     def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
         """What stands in its tables."""
-        asked = {"aggregate": aggregate_id}
-        return {name: connection.execute(query, asked).mappings().all() for name, query in self._lines.items()}
+        parameters = {"aggregate": aggregate_id}
+        return {name: connection.execute(query, parameters).mappings().all() for name, query in self._lines.items()}
 
 
-def _all_of(table: Table) -> Select[Any]:
-    query = select(*map(as_written, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
+def _query_of(table: Table) -> Select[Any]:
+    query = select(*map(raw_column, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
     return query.order_by(*table.primary_key.columns)
 
 
-def as_written(column: Column[Any]) -> ColumnElement[Any]:
+def raw_column(column: Column[Any]) -> ColumnElement[Any]:
     """A column of a book, JSON to the byte."""
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 
-class _Kept(NamedTuple):
+class _StoredState(NamedTuple):
     """What a book has of an aggregate. ``position``: where it stands in the log; ``aside``: at which event it has set
     the aggregate aside, and why."""
 
@@ -68,7 +68,7 @@ class _Kept(NamedTuple):
     lines: Lines
 
 
-class Shelves:
+class StoredProjections:
     """The books of a store, and the same books in memory, for the rows of one aggregate after the other."""
 
     def __init__(self, stored: Stored) -> None:
@@ -77,13 +77,13 @@ class Shelves:
         self._queries: list[_Queries] = []
         try:
             with stored.books.connect() as connection:
-                there = set(inspect(connection).get_table_names())
-                keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in there else set()
+                tables = set(inspect(connection).get_table_names())
+                keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in tables else set()
         except FileNotFoundError:
-            there = keys = set()
-        self._sets_aside = ASIDE.name in there
-        for book in all_books(lambda: stored.secret or b""):
-            if book.key in keys and there.issuperset(book.metadata.tables):
+            tables = keys = set()
+        self._sets_aside = ASIDE.name in tables
+        for book in match_projections(lambda: stored.secret or b""):
+            if book.key in keys and tables.issuperset(book.metadata.tables):
                 self._queries.append(_Queries(book))
                 book.metadata.create_all(self._memory)
         self._memory.commit()
@@ -97,16 +97,16 @@ class Shelves:
         """Forgets what is in memory."""
         self._memory.close()
 
-    def of(self, aggregate_id: UUID) -> "Shelf":
+    def of(self, aggregate_id: UUID) -> "ProjectionCheck":
         """What the books have of an aggregate at this moment: ask before its rows are read."""
         self._memory.rollback()
         if not self._queries:
-            return Shelf([], aggregate_id, self._memory)
+            return ProjectionCheck([], aggregate_id, self._memory)
         with self._stored.books.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
             aside = self._aside(connection, aggregate_id)
-            kept = [
-                _Kept(
+            states = [
+                _StoredState(
                     queries,
                     aside.get(queries.book.key),
                     positions.get(queries.book.key, 0),
@@ -115,7 +115,7 @@ class Shelves:
                 )
                 for queries in self._queries
             ]
-        return Shelf(kept, aggregate_id, self._memory)
+        return ProjectionCheck(states, aggregate_id, self._memory)
 
     def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
         if not self._sets_aside:
@@ -124,20 +124,20 @@ class Shelves:
         return {row.book: (row.event, " ".join(row.error.split())) for row in connection.execute(query)}
 
 
-class Shelf:
+class ProjectionCheck:
     """What the books have of one aggregate."""
 
-    def __init__(self, kept: list[_Kept], aggregate_id: UUID, memory: Connection) -> None:
-        self._kept, self._id, self._memory = kept, aggregate_id, memory
-        self._due = dict.fromkeys((one.queries.book.name for one in kept), 0)
+    def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
+        self._states, self._id, self._memory = states, aggregate_id, memory
+        self._due = dict.fromkeys((one.queries.book.name for one in states), 0)
         """Up to which event each book should have come, by its position."""
         self._failed: dict[str, str] = {}
 
-    def take(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
+    def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
         """Takes in rows of the aggregate; those up to ``readable`` can be applied."""
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
-        for queries, _, position, version, _ in self._kept:
+        for queries, _, position, version, _ in self._states:
             book = queries.book
             passed = [row for row in log if row[0] <= position]
             if passed:
@@ -152,44 +152,46 @@ class Shelf:
     def compare(self, history: History) -> None:
         """Says in what the books differ from the rows that were taken in."""
         broken = history.readable < history.events
-        for kept in self._kept:
-            book, version = kept.queries.book, kept.version
+        for state in self._states:
+            book, version = state.queries.book, state.version
             name, due = book.name, self._due[book.name]
             if name in self._failed:
-                history.say(0, f"book {name} cannot take it in: {self._failed[name]}")
+                history.report(0, f"book {name} cannot take it in: {self._failed[name]}")
                 continue
-            made = book.version(self._memory, self._id)
+            calculated = book.version(self._memory, self._id)
             if version > history.readable:
                 if not broken:
-                    history.say(version, f"book {name} tells of it, and there is no such event")
+                    history.report(version, f"book {name} tells of it, and there is no such event")
                 continue
-            if kept.aside is not None:
-                history.say(kept.aside[0], f"book {name} has set the match aside here: {kept.aside[1]}")
-            elif made and not version:
-                history.say(0, f"book {name} does not have it, though it has come past its event {due}")
+            if state.aside is not None:
+                history.report(state.aside[0], f"book {name} has set the match aside here: {state.aside[1]}")
+            elif calculated and not version:
+                history.report(0, f"book {name} does not have it, though it has come past its event {due}")
             elif version and version < due:
-                history.say(due, f"book {name} has come past it in the log, and tells no more than event {version}")
+                history.report(
+                    due, f"book {name} has come past it in the log, and tells no more than event {version}"
+                )
             elif version > due:
-                history.say(version, f"book {name} tells of it, and has not come so far in the log")
-            if version or not made:
-                for what in _otherwise(book, kept.lines, kept.queries.lines(self._memory, self._id)):
-                    history.say(0, f"book {name}: {what}")
+                history.report(version, f"book {name} tells of it, and has not come so far in the log")
+            if version or not calculated:
+                for what in _row_differences(book, state.lines, state.queries.lines(self._memory, self._id)):
+                    history.report(0, f"book {name}: {what}")
 
 
-def _otherwise(book: Book, kept: Lines, made: Lines) -> Iterator[str]:
+def _row_differences(book: Book, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
     for name, table in book.metadata.tables.items():
-        ours, theirs = _by_key(table, made[name]), _by_key(table, kept[name])
-        for key in dict.fromkeys((*ours, *theirs)):
+        calculated, stored = _by_key(table, calculated_lines[name]), _by_key(table, stored_lines[name])
+        for key in dict.fromkeys((*calculated, *stored)):
             place = f"{name}{key}" if key else name
-            if key not in theirs:
+            if key not in stored:
                 yield f"{place} is missing"
-            elif key not in ours:
+            elif key not in calculated:
                 yield f"{place} is none of its rows"
-            elif theirs[key] != ours[key]:
+            elif stored[key] != calculated[key]:
                 for column in table.c:
-                    told, real = theirs[key][column.name], ours[key][column.name]
-                    if told != real:
-                        yield from (f"{place}: {what}" for what in _cells(column, told, real))
+                    actual, expected = stored[key][column.name], calculated[key][column.name]
+                    if actual != expected:
+                        yield from (f"{place}: {what}" for what in _cell_differences(column, actual, expected))
 
 
 def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
@@ -198,12 +200,12 @@ def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
     return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
 
 
-def _cells(column: Any, told: Any, real: Any) -> Iterator[str]:
+def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
     """How two cells differ; JSON that says the same does not."""
-    if isinstance(column.type, Json) and told is not None and real is not None:
+    if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
-            yield from differing(msgspec.json.decode(told), msgspec.json.decode(real), column.name)
+            yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)
         except (msgspec.MsgspecError, ValueError) as error:
             yield f"{column.name} cannot be read: {error}"
     else:
-        yield f"{column.name} is {told}, not {real}"
+        yield f"{column.name} is {actual}, not {expected}"

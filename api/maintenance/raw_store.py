@@ -242,7 +242,7 @@ class Stored:
         with self.events.connect() as connection:
             return [_bytes(state) for state in connection.scalars(query.order_by(this.originator_version))]
 
-    def has_come_since(self, aggregate_id: str, number: int, topic: str) -> bool:
+    def has_event_since(self, aggregate_id: str, number: int, topic: str) -> bool:
         """Whether an event of this topic has come after event ``number`` of an aggregate."""
         this = self.rows_table.c
         query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
@@ -258,14 +258,14 @@ class Stored:
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
         query = query.add_columns(this.member, this.kind).order_by(this.ref)
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is not None:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
         """Return those of the refs that have a text in a club."""
         found: set[str] = set()
-        with self._named() as connection:
+        with self._names_connection() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS):
                 assert connection is not None, "then there are none"
                 query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.club == club)
@@ -276,7 +276,7 @@ class Stored:
         """Return by ref the names, numbers and texts of a club that there are, each with the ref of what replaced
         it."""
         this = NAMES_TABLE.c
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is None:
                 return {}
             query = select(this.ref, this.redacted).where(this.club == club)
@@ -285,20 +285,20 @@ class Stored:
     def erased(self, club: UUID) -> dict[str, Redactions]:
         """Return by digest what each erasure of a club, planned or done, deletes and replaces. A list that does not
         have its digest is left out."""
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
 
     def is_rewriting_due(self) -> bool:
         """Return whether an erasure may have left copies in the files of the names."""
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(DUE.name):
                 return False
             return connection.execute(select(DUE.c.erasure).limit(1)).first() is not None
 
     @contextmanager
-    def _named(self) -> Iterator[Connection | None]:
+    def _names_connection(self) -> Iterator[Connection | None]:
         """A connection to the names, if any were ever kept."""
         try:
             connection = self._names.connect()
@@ -350,7 +350,7 @@ def _bytes(state: Any) -> bytes:
     return state.encode() if isinstance(state, str) else bytes(state)
 
 
-def in_a_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """What a database or the system says, without what SQLAlchemy adds to it."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

@@ -20,22 +20,22 @@ from uuid import UUID
 from sqlalchemy import Connection, create_engine, delete, func, select, text
 
 from api.maintenance.archive import Archive, Damaged
-from api.maintenance.backup import take
+from api.maintenance.backup import write_backup
 from api.maintenance.raw_store import Stored
 from api.maintenance.tables import (
     BY_BOOK,
     Cell,
     Part,
+    existing,
     is_empty,
     parts_of_books,
     parts_of_events,
     parts_of_names,
-    there,
 )
 from api.maintenance.verify import verify
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import NAMES, PRAGMAS, Names, names_file
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import books_file, engine_for, patient, writer
 from referee.clubs.facts import ClubFounded
@@ -50,7 +50,7 @@ class NotEmpty(Exception):
     """There is something already where a backup should be restored; the message says what."""
 
 
-class Shelves(NamedTuple):
+class Connections(NamedTuple):
     """Connections to what a store consists of; on PostgreSQL one is all three."""
 
     events: Connection
@@ -70,30 +70,30 @@ def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
         yield url
 
 
-def proved(url: str, say: Say, progress: Say) -> bool:
+def is_proved(url: str, say: Say, progress: Say) -> bool:
     """Whether a store agrees with itself; says in what it does not."""
     return verify(url, None, say, progress) == 0
 
 
-def place(url: str, staged_url: str) -> None:
+def install(url: str, staged_url: str) -> None:
     """Puts a store that was staged where nothing is. Raises :class:`NotEmpty`, and what the databases raise."""
-    refuse_what_is_there(url)
+    refuse_unless_empty(url)
     target = place_of(url)
     if isinstance(target, SqliteFile):
         _move(staged_url, url)
         return
-    again = _file_of(staged_url).with_name("again.backup")
-    with again.open("x+b") as file:
-        take(staged_url, file)
+    copy = _file_of(staged_url).with_name("again.backup")
+    with copy.open("x+b") as file:
+        write_backup(staged_url, file)
     open_once(url)
-    with Archive(again) as archive:
+    with Archive(copy) as archive:
         load(archive, url, lambda _: None)
 
 
 # What is there
 
 
-def refuse_what_is_there(url: str) -> None:
+def refuse_unless_empty(url: str) -> None:
     """Raises :class:`NotEmpty` unless nothing is stored at a URL."""
     target = place_of(url)
     if isinstance(target, SqliteFile):
@@ -111,7 +111,7 @@ def refuse_what_is_there(url: str) -> None:
 
 
 def _refuse_rows(connection: Connection, stored: Stored) -> None:
-    for part in there(connection, (*parts_of_events(stored), *parts_of_names())):
+    for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
                 f"there are rows in {part.table.name} already: name a database or schema with nothing in it"
@@ -152,47 +152,47 @@ def load(archive: Archive, url: str, say: Say) -> None:
     stored = Stored(url)
     try:
         events, names = parts_of_events(stored), parts_of_names()
-        keys = _books_of(archive, say)
+        keys = _usable_projections(archive, say)
         books = [one for one in parts_of_books() if one.name in BY_BOOK or one.key in keys]
-        with _writing(url) as shelves:
-            if shelves.events.dialect.name == "postgresql":
-                shelves.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
-                _refuse_rows(shelves.events, stored)
-            for connection, parts in zip(shelves, (events, books, names), strict=True):
+        with _write_connections(url) as connections:
+            if connections.events.dialect.name == "postgresql":
+                connections.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
+                _refuse_rows(connections.events, stored)
+            for connection, parts in zip(connections, (events, books, names), strict=True):
                 for part in parts:
                     _fill(archive, connection, part, keys)
-            if shelves.events.dialect.name == "postgresql":
-                _number_on(shelves.events, stored)
+            if connections.events.dialect.name == "postgresql":
+                _set_next_position(connections.events, stored)
     finally:
         stored.close()
 
 
-def _books_of(archive: Archive, say: Say) -> frozenset[str]:
+def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
     """The keys of the books that a backup has as this release keeps them."""
-    ours = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in every_book()}
+    parts_by_key = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in all_projections()}
     keys = frozenset(
         key
-        for key, parts in ours.items()
+        for key, parts in parts_by_key.items()
         if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
     )
-    for book in every_book():
+    for book in all_projections():
         if book.key not in keys:
             say(f"book {book.name} is not in it as this release keeps it, and is made anew")
     return keys
 
 
 def _fits(archive: Archive, part: Part) -> bool:
-    held = archive.manifest.held(part.name)
-    return held is not None and held.columns == part.columns
+    info = archive.manifest.part(part.name)
+    return info is not None and info.columns == part.columns
 
 
 def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    held = archive.manifest.held(part.name)
-    if held is None:  # as before the first start of a release that has it
+    info = archive.manifest.part(part.name)
+    if info is None:  # as before the first start of a release that has it
         return
     if not _fits(archive, part):
         raise Damaged(f"its part {part.name} is of another release: restore it by Knacka {archive.manifest.knacka}")
-    rows = _read(part, archive.rows(held))
+    rows = _read(part, archive.rows(info))
     if part.name in BY_BOOK:
         connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
         rows = (row for row in rows if row[0] in keys)
@@ -208,7 +208,7 @@ def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
 
-def _number_on(connection: Connection, stored: Stored) -> None:
+def _set_next_position(connection: Connection, stored: Stored) -> None:
     """Positions go on after the last."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
@@ -216,9 +216,9 @@ def _number_on(connection: Connection, stored: Stored) -> None:
 
 
 @contextmanager
-def _writing(url: str) -> Iterator[Shelves]:
+def _write_connections(url: str) -> Iterator[Connections]:
     """Connections that commit in the end, or store nothing."""
-    with ExitStack() as held:
+    with ExitStack() as info:
         target = place_of(url)
         if isinstance(target, SqliteFile):
             events = create_engine(f"sqlite:///{target.path}", hide_parameters=True)
@@ -226,11 +226,11 @@ def _writing(url: str) -> Iterator[Shelves]:
         else:
             engines = [engine_for(url)]
         for engine in engines:
-            held.callback(engine.dispose)
-        connections = [held.enter_context(writer(engine).begin()) for engine in engines]
+            info.callback(engine.dispose)
+        connections = [info.enter_context(writer(engine).begin()) for engine in engines]
         for connection in connections:
             patient(connection)
-        yield Shelves(*connections) if len(connections) > 1 else Shelves(*connections * 3)
+        yield Connections(*connections) if len(connections) > 1 else Connections(*connections * 3)
 
 
 # Who was erased

@@ -28,7 +28,7 @@ from sqlalchemy.types import NullType, TypeEngine
 
 from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
 from api.personal_data import names
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from projections.follow.engine import Day, Json, Utc
 from projections.follow.projection import Book
 from projections.follow.sheets import Kept
@@ -121,17 +121,21 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
     """Where the books stand, what they have set aside, and their tables."""
-    kept = every_book() if books is None else books
+    projections = all_projections() if books is None else books
     return (
         _part("places", POSITIONS),
-        _part("aside", as_it_lies(ASIDE)),
-        *(_part(name, as_it_lies(one), key=book.key) for book in kept for name, one in book.metadata.tables.items()),
+        _part("aside", raw_table(ASIDE)),
+        *(
+            _part(name, raw_table(one), key=book.key)
+            for book in projections
+            for name, one in book.metadata.tables.items()
+        ),
     )
 
 
 def parts_of_names() -> tuple[Part, ...]:
     """The names and texts."""
-    return tuple(_part(str(one.name), as_it_lies(one)) for one in (names.TABLE, names.ERASED))
+    return tuple(_part(str(one.name), raw_table(one)) for one in (names.TABLE, names.ERASED))
 
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
@@ -141,30 +145,30 @@ def _part(name: str, table: TableClause, first: str | None = None, key: str | No
     return Part(str(name), table, (first or columns[0], *columns[1:]), key)
 
 
-def as_it_lies(kept: TableClause) -> TableClause:
+def raw_table(projections: TableClause) -> TableClause:
     """Return the same table with its JSON as text and its ids as they are written."""
-    return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
+    return table(projections.name, *(_raw_column(one) for one in projections.columns))
 
 
-def _as_it_lies(one: ColumnClause[Any]) -> ColumnClause[Any]:
+def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
     if isinstance(one.type, Uuid):
         return column(one.name, ID)
     return column(one.name, Text() if isinstance(one.type, Json | Kept) else one.type)
 
 
-def there(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
+def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
     """Those that there are."""
     found = set(inspect(connection).get_table_names())
     return tuple(part for part in parts if part.table.name in found)
 
 
-def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """The parts of the books that are kept whole, and their keys."""
     found = set(inspect(connection).get_table_names())
     if not {POSITIONS.name, ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
-    books = [book for book in every_book() if book.key in known and found.issuperset(book.metadata.tables)]
+    books = [book for book in all_projections() if book.key in known and found.issuperset(book.metadata.tables)]
     return parts_of_books(books), tuple(book.key for book in books)
 
 

@@ -24,13 +24,13 @@ from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.maintenance.attempts_check import Tried
-from api.maintenance.docket_check import Dockets
-from api.maintenance.ledger_check import of_the_ledger
-from api.maintenance.log_check import of_the_tree
-from api.maintenance.personal_data_check import Texts, exchanged
-from api.maintenance.projection_check import Shelves
-from api.maintenance.raw_store import Stored, in_a_line
+from api.maintenance.attempts_check import AttemptCheck
+from api.maintenance.docket_check import DocketCheck
+from api.maintenance.ledger_check import check_ledger
+from api.maintenance.log_check import check_tree
+from api.maintenance.personal_data_check import TextCheck, changed_texts
+from api.maintenance.projection_check import StoredProjections
+from api.maintenance.raw_store import Stored, one_line
 from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
@@ -44,52 +44,52 @@ class Found(NamedTuple):
 
     kind: str
     events: int
-    of_no_use: int
+    unusable_snapshots: int
     differences: tuple[Difference, ...]
 
 
-def verified(
+def verify_aggregate(
     stored: Stored,
-    shelves: Shelves,
+    projections: StoredProjections,
     aggregate_id: str,
-    texts: Texts | None = None,
-    dockets: Dockets | None = None,
+    texts: TextCheck | None = None,
+    dockets: DocketCheck | None = None,
 ) -> Found:
     """Check an aggregate by its id as it is stored. ``texts``, ``dockets``: shared by several calls."""
     try:
-        own = UUID(aggregate_id)
+        valid_id = UUID(aggregate_id)
     except ValueError:
-        own = None
-    if own is None or own.hex != aggregate_id:
-        none = Difference(UNKNOWN, repr(aggregate_id), 0, "there are rows under it, and it is none")
-        return Found(UNKNOWN, 0, 0, (none,))
-    history = History(own, ())
+        valid_id = None
+    if valid_id is None or valid_id.hex != aggregate_id:
+        no_id = Difference(UNKNOWN, repr(aggregate_id), 0, "there are rows under it, and it is none")
+        return Found(UNKNOWN, 0, 0, (no_id,))
+    history = History(valid_id, ())
     try:
         # What is compared with the rows is read before them: they only grow.
-        tried = Tried(own, stored.attempts(aggregate_id))
-        shelf = shelves.of(own)
-        history, refs = History(own, stored.snapshots(aggregate_id)), dict[str, int]()
+        attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
+        projection_check = projections.of(valid_id)
+        history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
         for rows in stored.rows(aggregate_id):
-            recorded = history.take(rows)
-            shelf.take(rows, recorded, history.readable)
-            tried.take(rows)
+            recorded = history.add(rows)
+            projection_check.add(rows, recorded, history.readable)
+            attempts.add(rows)
             for row in rows:
                 if row.number in recorded and isinstance(row.state, bytes) and b"hmac:" in row.state:
                     refs |= {ref: row.number for ref in refs_in(recorded[row.number]) if ref not in refs}
         # Read after the rows: what has been done since is passed over.
         history.end(stored.acts(aggregate_id))
-        shelf.compare(history)
-        tried.compare(history)
-        (texts or Texts(stored)).compare(history, refs)
-        (dockets or Dockets(stored)).compare(history)
+        projection_check.compare(history)
+        attempts.compare(history)
+        (texts or TextCheck(stored)).compare(history, refs)
+        (dockets or DocketCheck(stored)).compare(history)
     except (SQLAlchemyError, ValueError) as error:
-        history.say(0, f"it cannot be read: {in_a_line(error)}")
-    return Found(history.kind, history.events, history.of_no_use, history.found)
+        history.report(0, f"it cannot be read: {one_line(error)}")
+    return Found(history.kind, history.events, history.unusable_snapshots, history.differences)
 
 
-def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
+def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
     """Of whom there is anything, in order."""
-    books = [ids for book in shelves.books for ids in stored.ids_in(book)]
+    books = [ids for book in projections.books for ids in stored.ids_in(book)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
     for one, _ in groupby(heapq.merge(stored.ids(), *others, *books)):
         yield one
@@ -105,46 +105,50 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
     stored = Stored(url)
     try:
         stored.refuse_older()
-        shelves = Shelves(stored)
+        projections = StoredProjections(stored)
         try:
-            return _verify(stored, shelves, match, say, progress)
+            return _verify(stored, projections, match, say, progress)
         finally:
-            shelves.close()
+            projections.close()
     finally:
         stored.close()
 
 
 def _verify(
-    stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
+    stored: Stored,
+    projections: StoredProjections,
+    match: str | None,
+    say: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> int:
-    events = wrong = of_no_use = 0
-    kinds, texts, dockets = Counter[str](), Texts(stored), Dockets(stored)
-    began = told = time.monotonic()
-    whole = (exchanged(stored), of_the_tree(stored), of_the_ledger(stored)) if match is None else ()
-    for difference in chain(_of_the_log(stored, shelves), *whole):
+    events = wrong = unusable_snapshots = 0
+    kinds, texts, dockets = Counter[str](), TextCheck(stored), DocketCheck(stored)
+    began = reported = time.monotonic()
+    checks_of_all = (changed_texts(stored), check_tree(stored), check_ledger(stored)) if match is None else ()
+    for difference in chain(_check_positions(stored, projections), *checks_of_all):
         wrong += 1
         say(difference)
-    for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:
-        found = verified(stored, shelves, aggregate_id, texts, dockets)
+    for aggregate_id in ids(stored, projections) if match is None else [UUID(match).hex]:
+        found = verify_aggregate(stored, projections, aggregate_id, texts, dockets)
         if match is not None and not found.events and not found.differences:
             progress(f"there is no match or club {match}")
             return 2
         kinds[found.kind] += 1
-        events, of_no_use = events + found.events, of_no_use + found.of_no_use
+        events, unusable_snapshots = events + found.events, unusable_snapshots + found.unusable_snapshots
         wrong += len(found.differences)
         for one in found.differences:
             say(str(one))
-        if (now := time.monotonic()) - told >= PROGRESS_SECONDS:
-            told = now
+        if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
+            reported = now
             pace = events / (now - began)
             progress(f"{_counted(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
-    what = _counted(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
-    if of_no_use:
-        say(f"{of_no_use} snapshots are of another release and of no use to this one")
+    checked = _counted(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
+    if unusable_snapshots:
+        say(f"{unusable_snapshots} snapshots are of another release and of no use to this one")
     if wrong:
-        say(f"{what}: {events} events, {wrong} differences")
+        say(f"{checked}: {events} events, {wrong} differences")
         return 1
-    say(f"{what}: {events} events, the chain holds, and rulings, snapshots and books agree with it")
+    say(f"{checked}: {events} events, the chain holds, and rulings, snapshots and books agree with it")
     return 0
 
 
@@ -161,11 +165,11 @@ def _counted(kinds: Mapping[str, int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _of_the_log(stored: Stored, shelves: Shelves) -> Iterator[str]:
+def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
     """What is wrong with the books as a whole."""
-    positions = stored.positions() if shelves.books else {}
+    positions = stored.positions() if projections.books else {}
     head = stored.head()
-    for book in shelves.books:
+    for book in projections.books:
         position = positions.get(book.key, 0)
         if position > head:
             yield f"book {book.name} has come to position {position}, and the log ends at {head}: it is another log's"

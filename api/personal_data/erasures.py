@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, is_whole, note_due, pieces, ref_of
+from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, batches, is_intact, note_due, ref_of
 from api.personal_data.redaction import Redactor, folded
 from referee.actors import Actor
 from referee.clubs.commands import Erase, EraseSent
@@ -115,7 +115,7 @@ def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
     return {erasure: one for (erasure, member), one in found.items() if digest_of(club, member, one) == erasure}
 
 
-def prepared(
+def prepare_erasure(
     erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
 ) -> tuple[Erase, Plan]:
     """Return the request for an erasure, and its plan, which is not stored. ``says``: what the books say.
@@ -202,7 +202,7 @@ class Erasures:
             rows = connection.execute(planned).all()
             due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.standing.erasures}
             for changes in due.values():
-                _do(connection, changes)
+                _apply(connection, changes)
             done = [erasure for erasure, changes in due.items() if changes]
             if done:
                 values = {"version": None, "salt": None, "text": None}
@@ -219,10 +219,10 @@ class Erasures:
             return list(connection.execute(select(TABLE).where(TABLE.c.club == club)).all())
 
 
-def _do(connection: Connection, changes: Sequence[Any]) -> None:
-    gone = [one.ref for one in changes if one.redacted is None]
-    for some in pieces(gone):
-        connection.execute(delete(TABLE).where(TABLE.c.ref.in_(some)))
+def _apply(connection: Connection, changes: Sequence[Any]) -> None:
+    deleted = [one.ref for one in changes if one.redacted is None]
+    for batch in batches(deleted):
+        connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
     new = [
         {"own": one.ref, "redacted": one.redacted, "salt": one.salt, "text": one.text}
         for one in changes
@@ -240,22 +240,22 @@ class _Planning:
         own = {*club.standing.members[member - 1].names, *club.standing.members[member - 1].payee.numbers}
         self._theirs = [row for row in rows if row.ref in own or row.member == member]
         theirs = {row.ref for row in self._theirs}
-        whole = [row for row in rows if _is_whole(row, on_record)]
-        self._others = [row for row in whole if row.kind == "text" and row.ref not in theirs]
+        intact = [row for row in rows if _is_intact(row, on_record)]
+        self._others = [row for row in intact if row.kind == "text" and row.ref not in theirs]
         self._by_ref = {row.ref: row for row in self._others}
-        names = [row for row in whole if row.kind == "name"]
+        names = [row for row in intact if row.kind == "name"]
         self._names = sorted((row.at, row.text) for row in names if row.ref in theirs)
-        self._numbers = tuple(row.text for row in whole if row.kind == "number" and row.ref in theirs)
+        self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
         shared = {folded(row.text) for row in names if row.ref not in theirs}
-        self._alone = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
+        self._unshared = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
         """By folded name that no other member has had, since when the member has it."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 
     def plan(self) -> Plan:
         """Return all changes."""
-        gone = [_deletion(row) for row in self._theirs]
-        return Plan(self._club.id, self._number, self._club.version, (*gone, *self._changes()))
+        deleted = [_deletion(row) for row in self._theirs]
+        return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes()))
 
     def _changes(self) -> Iterator[Change]:
         for row in self._others:
@@ -263,7 +263,7 @@ class _Planning:
             after, places = self._redactor(names).redact(row.text)
             if not places:
                 continue
-            took_part, officials = self._match(row.match)
+            took_part, officials = self._involvement_in(row.match)
             if row.ref in officials:
                 yield _deletion(row)
                 continue
@@ -278,16 +278,16 @@ class _Planning:
             self._redactors[names] = Redactor(names, self._numbers)
         return self._redactors[names]
 
-    def _match(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+    def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         """Return whether the member took part in a match, and the refs under which it names the member an official.
 
         A member took part who played, wrote something, officiated by a key or is named an official.
         """
         if match_id not in self._matches:
-            self._matches[match_id] = self._looked_up(match_id)
+            self._matches[match_id] = self._involvement(match_id)
         return self._matches[match_id]
 
-    def _looked_up(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+    def _involvement(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         try:
             match = self._referee.load(match_id).aggregate
         except UnknownAggregate:  # the text was put for a match that was never opened
@@ -295,14 +295,14 @@ class _Planning:
         assert isinstance(match, Match), "texts are written in matches"
         opened = match.opened
         officials = () if opened.adjudication is None else opened.adjudication.officials
-        named = frozenset(filter(self._is_alone, officials))
+        named = frozenset(filter(self._is_unshared_name, officials))
         wrote = any(row.match == match_id for row in self._theirs)
         return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
 
-    def _is_alone(self, ref: str) -> bool:
+    def _is_unshared_name(self, ref: str) -> bool:
         """Return whether a text is nothing but a name that only this member has had."""
         row = self._by_ref.get(ref)
-        since = None if row is None else self._alone.get(folded(row.text))
+        since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at
 
     def _acted_in(self, match_id: UUID) -> bool:
@@ -319,8 +319,8 @@ def _origin(row: Any) -> Origin:
     return Origin(row.club, row.match, row.member, row.kind)
 
 
-def _is_whole(row: Any, on_record: Redactions) -> bool:
+def _is_intact(row: Any, on_record: Redactions) -> bool:
     """Return whether it is the text that was put, or the one that an erasure on record put in its place."""
-    if not is_whole(row):
+    if not is_intact(row):
         return False
     return row.redacted is None or on_record.get(row.ref) == row.redacted

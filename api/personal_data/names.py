@@ -62,7 +62,7 @@ of its own until it is done."""
 SALT_BYTES = 32
 REF = "hmac:"
 REF_LENGTH = len(REF) + 64
-ONCE_MOST = 10_000
+BATCH_MAX = 10_000
 """Refs in one statement: SQLite takes no more than 32,766."""
 
 REWRITE_SECONDS = 60.0
@@ -74,7 +74,7 @@ Kind = Literal["name", "number", "text"]
 """What a text is: the name of a member, a number by which somebody is paid, or something that somebody wrote."""
 
 
-class Words(Json):
+class TextType(Json):
     """A text as JSON. A cell that is no JSON is read as it is: its HMAC is not the one on record, as of any text that
     was exchanged."""
 
@@ -106,7 +106,7 @@ TABLE = Table(
     Column("puts", BigInteger, nullable=False),
     Column("redacted", Text),
     Column("salt", LargeBinary, nullable=False),
-    Column("text", Words, nullable=False),
+    Column("text", TextType, nullable=False),
     Index("names_by_act", "club", "act"),
 )
 """``at``: when the text was put. ``redacted``: the ref of the text that replaced it, if one did."""
@@ -121,7 +121,7 @@ ERASED = Table(
     Column("member", BigInteger, nullable=False),
     Column("version", BigInteger),
     Column("salt", LargeBinary),
-    Column("text", Words),
+    Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
 """What each erasure deletes and replaces (:mod:`api.personal_data.erasures`). ``redacted``: the ref of the text that
@@ -131,7 +131,7 @@ DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables have not been rewritten yet."""
 
 
-class Kept(NamedTuple):
+class StoredText(NamedTuple):
     """A text, the club it belongs to, and the ref of the text that replaced it, if one did."""
 
     text: str
@@ -159,7 +159,7 @@ def ref_of(salt: bytes, text: str, origin: Origin) -> str:
     return REF + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
 
 
-def is_whole(row: Any) -> bool:
+def is_intact(row: Any) -> bool:
     """Return whether a row has the text that was put there, or that an erasure put in its place."""
     origin = Origin(row.club, row.match, row.member, row.kind)
     whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
@@ -211,8 +211,8 @@ class Names:
         """
         at = utc_now()
         with self.writer.begin() as connection:
-            found = _put_before(connection, club, act) if act is not None and texts else {}
-            fresh: dict[str, str] = {}
+            found = _refs_of_act(connection, club, act) if act is not None and texts else {}
+            new: dict[str, str] = {}
             for text in dict.fromkeys(texts):
                 if text in found:
                     again = update(_names).where(_names.c.ref == found[text]).values(puts=_names.c.puts + 1)
@@ -220,10 +220,10 @@ class Names:
                     continue
                 salt = secrets.token_bytes(SALT_BYTES)
                 origin = Origin(club, match, member, kind)
-                fresh[text] = ref_of(salt, text, origin)
-                row = {**origin._asdict(), "ref": fresh[text], "act": act}
+                new[text] = ref_of(salt, text, origin)
+                row = {**origin._asdict(), "ref": new[text], "act": act}
                 connection.execute(insert(_names).values(**row, at=at, puts=1, salt=salt, text=text))
-        return tuple((found | fresh)[text] for text in texts)
+        return tuple((found | new)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
         """What was put with these refs came to nothing: the texts are deleted, but for those that somebody else has
@@ -237,40 +237,42 @@ class Names:
 
     def forget(self, refs: Collection[str]) -> None:
         """Deletes the texts of these refs, however often they were put: others have taken their place."""
-        for some in pieces(sorted(refs)):
+        for batch in batches(sorted(refs)):
             with self.writer.begin() as connection:
-                connection.execute(delete(_names).where(_names.c.ref.in_(some)))
+                connection.execute(delete(_names).where(_names.c.ref.in_(batch)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
         """Return by ref the names and numbers of a club. An exchanged one is left out."""
         found = self._found(_names.c.club == club, refs)
-        return {ref: kept.text for ref, kept in found if kept is not None and kept.redacted is None}
+        return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
-    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, Kept]:
+    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
         """Return by ref the texts that were written in these matches. An exchanged one is left out.
 
         So a caller cannot read the texts of one match by sending their refs to another that repeats what was sent.
         The caller has to compare ``redacted`` with the erasures on record.
         """
         found = self._found(_names.c.match.in_(matches), refs)
-        return {ref: kept for ref, kept in found if kept is not None}
+        return {ref: stored for ref, stored in found if stored is not None}
 
-    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, Kept | None]:
+    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
         """Return by ref what a club has of these texts; ``None`` for an exchanged one."""
         return dict(self._found(_names.c.club == club, refs))
 
-    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, Kept | None]]:
+    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, StoredText | None]]:
         this = _names.c
-        for some in pieces(list(set(refs))):
+        for batch in batches(list(set(refs))):
             query = select(_names)
             with self.reader.connect() as connection:
-                for row in connection.execute(query.where(where, this.ref.in_(some))):
-                    yield row.ref, Kept(row.text, row.club, row.redacted) if is_whole(row) else None
+                for row in connection.execute(query.where(where, this.ref.in_(batch))):
+                    yield row.ref, StoredText(row.text, row.club, row.redacted) if is_intact(row) else None
 
     def check(self) -> list[str]:
         """Return the refs whose texts were exchanged or moved."""
         with self.reader.connect() as connection:
-            return [row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_whole(row)]
+            return [
+                row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_intact(row)
+            ]
 
     def rewrite_due(self) -> None:
         """Write the tables again if an erasure is due, so that no file keeps what it deleted.
@@ -326,7 +328,7 @@ class Rewriter:
                 log.exception("the names could not be written anew")
 
 
-def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
+def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]:
     """By text the refs of an act; nobody else puts any of this act, nor drops these, until this transaction ends."""
     if connection.dialect.name == "postgresql":
         whole = f"{NAMES} {club} {act}"
@@ -341,7 +343,7 @@ def note_due(connection: Connection, erasures: Collection[str]) -> None:
     connection.execute(insert(DUE), [{"erasure": one} for one in erasures])
 
 
-def pieces(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+def batches(refs: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the refs in parts, each small enough for one statement."""
-    for first in range(0, len(refs), ONCE_MOST):
-        yield refs[first : first + ONCE_MOST]
+    for first in range(0, len(refs), BATCH_MAX):
+        yield refs[first : first + BATCH_MAX]

@@ -20,7 +20,7 @@ from msgspec import inspect, structs
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN
 from api.http.threads import in_thread
 from api.personal_data.erasures import Redactions
-from api.personal_data.names import REF, Kept, Names
+from api.personal_data.names import REF, Names, StoredText
 from referee import wire_types
 from referee.notation import to_json
 from referee.value import Value
@@ -143,13 +143,13 @@ class Texts:
             return body
         found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
         erased: dict[str, str | None] = {}
-        for club in {kept.club for kept in found.values()}:
+        for club in {stored.club for stored in found.values()}:
             erased |= await self._redactions(club)
-        shown = {ref: kept for ref, kept in found.items() if _is_on_record(ref, kept, erased)}
-        texts = {ref.encode(): as_in(kept.text) for ref, kept in shown.items()}
+        shown = {ref: stored for ref, stored in found.items() if _is_on_record(ref, stored, erased)}
+        texts = {ref.encode(): as_in(stored.text) for ref, stored in shown.items()}
         return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
 
 
-def _is_on_record(ref: str, kept: Kept, erased: Redactions) -> bool:
+def _is_on_record(ref: str, stored: StoredText, erased: Redactions) -> bool:
     """Return whether a text is the one that was put, or the one that an erasure on record put in its place."""
-    return kept.redacted == erased.get(ref) and (kept.redacted is not None or ref not in erased)
+    return stored.redacted == erased.get(ref) and (stored.redacted is not None or ref not in erased)

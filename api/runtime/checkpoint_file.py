@@ -24,7 +24,7 @@ def file_for(url: str, named: str) -> Path | None:
     return None
 
 
-class Kept:
+class CheckpointFile:
     """The file; without one nothing is kept."""
 
     def __init__(self, file: Path | None) -> None:
@@ -63,6 +63,6 @@ class Kept:
                 os.close(directory)
 
 
-def extends(connection: Connection, book: Log, size: int, signed: Checkpoint) -> bool:
+def extends(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
     """Whether the tree over so many rows is what was signed, and more."""
-    return signed.size <= size and book.tree(connection, signed.size).root() == signed.root
+    return signed.size <= size and tree.tree(connection, signed.size).root() == signed.root

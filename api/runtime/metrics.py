@@ -37,12 +37,12 @@ class Metrics:
         self.damaged.add(place)
         return True
 
-    def stored(self, events: int) -> None:
+    def count_transaction(self, events: int) -> None:
         """A transaction of the desk stored so many events."""
         self.events += events
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
-    def answered(self, method: str, route: str, status: int, problem: str | None) -> None:
+    def count_answer(self, method: str, route: str, status: int, problem: str | None) -> None:
         """A request was answered, perhaps with a problem of this code."""
         self.requests[method, route, status] += 1
         if problem is not None:

@@ -99,15 +99,15 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
+def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
     """Return the books of matches. ``secret``: returns the secret of the store; only books that apply events need
     it."""
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
-def every_book() -> tuple[Book, ...]:
+def all_projections() -> tuple[Book, ...]:
     """Return the books of matches, of clubs' money and of the whole log, to look at their tables."""
-    return (*all_books(), Ledger(), LogBook())
+    return (*match_projections(), Ledger(), LogBook())
 
 
 class Books:
@@ -116,7 +116,7 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books(lambda: referee.secret)
+        self.protocols, self.cases, self.matches, self.pots = of_matches = match_projections(lambda: referee.secret)
         self.ledger, self.tree = Ledger(), LogBook()
         books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
         self.by_name = {book.name: book for book in books}

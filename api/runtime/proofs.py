@@ -14,7 +14,7 @@ from api.http.problems import Problem
 from api.http.replies import JSON, Reply, encode, not_modified
 from api.http.threads import in_thread
 from api.runtime.service import Service
-from api.runtime.signer import log_at
+from api.runtime.signer import stored_log
 from projections.follow.page import Row
 from referee.log.facts import LogSigned
 from referee.log.notes import base64
@@ -65,8 +65,8 @@ def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
 
 async def signed_last(service: Service) -> LogSigned | None:
     """The last checkpoint; ``None`` before there is one."""
-    standing = await in_thread(log_at, service.desk)
-    return standing.standing.last if standing else None
+    log = await in_thread(stored_log, service.desk)
+    return log.standing.last if log else None
 
 
 async def last_signed(service: Service) -> LogSigned:
@@ -83,14 +83,14 @@ async def in_tree(
     """What is made of the tree that was signed. 503 while the book of the log is built anew."""
     book = service.books.tree
 
-    def asked(connection: Connection) -> T:
+    def in_connection(connection: Connection) -> T:
         if book.size(connection) < signed.size:
             raise Problem("books_behind", headers={"Retry-After": "1"})
         return question(connection, book.tree(connection, signed.size))
 
     if takes_long:
-        return await service.books.ask_long(asked)
-    found, _ = await service.books.ask_of_all(book, asked)
+        return await service.books.ask_long(in_connection)
+    found, _ = await service.books.ask_of_all(book, in_connection)
     return found
 
 

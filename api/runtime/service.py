@@ -63,7 +63,7 @@ class Service:
     def committed(self, recorded: Iterable[Recorded]) -> None:
         """Wake the requests and books that wait for these events. The desk calls it on its thread after a commit."""
         recorded = tuple(recorded)
-        self.metrics.stored(len(recorded))
+        self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
         self.books.wake()
 

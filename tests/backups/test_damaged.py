@@ -46,7 +46,7 @@ def rewritten(file: Path, folder: Path, part: str, change: Any) -> Path:
         writer = Writer(out)
         for held in archive.manifest.parts:
             rows = list(archive.rows(held))
-            writer.part(held.name, held.columns, change(rows) if held.name == part else rows)
+            writer.write_part(held.name, held.columns, change(rows) if held.name == part else rows)
         writer.end(msgspec.structs.replace(archive.manifest, parts=tuple(writer.parts)))
     return forged
 

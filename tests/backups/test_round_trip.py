@@ -14,7 +14,7 @@ from api.maintenance.raw_store import ASIDE, Stored
 from api.maintenance.restore import load
 from api.maintenance.tables import parts_of_books, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import place_of
@@ -95,7 +95,7 @@ def written(url: str) -> dict[str, Any]:
     """What the projections of a store hold, read as the service reads it."""
     engine = engine_for(url)
     try:
-        return content(engine, every_book())
+        return content(engine, all_projections())
     finally:
         engine.dispose()
 

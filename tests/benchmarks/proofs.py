@@ -18,7 +18,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.app import create_app
-from api.runtime.projections import Books, all_books, every_book, log_of
+from api.runtime.projections import Books, all_projections, log_of, match_projections
 from api.runtime.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
@@ -95,7 +95,9 @@ def acts(urls: Sequence[str], where: str) -> list[bool]:
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(followed(url, books))
-            for url, (name, books) in zip(urls, (("without", all_books()), ("with both", every_book())), strict=True)
+            for url, (name, books) in zip(
+                urls, (("without", match_projections()), ("with both", all_projections())), strict=True
+            )
         }
         rates: dict[str, list[float]] = {name: [] for name in tables}
         for turn in range(TURNS + 1):

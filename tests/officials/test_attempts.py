@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from api.maintenance.doctor import ills
+from api.maintenance.doctor import problems
 from api.runtime.projections import Books
 from referee.actors import Actor
 from referee.acts import Bid, Deal
@@ -284,7 +284,11 @@ def test_books_and_doctor_are_not_disturbed(edited: tuple[Editor, UUID]) -> None
             assert books.rebuild(*books.by_name) == books.head() == 4, "they are in no log"
         finally:
             books.close()
-    found = [ill for ill in ills({"KNACKA_DATABASE_URL": editor.url}) if "can be read by everybody" not in ill]
+    found = [
+        problem
+        for problem in problems({"KNACKA_DATABASE_URL": editor.url})
+        if "can be read by everybody" not in problem
+    ]
     assert found == []
     assert said(editor.url)[0] == 0
 
