@@ -1,4 +1,4 @@
-"""The running parts of the process, as the handlers get them."""
+"""The running parts of the process, for the handlers."""
 
 from collections.abc import Iterable
 
@@ -45,7 +45,7 @@ class Service:
         operator: str,
         anybody_founds: bool,
     ) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty if the operator has none."""
+        """``operator``: the SHA-256 of the operator's key in hex; empty without one."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer
@@ -61,15 +61,16 @@ class Service:
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Iterable[Recorded]) -> None:
-        """Wake the requests and books that wait for these events. The desk calls it on its thread after a commit."""
+        """Wake the requests and projections that wait for these events. The desk calls it on its thread after a
+        commit."""
         recorded = tuple(recorded)
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
         self.books.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for these events, which any process stored. The follower calls it on its
-        thread for each page that it has read."""
+        """Wake the requests that wait for these events of any process. The follower calls it on its thread after each
+        page."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.overtaken(aggregate_id, last[2])
         self.hub.wake(page.histories)

@@ -176,7 +176,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
             steps.around(service.referee.recorder, "store")
             steps.around(service.books.ledger, "apply")
             steps.around(service.books.tree, "apply")
-            steps.around(service.signer._kept, "write")
+            steps.around(service.signer._file, "write")
             Turn(client, place, turn).play()
     return wrong
 
