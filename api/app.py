@@ -1,4 +1,4 @@
-"""Where the parts are put together."""
+"""Constructs the service from its parts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -51,7 +51,7 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
-"""How long a read waits for the version that it asks for."""
+"""Seconds a read waits for the requested version."""
 
 CALLS = routed(
     "/v1",
@@ -113,14 +113,16 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses whoever asks too much before anything else is done with what he sends. Where
-    :class:`~api.http.protocol.Protocol` has the connection it has done so already, for less."""
+    """Refuses requests above a limit before it does anything else with them.
+
+    If :class:`~api.http.protocol.Protocol` has the connection, it has checked the limits already, at a lower cost.
+    """
 
     begins: Callable[[Any, Any], None]
-    """Adds to an answer what all have, as it begins."""
+    """Adds the common headers to an answer when it begins, and counts it."""
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
-        """An ASGI connection."""
+        """Serve an ASGI connection."""
         if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
             return
@@ -141,7 +143,7 @@ class App(Litestar):
 
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
-    """The service. Nothing is opened before it starts."""
+    """Return the service. It opens the store when it starts."""
     metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
     signing = signing_keys(settings)
     addresses = Addresses(settings.trusted_proxies)

@@ -1,4 +1,4 @@
-"""Before the service starts: what stands in the way is told in a line, and what may pass is waited for."""
+"""Checks before the service starts that the store can be used, and waits if the obstacle may pass."""
 
 import logging
 import sqlite3
@@ -16,9 +16,9 @@ from referee.store.connection import SqliteFile, place_of
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
-"""Between two tries."""
+"""Seconds between two tries."""
 LOG_SECONDS = 5.0
-"""Between two lines about them."""
+"""Seconds between two log lines about them."""
 PERMANENT = (
     "authentication failed",
     "no password supplied",
@@ -27,13 +27,16 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""What PostgreSQL says to a client who will hear the same the next time: while connecting it gives no code."""
+"""Parts of PostgreSQL's messages for errors that a retry cannot change. While connecting it sends no error code."""
 
 log = logging.getLogger(__name__)
 
 
 def await_store(url: str, seconds: float) -> None:
-    """Waits so long for the store to be there. Raises what stands in the way, at once if waiting is of no use."""
+    """Wait, at most ``seconds``, until the store can be used.
+
+    Raises the database's error after that time, or at once if a retry cannot change it.
+    """
     began, logged = time.monotonic(), 0.0
     while True:
         try:
@@ -44,18 +47,18 @@ def await_store(url: str, seconds: float) -> None:
             if waited >= seconds or _is_permanent(_driver_error(error)):
                 raise
             if logged <= waited:
-                log.warning("waited %.0f of %g s: %s", waited, seconds, store_error(url, error))
+                log.warning("waited %.0f of %g s for the store: %s", waited, seconds, store_error(url, error))
                 logged = waited + LOG_SECONDS
         time.sleep(TRY_SECONDS)
 
 
 def open_once(url: str) -> None:
-    """All that a start needs of a store: that it can be opened and written, and has its tables."""
+    """Open the store, check that it can be written, and create missing tables. Raises the database's errors."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Tables that are there already need no writing, and a transaction begins on what may only be read.
+                # Existing tables need no write, and a transaction begins even on a read-only file: so write something.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
@@ -71,14 +74,14 @@ def open_once(url: str) -> None:
 
 
 def store_error(url: str, error: BaseException) -> str:
-    """What a database says that it cannot do, in one line."""
+    """Return an error of the database as one line that names the store."""
     place = place_of(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
     return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
 
 
 def _driver_error(error: BaseException) -> BaseException:
-    """What the driver has raised."""
+    """Return the driver's error behind SQLAlchemy's."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         error = error.orig
     while isinstance(error.__cause__, sqlite3.Error | psycopg.Error):
@@ -87,7 +90,7 @@ def _driver_error(error: BaseException) -> BaseException:
 
 
 def _is_permanent(error: BaseException) -> bool:
-    """Whether it will be the same the next time."""
+    """Return whether a retry cannot change the error."""
     if isinstance(error, psycopg.OperationalError):
         return any(words in str(error) for words in PERMANENT)
     return "locked" not in str(error)
