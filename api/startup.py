@@ -53,7 +53,7 @@ def await_store(url: str, seconds: float) -> None:
 
 
 def open_once(url: str) -> None:
-    """Open the store, check that it can be written, and create missing tables. Raises the database's errors."""
+    """Open the store, check that it can be written, and create missing tables. Raises the driver's errors."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):

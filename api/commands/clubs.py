@@ -1,4 +1,4 @@
-"""``knacka club``: clubs are founded, listed and shown."""
+"""``knacka club``: founds, lists and shows clubs."""
 
 import argparse
 from uuid import UUID, uuid4
@@ -26,30 +26,33 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 
 FOUND = (
-    "Founds a club. Stores its founding, its first member and his key, which has all scopes and "
-    f"{KEY_DAYS_MAX} days to live, and prints the key: this once, for only its SHA-256 is kept."
+    "Founds a club with its first member and that member's key, which has all scopes and ends after "
+    f"{KEY_DAYS_MAX} days. Prints the key, only this once: the store has only its SHA-256."
 )
-LIST = "Lists the clubs, a line each: id, how many members there are now, name. Changes nothing."
-SHOW = "Shows a club with its settings, members, keys and evenings. Changes nothing. Keys are shown without secrets."
+LIST = "Lists the clubs, one per line: id, number of present members, name. Changes nothing."
+SHOW = "Shows a club with its settings, members, keys (without secrets) and evenings. Changes nothing."
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command and its own."""
-    club = commands.add_parser("club", help="found a club, list or show those there are").add_subparsers(
+    """Add ``club`` with its subcommands to the command line."""
+    club = commands.add_parser("club", help="found a club, list the clubs, or show one").add_subparsers(
         dest="what", required=True
     )
     founding = club.add_parser("found", help="found a club", description=FOUND)
-    founding.add_argument("--name", required=True, type=checked(ClubName), help="of the club")
+    founding.add_argument("--name", required=True, type=checked(ClubName), help="the name of the club")
     founding.add_argument("--founder", required=True, type=checked(PersonName), help="the name of the first member")
     founding.add_argument(
         "--currency",
         required=True,
         action="append",
         type=checked(CurrencySent),
-        help="by ISO 4217: SEK; may be given several times, the one that is meant where none is named first",
+        help="an ISO 4217 code, such as SEK; may be given several times, the default currency first",
     )
     founding.add_argument(
-        "--timezone", required=True, type=checked(ZoneSent), help="by the IANA database: Europe/Stockholm"
+        "--timezone",
+        required=True,
+        type=checked(ZoneSent),
+        help="a name of the IANA database, such as Europe/Stockholm",
     )
     founding.set_defaults(run=found)
     club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
@@ -59,10 +62,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def found(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Founds a club."""
+    """Found a club, and print its key. Return the exit code. Raises :class:`NotDone`."""
     if arguments.timezone not in zones():
         raise NotDone(
-            f"there is no timezone {arguments.timezone}: take one of the IANA database, as Europe/Stockholm"
+            f"unknown timezone {arguments.timezone!r}: name one of the IANA database, such as Europe/Stockholm"
         )
     currencies = tuple(arguments.currency)
     try:
@@ -90,13 +93,13 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
             raise
     print(f"club {club_id}: {arguments.name}")
     print(f"member 1: {arguments.founder}")
-    print(f"key {FIRST_KEY}, for everything, until {founded.expires_at.date()}; it is shown this once:")
+    print(f"key {FIRST_KEY}, with all scopes, until {founded.expires_at.date()}; it is shown only this once:")
     print(key.secret)
     return 0
 
 
 def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Lists the clubs."""
+    """List the clubs. Return the exit code."""
     with open_store(settings.database_url) as store:
         stored = Stored(settings.database_url)
         try:
@@ -110,7 +113,7 @@ def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def show(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Shows a club."""
+    """Show a club. Return the exit code. Raises :class:`NotDone` if it does not exist."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for line in _club_lines(store, club):
@@ -135,7 +138,7 @@ def _club_lines(store: OperatorStore, club: Club) -> list[str]:
 
 
 def key_line(key_id: str, key: Key) -> str:
-    """A key in a line: whose it is, what it is good for and until when."""
+    """Return a key as one line: its holder, its scopes and its end."""
     whose = f"member {key.member}" if key.member is not None else key.app
     ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
     if not (key.revoked or key.hash):

@@ -78,7 +78,7 @@ def test_what_somebody_has_changed_and_sealed_anew_is_found(
     part = next(name for name in names if name.startswith(part))
     told = not_restored(rewritten(kept.file, tmp_path, part, change), kept.url, "--check")
     assert re.search(said, told), told
-    assert "it is not whole" in told
+    assert "the backup is damaged" in told
 
 
 def test_a_cell_that_its_column_cannot_hold_is_named(kept: Kept, tmp_path: Path) -> None:
