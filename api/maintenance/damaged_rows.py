@@ -1,4 +1,4 @@
-"""The rows of a store that cannot be read, or are missing, found by reading all of them."""
+"""Finds the rows of a store that cannot be read or are missing, by reading all rows."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,21 +20,23 @@ class Damage(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The kind of an aggregate, by its first row, and the number of the last of its rows so far."""
+    """The kind of an aggregate, by its first row, and the number of its last row so far."""
 
     kind: str
     number: int
 
 
 def damages(stored: Stored) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and each that is missing before another. Whether the rules can take them
-    is for ``knacka verify``."""
+    """Yield each row that cannot be decoded, and each that is missing before a later one.
+
+    Does not check whether the rules accept the rows; ``knacka verify`` does.
+    """
     known: dict[UUID, _Last] = {}
     for rows in stored.log():
         for _, stored_id, number, topic, state in rows:
             try:
                 aggregate_id = UUID(str(stored_id))
-            except ValueError:  # no match or club can have these rows
+            except ValueError:  # these rows cannot belong to a match or club
                 continue
             last = known.get(aggregate_id) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
             known[aggregate_id] = _Last(last.kind, number)

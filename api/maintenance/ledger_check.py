@@ -1,4 +1,4 @@
-"""The money of all clubs: whether the ledger is what the rows make, in the order of the log."""
+"""Compares the ledger of all clubs with one that is calculated from the rows, in the order of the log."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,9 +19,9 @@ from projections.ledger import Ledger
 
 
 def check_ledger(stored: Stored) -> Iterator[str]:
-    """What is wrong with it, where there is one: of each table the first club or match of which it is otherwise."""
+    """Yield a line for each table that differs, with the first club or match that does. Nothing without a ledger."""
     book = Ledger()
-    with suppress(FileNotFoundError):  # there need not be any books
+    with suppress(FileNotFoundError):  # there may be no projections
         if book.key in stored.positions():
             with stored.books.connect() as kept:
                 position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == book.key)) or 0
@@ -42,17 +42,20 @@ def _differences(stored: Stored, book: Ledger, kept: Connection, position: int) 
                 try:
                     for actual, expected in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
                         if actual != expected:
-                            whose = min(owner for owner, _ in filter(None, (actual, expected)))
-                            yield f"book ledger: {name} is not what the rows make of {whose}: `knacka rebuild ledger`"
+                            owner = min(one for one, _ in filter(None, (actual, expected)))
+                            place = f"projection ledger: {name} of {owner}"
+                            yield f"{place} differs from the rows: `knacka rebuild ledger`"
                             break
                 except DamagedCell as damaged:
-                    yield f"book ledger: {name} cannot be read: {damaged}: `knacka rebuild ledger`"
+                    yield f"projection ledger: {name} cannot be read: {damaged}: `knacka rebuild ledger`"
         engine.dispose()
 
 
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """The rows of a table by whose they are, but for matches that are not for money, of which nothing is entered.
-    Texts are not in the same order in all databases."""
+    """Yield each owner with the set of its rows, without matches that have no stakes: the ledger ignores them.
+
+    The rows are sets because databases sort texts differently.
+    """
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(raw_column, table.c)).order_by(owner)
     if "money" in table.c:

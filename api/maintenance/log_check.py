@@ -1,4 +1,4 @@
-"""The log as a whole: whether its tree, and every checkpoint on record, is that of the rows as they are stored."""
+"""Checks the tree over the log, and every recorded checkpoint, against the stored rows."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +16,7 @@ from referee.visibility import Recorded
 
 
 class _Row(msgspec.Struct):
-    """Of a row only the checkpoint."""
+    """The checkpoint in a row."""
 
     event: LogSigned
 
@@ -25,14 +25,14 @@ _signed_in = msgspec.json.Decoder(_Row).decode
 
 
 def check_tree(stored: Stored) -> Iterator[str]:
-    """What is wrong with it."""
+    """Yield a line for each tile and each checkpoint that does not match the rows."""
     book = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
     with memory.connect() as made:
         book.metadata.create_all(made)
         for rows in stored.log():
             book.apply(made, Page(rows, _nothing))
-        with suppress(FileNotFoundError):  # there need not be any books
+        with suppress(FileNotFoundError):  # there may be no projections
             if book.key in stored.positions():
                 yield from _differences(stored, book, made)
         size = book.size(made)
@@ -41,7 +41,7 @@ def check_tree(stored: Stored) -> Iterator[str]:
                 try:
                     signed = _signed_in(row.state).event
                 except (msgspec.MsgspecError, ValueError, TypeError):
-                    continue  # told where it is read like all that is stored
+                    continue  # the check of the aggregate reports it
                 if signed.size > size or book.tree(made, signed.size).root().hex() != signed.root:
                     yield f"the checkpoint of {signed.size} rows, event {row.number} of the log, is of other rows"
     memory.dispose()
@@ -56,13 +56,13 @@ def _differences(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
             stored_tiles.add((level, number))
             expected = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
             if expected[: len(hashes)] != bytes(hashes):
-                yield f"book log: tile {number} of level {level} is not that of the rows: `knacka rebuild log`"
+                yield f"projection log: tile {number} of level {level} does not match the rows: `knacka rebuild log`"
     for level, number, _ in made.execute(tiles):
         if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
-            yield f"book log: tile {number} of level {level} is missing: `knacka rebuild log`"
+            yield f"projection log: tile {number} of level {level} is missing: `knacka rebuild log`"
     if edge.position and book.index(made, edge.position) != edge.size - 1:
-        yield f"book log: it has {edge.size} rows up to position {edge.position}, and the log has not so many"
+        yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 
 def _nothing(*_: object) -> Recorded:
-    raise AssertionError("a tree decodes nothing")
+    raise AssertionError("a tree decodes no rows")

@@ -1,4 +1,4 @@
-"""What the books have of one aggregate, beside what they make of its rows alone."""
+"""Compares the rows of projections for one aggregate with those calculated from its events alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,18 +31,18 @@ from projections.follow.page import Page
 from referee.visibility import Recorded
 
 Lines = Mapping[str, Sequence[RowMapping]]
-"""What stands in each table, JSON to the byte."""
+"""Rows of a projection by table, with JSON as text."""
 
 
 class _Queries:
-    """What is asked of a book about an aggregate, written once."""
+    """The queries to a projection about an aggregate, made once."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
         self._lines = {name: _query_of(table) for name, table in book.metadata.tables.items()}
 
     def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
-        """What stands in its tables."""
+        """Return the rows of an aggregate in each table."""
         parameters = {"aggregate": aggregate_id}
         return {name: connection.execute(query, parameters).mappings().all() for name, query in self._lines.items()}
 
@@ -53,13 +53,13 @@ def _query_of(table: Table) -> Select[Any]:
 
 
 def raw_column(column: Column[Any]) -> ColumnElement[Any]:
-    """A column of a book, JSON to the byte."""
+    """Return a column of a projection for a query, with JSON as text."""
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 
 class _StoredState(NamedTuple):
-    """What a book has of an aggregate. ``position``: where it stands in the log; ``aside``: at which event it has set
-    the aggregate aside, and why."""
+    """The state of a projection for an aggregate. ``position``: how far the projection has read the log. ``aside``:
+    the event at which it has set the aggregate aside, and the error."""
 
     queries: _Queries
     aside: tuple[int, str] | None
@@ -69,7 +69,7 @@ class _StoredState(NamedTuple):
 
 
 class StoredProjections:
-    """The books of a store, and the same books in memory, for the rows of one aggregate after the other."""
+    """The projections of a store, and the same projections in memory, for one aggregate after the other."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
@@ -90,15 +90,15 @@ class StoredProjections:
 
     @property
     def books(self) -> list[Book]:
-        """Those that are kept."""
+        """The projections that the store has."""
         return [queries.book for queries in self._queries]
 
     def close(self) -> None:
-        """Forgets what is in memory."""
+        """Close the projections in memory."""
         self._memory.close()
 
     def of(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """What the books have of an aggregate at this moment: ask before its rows are read."""
+        """Read an aggregate's rows in the projections, and return its check. Call it before its events are read."""
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
@@ -125,16 +125,16 @@ class StoredProjections:
 
 
 class ProjectionCheck:
-    """What the books have of one aggregate."""
+    """Checks the projections of one aggregate."""
 
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.book.name for one in states), 0)
-        """Up to which event each book should have come, by its position."""
+        """The event that each projection must have reached, according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
-        """Takes in rows of the aggregate; those up to ``readable`` can be applied."""
+        """Apply rows of the aggregate to the projections in memory, up to event ``readable``."""
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
         for queries, _, position, version, _ in self._states:
@@ -146,36 +146,36 @@ class ProjectionCheck:
             if news and book.name not in self._failed:
                 try:
                     book.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
-                except Exception as error:  # a row may hold what its book does not expect
+                except Exception as error:  # a row may hold anything
                     self._failed[book.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Says in what the books differ from the rows that were taken in."""
+        """Report the differences between the stored projections and those calculated. Call it after all rows."""
         broken = history.readable < history.events
         for state in self._states:
             book, version = state.queries.book, state.version
             name, due = book.name, self._due[book.name]
             if name in self._failed:
-                history.report(0, f"book {name} cannot take it in: {self._failed[name]}")
+                history.report(0, f"projection {name} cannot apply it: {self._failed[name]}")
                 continue
             calculated = book.version(self._memory, self._id)
             if version > history.readable:
                 if not broken:
-                    history.report(version, f"book {name} tells of it, and there is no such event")
+                    history.report(version, f"projection {name} has it, but the event does not exist")
                 continue
             if state.aside is not None:
-                history.report(state.aside[0], f"book {name} has set the match aside here: {state.aside[1]}")
+                history.report(state.aside[0], f"projection {name} has set the match aside here: {state.aside[1]}")
             elif calculated and not version:
-                history.report(0, f"book {name} does not have it, though it has come past its event {due}")
+                history.report(0, f"projection {name} does not have it, though its position is past event {due}")
             elif version and version < due:
                 history.report(
-                    due, f"book {name} has come past it in the log, and tells no more than event {version}"
+                    due, f"projection {name} has only event {version}, though its position is past this one"
                 )
             elif version > due:
-                history.report(version, f"book {name} tells of it, and has not come so far in the log")
+                history.report(version, f"projection {name} has it, though its position is before it")
             if version or not calculated:
                 for what in _row_differences(book, state.lines, state.queries.lines(self._memory, self._id)):
-                    history.report(0, f"book {name}: {what}")
+                    history.report(0, f"projection {name}: {what}")
 
 
 def _row_differences(book: Book, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _row_differences(book: Book, stored_lines: Lines, calculated_lines: Lines) -
             if key not in stored:
                 yield f"{place} is missing"
             elif key not in calculated:
-                yield f"{place} is none of its rows"
+                yield f"{place} does not follow from the events"
             elif stored[key] != calculated[key]:
                 for column in table.c:
                     actual, expected = stored[key][column.name], calculated[key][column.name]
@@ -195,13 +195,13 @@ def _row_differences(book: Book, stored_lines: Lines, calculated_lines: Lines) -
 
 
 def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
-    """By what tells the rows of one aggregate apart."""
+    """Return the rows by their primary key, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """How two cells differ; JSON that says the same does not."""
+    """Yield the differences of two cells. JSON with the same values does not differ."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

@@ -1,17 +1,16 @@
-"""``knacka verify``: whether all that is stored agrees with itself.
+"""``knacka verify``: checks that all stored data agree with each other.
 
-Each aggregate is read from its first row on. Its rows have to be numbered without a gap, to be readable, and each to
-name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
-made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
-are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone;
-the ledger of clubs, whose entries are numbered in the order of the log, with what it makes of all rows. The tree over
-the log and each checkpoint on record are held against the rows. What was tried and refused is a chain of its own,
-each row of which has to name an event that there is, by its hash. Names and texts have to be those whose HMAC stands
-in the rows, and each member to have his until he is erased.
+Each aggregate is read from its first row. Its rows must be numbered without a gap, be readable, and each name the
+hash of the row before. Each request is decided again: it is recorded with its events, and with the seed of a deal. So
+the last row, whose hash no row names, is checked too. Snapshots are compared with the fold at their event, keyed acts
+and projections with those calculated from these rows alone. The ledger of clubs numbers its entries in the order of
+the log, so it is compared with one calculated from all rows. The tree over the log and each recorded checkpoint are
+compared with the rows. Refused attempts are a chain of their own; each must name an existing event by its hash. Names
+and texts must match the HMACs in the rows, and each member must have a name until erased.
 
-What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells, or
-attempts at the end; that an act was not exchanged, with all that is on record of it, for another that the rules allow
-as well; and which cards the house drew for the first deal or for the lead in a duel, for their seed is not on record.
+The store alone cannot prove three things: that no acts are missing at the end of a history, after the last one in a
+snapshot or projection, or attempts at the end; that no act was replaced, with all its records, by a different legal
+one; which cards the house drew for the first deal or for the lead in a duel, for their seed is not recorded.
 """
 
 import heapq
@@ -35,12 +34,12 @@ from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
 PROGRESS_SECONDS = 5.0
-"""Between two lines that tell how far it has come."""
+"""Seconds between two lines of progress."""
 
 
 class Found(NamedTuple):
-    """What was read of an aggregate, which is of this ``kind``, and what is wrong with it. ``of_no_use``: snapshots
-    of another release."""
+    """The result for one aggregate: its kind, the number of its events, its snapshots of a different release, and its
+    differences."""
 
     kind: str
     events: int
@@ -61,11 +60,11 @@ def verify_aggregate(
     except ValueError:
         valid_id = None
     if valid_id is None or valid_id.hex != aggregate_id:
-        no_id = Difference(UNKNOWN, repr(aggregate_id), 0, "there are rows under it, and it is none")
+        no_id = Difference(UNKNOWN, repr(aggregate_id), 0, "it has rows, but is not the id of a match or club")
         return Found(UNKNOWN, 0, 0, (no_id,))
     history = History(valid_id, ())
     try:
-        # What is compared with the rows is read before them: they only grow.
+        # Data to compare with the rows are read before them: rows are only added.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
         projection_check = projections.of(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
@@ -76,7 +75,7 @@ def verify_aggregate(
             for row in rows:
                 if row.number in recorded and isinstance(row.state, bytes) and b"hmac:" in row.state:
                     refs |= {ref: row.number for ref in refs_in(recorded[row.number]) if ref not in refs}
-        # Read after the rows: what has been done since is passed over.
+        # Read after the rows: acts since then are ignored.
         history.end(stored.acts(aggregate_id))
         projection_check.compare(history)
         attempts.compare(history)
@@ -88,7 +87,7 @@ def verify_aggregate(
 
 
 def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
-    """Of whom there is anything, in order."""
+    """Yield the ids of all aggregates in the store, in order."""
     books = [ids for book in projections.books for ids in stored.ids_in(book)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
     for one, _ in groupby(heapq.merge(stored.ids(), *others, *books)):
@@ -96,11 +95,10 @@ def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
 
 
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Verifies a match, or another aggregate by its id, or without one all that is stored: says each difference, and
-    at the end what was read.
+    """Check one aggregate by its id (``match``), or the whole store; report each difference, and a summary.
 
-    The exit code: 0 where all holds, 1 where something does not, 2 where there is nothing under this id. Raises what
-    the databases raise, and :class:`~referee.store.rows.OlderStore`.
+    Return the exit code: 0 without differences, 1 with some, 2 for an unknown id. Raises the databases' errors, and
+    :class:`~referee.store.rows.OlderStore`.
     """
     stored = Stored(url)
     try:
@@ -144,16 +142,16 @@ def _verify(
             progress(f"{_counted(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
     checked = _counted(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
     if unusable_snapshots:
-        say(f"{unusable_snapshots} snapshots are of another release and of no use to this one")
+        say(f"{unusable_snapshots} snapshots are of a different release and are not used")
     if wrong:
         say(f"{checked}: {events} events, {wrong} differences")
         return 1
-    say(f"{checked}: {events} events, the chain holds, and rulings, snapshots and books agree with it")
+    say(f"{checked}: {events} events, no differences: chain, decisions, snapshots and projections agree")
     return 0
 
 
 def _counted(kinds: Mapping[str, int]) -> str:
-    """How many there are of each kind; matches also where there are none, and of a log there is one."""
+    """Return the number of each kind as text: always that of matches, the other kinds only if there are any."""
     matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
     parts = [
         "1 match" if matches == 1 else f"{matches} matches",
@@ -166,10 +164,13 @@ def _counted(kinds: Mapping[str, int]) -> str:
 
 
 def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
-    """What is wrong with the books as a whole."""
+    """Yield a line for each projection whose position is after the end of the log."""
     positions = stored.positions() if projections.books else {}
     head = stored.head()
     for book in projections.books:
         position = positions.get(book.key, 0)
         if position > head:
-            yield f"book {book.name} has come to position {position}, and the log ends at {head}: it is another log's"
+            yield (
+                f"projection {book.name} is at position {position}, but the log ends at {head}: it belongs to a "
+                f"different log"
+            )

@@ -102,7 +102,7 @@ def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
     with Spoiled(books_file(sqlite_url), "book_ledger_3_entries", "date"):
         code, lines = said(sqlite_url)
     assert code == 1
-    assert [line for line in lines if line.startswith("book ledger: book_ledger_3_entries cannot be read: ")]
+    assert [line for line in lines if line.startswith("projection ledger: book_ledger_3_entries cannot be read: ")]
 
 
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:

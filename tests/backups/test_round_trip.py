@@ -115,7 +115,7 @@ def test_a_store_with_rows_in_every_table_goes_to_the_other_kind_and_back(
     rows = rows_in(first)
     assert [name for name, some in rows.items() if not some] == ["aside"], "only what is damaged is set aside"
     told = restored(first, away)
-    assert "made anew" not in told
+    assert "built again" not in told
     second = backup(away, tmp_path / "second.knacka")
     assert rows_in(second) == rows
     restored(second, home)

@@ -128,7 +128,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
     assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
     assert file.stat().st_mode & 0o777 == 0o600
     said = shell(*blocks("Restoring one"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
-    assert said.splitlines()[-1] == "nothing wrong"
+    assert said.splitlines()[-1] == "no faults found"
     assert "erase again the members who were erased after 20" in said
     with construct(other_url) as referee:
         for aggregate_id, version in before.items():
@@ -243,7 +243,7 @@ def test_a_backup_takes_no_other_files_place(sqlite_url: str, tmp_path: Path) ->
     club_in(sqlite_url)
     kept = (tmp_path / "knacka.db").read_bytes()
     ran = knacka("backup", str(tmp_path / "knacka.db"), KNACKA_DATABASE_URL=sqlite_url)
-    assert (ran.returncode, "there is " in ran.stderr, ran.stdout) == (1, True, "")
+    assert (ran.returncode, " exists already" in ran.stderr, ran.stdout) == (1, True, "")
     assert (tmp_path / "knacka.db").read_bytes() == kept
 
 

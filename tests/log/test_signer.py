@@ -415,7 +415,7 @@ class TestVerify:
             log.play()
             with log.books.engine.begin() as connection:
                 connection.exec_driver_sql("UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))")
-        assert self.said(sqlite_url)[1][0].startswith("book log: tile 0 of level 0 is not that of the rows")
+        assert self.said(sqlite_url)[1][0].startswith("projection log: tile 0 of level 0 does not match the rows")
 
     @pytest.mark.parametrize("level", [0, 1])
     def test_a_tile_that_is_gone_is_told(self, sqlite_url: str, level: int) -> None:
@@ -428,7 +428,7 @@ class TestVerify:
             log.play(2)
         code, lines = self.said(sqlite_url)
         assert code == 1
-        assert lines[0] == f"book log: tile 0 of level {level} is missing: `knacka rebuild log`"
+        assert lines[0] == f"projection log: tile 0 of level {level} is missing: `knacka rebuild log`"
 
     def test_a_row_put_before_what_was_signed_is_told(self, sqlite_url: str) -> None:
         """Each match still agrees with itself: only the order of the log does not."""

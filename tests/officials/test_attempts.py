@@ -252,14 +252,14 @@ class TestVerify:
     def test_the_last_row_moved_to_another_time(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
         editor.edit(match_id, 3, event(version=2), "{attempts}")
-        self.names(edited, "event 2: attempt 3 names another hash than that of its row")
+        self.names(edited, "event 2: attempt 3 names a hash that is not that of the row")
         editor.edit(match_id, 3, event(version=9), "{attempts}")
-        self.names(edited, "attempt 3 came after event 9, and there is no such event")
+        self.names(edited, "attempt 3 names event 9, which does not exist")
 
     def test_rows_taken_out(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
         editor.delete(match_id, 1, 1, "{attempts}")
-        self.names(edited, "attempt 2 follows on attempt 0: those between are not there")
+        self.names(edited, "attempt 2 follows attempt 0: those between are missing")
 
     def test_what_cannot_be_read(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
@@ -273,7 +273,7 @@ class TestVerify:
     def test_attempts_of_no_match(self, edited: tuple[Editor, UUID]) -> None:
         editor, other = edited[0], uuid4()
         editor.run("UPDATE {attempts} SET originator_id = ?", other)
-        self.names((editor, other), "attempt 1 came after event 3, and there is no such event")
+        self.names((editor, other), "attempt 1 names event 3, which does not exist")
 
 
 def test_books_and_doctor_are_not_disturbed(edited: tuple[Editor, UUID]) -> None:
@@ -287,7 +287,7 @@ def test_books_and_doctor_are_not_disturbed(edited: tuple[Editor, UUID]) -> None
     found = [
         problem
         for problem in problems({"KNACKA_DATABASE_URL": editor.url})
-        if "can be read by everybody" not in problem
+        if "can be read by all users" not in problem
     ]
     assert found == []
     assert said(editor.url)[0] == 0
