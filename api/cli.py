@@ -35,8 +35,8 @@ from referee.store.store import construct
 ALL = "all"
 """Instead of a projection's name: all projections."""
 VERIFY = (
-    "Checks everything that is stored; changes nothing. Reads each match and club from its first row, decides "
-    "each act again, and compares rows, snapshots and projections with the result. Prints one line for each difference. "
+    "Checks everything that is stored; changes nothing. Reads each match and club from its first row, decides each "
+    "act again, and compares rows, snapshots and projections with the result. Prints one line for each difference. "
     "Exits with 0 without differences, with 1 otherwise, and with 2 for an unknown id."
 )
 DOCTOR = (

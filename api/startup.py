@@ -53,12 +53,12 @@ def await_store(url: str, seconds: float) -> None:
 
 
 def open_once(url: str) -> None:
-    """Open the store, check that it can be written, and create missing tables. Raises the driver's errors."""
+    """Open the store, check that it can be written, and create missing tables. Raises database errors."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Existing tables need no write, and a transaction begins even on a read-only file: so write something.
+                # Existing tables need no write, and a transaction begins even on a read-only file: so write.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
