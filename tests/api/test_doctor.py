@@ -74,7 +74,7 @@ class TestSettings:
         monkeypatch.setenv("KNACKA_DATABASE_URL", sqlite_url)
         assert main(["doctor"]) == 1
         assert capsys.readouterr().out.startswith(
-            f"there is not a file {tmp_path}/knacka.db: `knacka serve` creates it"
+            f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it"
         )
         assert list(tmp_path.iterdir()) == []
         with pytest.raises(SystemExit):
@@ -273,8 +273,8 @@ class TestPostgres:
             "GRANT SELECT ON ALL TABLES IN SCHEMA public TO other",
         )
         lines = told(url.replace("knacka:knacka@", "other@"))
-        assert "other may create no tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
-        assert any("table referee_events is not other's" in line for line in lines)
+        assert "other may not create tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
+        assert any("table referee_events is not owned by other" in line for line in lines)
 
     @pytest.fixture
     def latin(self, postgres: Postgres) -> Iterator[str]:

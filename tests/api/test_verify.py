@@ -182,7 +182,7 @@ class TestRows:
     def test_an_edited_row(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "card/played")[3]
         editor.edit(match_id, number, event(card="C2"))
-        names(editor.url, match_id, number, 'today\'s rules make it otherwise: card is "C2", not ')
+        names(editor.url, match_id, number, 'today\'s rules decide differently: card is "C2", not ')
         names(editor.url, match_id, number + 1, f"chain is broken before it: .* hash of event {number}")
 
     def test_the_last_row(self, editor: Editor, match_id: UUID, last: int) -> None:
@@ -205,7 +205,7 @@ class TestRows:
         number = numbers(matches, "card/played")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
-        names(editor.url, match_id, number, r"seat 6 did what is for seat \d to do")
+        names(editor.url, match_id, number, r"seat 6 did an act of seat \d")
 
     @pytest.mark.parametrize("fields", [{"seed": None}, {"hands": [["SA"], ["SK"], ["SQ"]]}, {"seed": "another"}])
     def test_the_cards_of_the_last_deal(
@@ -214,7 +214,7 @@ class TestRows:
         number = numbers(matches, "deal/dealt")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, event(**fields))
-        names(editor.url, match_id, number, "today's rules make it otherwise: (seed|hands)")
+        names(editor.url, match_id, number, "today's rules decide differently: (seed|hands)")
 
     def test_what_the_referee_does_not_write(self, editor: Editor, match_id: UUID, last: int) -> None:
         editor.edit(match_id, last, event(remark="psst"))
