@@ -117,8 +117,7 @@ def verify(settings: Settings, match: str | None) -> int:
     return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, or those of the process. Return the exit code."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="knacka",
         description="A referee for Swedish card games. The settings are environment variables: KNACKA_….",
@@ -136,7 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("doctor", help="find faults in settings, store and projections", description=DOCTOR)
     for more in (clubs, keys, logs, erasing, backups):
         more.add(commands)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments, or those of the process. Return the exit code."""
+    options = _parser().parse_args(arguments)
     if options.command == "openapi":
         return openapi()
     if options.command == "doctor":
@@ -151,17 +155,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     survive_any_clock()
     hide_new_files()
+    return _with_exit_codes(settings, options)
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> int:
+    for file in files_open_to_others(settings.database_url):
+        log.warning("%s can be opened by other users of this machine: chmod 600 %s", file, file)
+    if options.command == "serve":
+        return serve(settings)
+    if options.command == "rebuild":
+        return rebuild(settings, options.projection)
+    if options.command == "verify":
+        return verify(settings, options.match)
+    run: Callable[[Settings, argparse.Namespace], int] = options.run
+    return run(settings, options)
+
+
+def _with_exit_codes(settings: Settings, options: argparse.Namespace) -> int:
+    """Run a command that needs the store. Print an error that it raises as one line, and return its exit code."""
     try:
-        for file in files_open_to_others(settings.database_url):
-            log.warning("%s can be opened by other users of this machine: chmod 600 %s", file, file)
-        if options.command == "serve":
-            return serve(settings)
-        if options.command == "rebuild":
-            return rebuild(settings, options.projection)
-        if options.command == "verify":
-            return verify(settings, options.match)
-        run: Callable[[Settings, argparse.Namespace], int] = options.run
-        return run(settings, options)
+        return _run(settings, options)
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1

@@ -4,9 +4,10 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, inspect, select, text
@@ -270,51 +271,71 @@ def _check_rows(stored: Stored) -> Problems:
 
 def _check_projections(stored: Stored) -> Problems:
     try:
-        head, before = stored.head(), stored.positions()
+        head, positions = stored.head(), stored.positions()
         with stored.books.connect() as connection:
-            there = set(inspect(connection).get_table_names())
-            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in there else []
+            tables = set(inspect(connection).get_table_names())
+            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in tables else []
     except FileNotFoundError:
-        before, there, aside = {}, set(), []
+        positions, tables, aside = {}, set(), []
     except SQLAlchemyError as error:
         yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return
     except DamagedCell as damaged:
         yield f"the projections' set-aside matches cannot be read: {damaged}: `knacka rebuild` builds all again"
         return
-    books = {book.key: book for book in match_projections()}
-    kept = {key: book for key, book in books.items() if key in before and there.issuperset(book.metadata.tables)}
-    for key, book in books.items():
-        if key not in kept:
-            yield f"there is no projection {book.name}: `knacka rebuild` or the next `knacka serve` builds it"
-    names = {book.key: book.name for book in all_projections()}
-    for row in aside:
+    existing = []
+    for projection in match_projections():
+        if projection.key in positions and tables.issuperset(projection.metadata.tables):
+            existing.append(projection)
+        else:
+            yield f"there is no projection {projection.name}: `knacka rebuild` or the next `knacka serve` builds it"
+    yield from _check_set_aside(aside)
+    for projection in existing:
+        yield from _check_origin(stored, projection, positions[projection.key], head)
+    yield from _check_progress(stored, positions, head)
+
+
+def _names_by_key() -> dict[str, str]:
+    return {projection.key: projection.name for projection in all_projections()}
+
+
+def _check_set_aside(rows: Sequence[Any]) -> Problems:
+    names = _names_by_key()
+    for row in rows:
         if row.book in names:
             match, why = UUID(row.match), " ".join(row.error.split())
             yield (
                 f"projection {names[row.book]} has set match {match} aside at event {row.event}: {why}: "
                 f"run `knacka verify {match}`, and repair the row"
             )
-    for key, book in kept.items():
-        if before[key] > head:
+
+
+def _check_origin(stored: Stored, projection: Book, position: int, head: int) -> Problems:
+    """Yield a line if a projection was not made from this log."""
+    if position > head:
+        yield (
+            f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
+            f"older backup, or the projections belong to a different store: `knacka rebuild {projection.name}`"
+        )
+    elif unknown := _unknown_match(stored, projection):
+        yield (
+            f"projection {projection.name} has match {UUID(unknown)}, but the store does not: the projections belong "
+            f"to a different store: `knacka rebuild {projection.name}`"
+        )
+
+
+def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
+    """Yield a line for each projection that a running service should update and does not."""
+    if all(position >= head for position in before.values()) or not is_followed(stored.books, _books_file(stored)):
+        return
+    time.sleep(LOOK_SECONDS)
+    now = stored.positions()
+    for key, name in _names_by_key().items():
+        if before.get(key, head) < head and now.get(key) == before[key]:
             yield (
-                f"projection {book.name} is at position {before[key]}, but the log ends at {head}: the log is an "
-                f"older backup, or the projections belong to a different store: `knacka rebuild {book.name}`"
+                f"projection {name} has stopped at position {before[key]}, but the log ends at {head}: see "
+                f"/health/ready and the log of the running service"
             )
-        elif unknown := _unknown_match(stored, book):
-            yield (
-                f"projection {book.name} has match {UUID(unknown)}, but the store does not: the projections belong "
-                f"to a different store: `knacka rebuild {book.name}`"
-            )
-    if any(position < head for position in before.values()) and is_followed(stored.books, _books_file(stored)):
-        time.sleep(LOOK_SECONDS)
-        now = stored.positions()
-        for key, name in names.items():
-            if before.get(key, head) < head and now.get(key) == before[key]:
-                yield (
-                    f"projection {name} has stopped at position {before[key]}, but the log ends at {head}: see "
-                    f"/health/ready and the log of the running service"
-                )
 
 
 def _check_erasures(stored: Stored) -> Problems:
