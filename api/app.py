@@ -179,7 +179,7 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Assign the request's work to its client. Raises Problem (400, 406) for a query or Accept that cannot be served."""
+        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that cannot be served."""
         answering_for(self.addresses.of(request.scope).whose)
         strictly(request)
 

@@ -73,9 +73,7 @@ class TestSettings:
     ) -> None:
         monkeypatch.setenv("KNACKA_DATABASE_URL", sqlite_url)
         assert main(["doctor"]) == 1
-        assert capsys.readouterr().out.startswith(
-            f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it"
-        )
+        assert capsys.readouterr().out.startswith(f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it")
         assert list(tmp_path.iterdir()) == []
         with pytest.raises(SystemExit):
             main(["doctor", "--help"])
