@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from api.demo import __main__ as demo
-from api.demo import sheet
-from api.demo.service import running
+from tests.demo import __main__ as demo
+from tests.demo import sheet
+from tests.demo.service import running
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "api.demo"]
+COMMAND = [sys.executable, "-m", "tests.demo"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | {
     "PYTHONUNBUFFERED": "1",
     "PYTHONUTF8": "1",

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from api.demo.client import Client, Unexpected
+from tests.demo.client import Client, Unexpected
 
 STORE = "knacka.db"
 START_SECONDS = 30

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from api.demo.client import expect
-from api.demo.sheet import TAMPERED
+from tests.demo.client import expect
+from tests.demo.sheet import TAMPERED
 
 FROM, TO = (f'"settlement":{json.dumps(amounts, separators=(",", ":"))}' for amounts in TAMPERED)
 

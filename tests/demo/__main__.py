@@ -6,12 +6,12 @@ from contextlib import closing
 from http.client import HTTPException
 from io import TextIOWrapper
 
-from api.demo import books, sheet
-from api.demo.client import Client, Unexpected, expect
-from api.demo.club import Club
-from api.demo.evening import Evening
-from api.demo.service import Running, running
-from api.demo.table import Table
+from tests.demo import books, sheet
+from tests.demo.client import Client, Unexpected, expect
+from tests.demo.club import Club
+from tests.demo.evening import Evening
+from tests.demo.service import Running, running
+from tests.demo.table import Table
 
 
 def play(service: Running) -> None:

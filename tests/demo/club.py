@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from api.demo.client import ENGLISH, expect
-from api.demo.sheet import CASE, PLAYERS
-from api.demo.table import SEATS, Table
+from tests.demo.client import ENGLISH, expect
+from tests.demo.sheet import CASE, PLAYERS
+from tests.demo.table import SEATS, Table
 
 
 class Club(Table):

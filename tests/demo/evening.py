@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from api.demo.client import ENGLISH, Client, Unexpected, expect
-from api.demo.sheet import EVENING, NUMBERS, PLAYERS, SEASON
-from api.demo.tampering import bundle_changed, row_changed
+from tests.demo.client import ENGLISH, Client, Unexpected, expect
+from tests.demo.sheet import EVENING, NUMBERS, PLAYERS, SEASON
+from tests.demo.tampering import bundle_changed, row_changed
 
 VERIFY = Path(__file__).parents[2] / "openapi" / "verify.py"
 PROOF_SECONDS = 30

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from api.demo.client import ENGLISH, SWEDISH, expect
-from api.demo.sheet import CASE, CORRECTED, DISPUTED, OPENING, PLAYERS
-from api.demo.table import Table
+from tests.demo.client import ENGLISH, SWEDISH, expect
+from tests.demo.sheet import CASE, CORRECTED, DISPUTED, OPENING, PLAYERS
+from tests.demo.table import Table
 
 CELL = "{:>2} {:>4} {:>3} {:>3} {:>3}"
 HEAD = CELL.format("tr", "ans", "pen", "chg", "=")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from api.demo.client import ENGLISH, NONE, SWEDISH, Client, expect
-from api.demo.sheet import PLAYERS
+from tests.demo.client import ENGLISH, NONE, SWEDISH, Client, expect
+from tests.demo.sheet import PLAYERS
 
 SEATS = {name: seat for seat, name in enumerate(PLAYERS)}
 
