@@ -1,5 +1,5 @@
 """``python -m tests.demo``: a scripted match over HTTP, its protocol, and the replay of a disputed moment.
 
-Standard library only, and nothing of the service itself: what any client could do. Every answer is held against the
-sheet, and the first that differs ends the demo with exit code 1.
+Uses only the standard library and HTTP, as any client could. Every answer is compared with the sheet; the first
+difference ends the demo with exit code 1.
 """
