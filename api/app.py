@@ -41,7 +41,7 @@ from api.preload import preload
 from api.runtime.call import ApiCall
 from api.runtime.checkpoint_file import CheckpointFile, file_for
 from api.runtime.metrics import Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.service import Service
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
@@ -222,7 +222,7 @@ async def running(
         hub = Hub(asyncio.get_running_loop())
         referee = await asyncio.to_thread(construct, settings.database_url)
         open_parts.push_async_callback(asyncio.to_thread, referee.close)
-        projections = Books(referee, settings.database_url, lambda page: service.followed(page))
+        projections = Projections(referee, settings.database_url, lambda page: service.followed(page))
         open_parts.push_async_callback(asyncio.to_thread, projections.close)
         names = Names(settings.database_url, projections.engine)
         open_parts.push_async_callback(asyncio.to_thread, names.close)

@@ -21,7 +21,7 @@ from api.log_lines import survive_any_clock
 from api.maintenance import verify as verification
 from api.maintenance.doctor import doctor
 from api.maintenance.files import files_open_to_others, hide_new_files
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
 from api.startup import await_store, store_error
@@ -84,27 +84,27 @@ def openapi() -> int:
     return 0
 
 
-def rebuild(settings: Settings, book: str) -> int:
+def rebuild(settings: Settings, name: str) -> int:
     """Build a projection, or all in one pass, again from the first event, while the old ones are read.
 
     Return the exit code: 1 if a match had to be set aside, 2 for an unknown name.
     """
     with construct(settings.database_url) as referee:
-        books = Books(referee, settings.database_url)
+        projections = Projections(referee, settings.database_url)
         try:
-            if book not in (ALL, *books.by_name):
-                print(f"unknown projection {book!r}: name one of {', '.join(books.by_name)}", file=sys.stderr)
+            if name not in (ALL, *projections.by_name):
+                print(f"unknown projection {name!r}: name one of {', '.join(projections.by_name)}", file=sys.stderr)
                 return 2
-            names = list(books.by_name) if book == ALL else [book]
-            print(f"{', '.join(names)} rebuilt to position {books.rebuild(*names)}")
-            aside = [one for one in books.set_aside() if one.book in names]
+            names = list(projections.by_name) if name == ALL else [name]
+            print(f"{', '.join(names)} rebuilt to position {projections.rebuild(*names)}")
+            aside = [one for one in projections.set_aside() if one.book in names]
             for one in aside:
                 print(
                     f"{one.book}: match {one.match} is set aside at event {one.event}: {one.error}", file=sys.stderr
                 )
             return 1 if aside else 0
         finally:
-            books.close()
+            projections.close()
 
 
 def verify(settings: Settings, match: str | None) -> int:

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from api.http.problems import REASON_MAX, STORE_FAILURES
 from api.personal_data.names import Names, names_file
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from projections.follow.engine import books_file
 from referee.store.connection import SqliteFile, place_of
 from referee.store.store import construct
@@ -63,14 +63,14 @@ def open_once(url: str) -> None:
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
     with construct(url) as referee:
-        books = Books(referee, url)
-        names = Names(url, books.engine)
+        projections = Projections(referee, url)
+        names = Names(url, projections.engine)
         try:
-            books.prepare()
+            projections.prepare()
             names.prepare()
         finally:
             names.close()
-            books.close()
+            projections.close()
 
 
 def store_error(url: str, error: BaseException) -> str:

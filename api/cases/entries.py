@@ -8,8 +8,8 @@ from referee.store.match import Match
 
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
     """Return what had happened in a case up to a version, as the caller may see it."""
-    book = service.books.cases
-    found = await service.books.ask_of(
+    book = service.projections.cases
+    found = await service.projections.ask_of(
         book,
         match.id,
         version,

@@ -97,7 +97,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     match, caller = await service.access.sees(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
-    book = service.books.cases
+    book = service.projections.cases
 
     def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
         last = book.last(connection, match_id)
@@ -106,7 +106,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
         (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return found.entries
 
-    entries = await service.books.ask_of(book, match.id, match.version, read)
+    entries = await service.projections.ask_of(book, match.id, match.version, read)
     if (last := entries[-1].event) > match.version:  # the book has heard of it before this process
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
@@ -119,7 +119,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
-    earlier = await service.books.ask_of(
+    earlier = await service.projections.ask_of(
         book,
         match.id,
         match.version,

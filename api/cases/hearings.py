@@ -246,8 +246,8 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     ]
     entries = await entries_to(service, match, asked.case, match.version, caller)
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
-    language, book = request.language, service.books.protocols
-    sheet = await service.books.ask_of(
+    language, book = request.language, service.projections.protocols
+    sheet = await service.projections.ask_of(
         book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
     )
     if sheet is None or sheet.version != match.version + len(made):

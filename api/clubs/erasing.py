@@ -84,8 +84,8 @@ async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expect
 
 
 async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:
-    book = service.books.matches
-    found, _ = await service.books.ask_of_all(
+    book = service.projections.matches
+    found, _ = await service.projections.ask_of_all(
         book, lambda connection: book.visible(connection, caller.sight, matches)
     )
     return found

@@ -17,7 +17,7 @@ from api.money.decision_basis import BookedSent, says_of
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
 from api.runtime.member_names import may_be_shown
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.clubs.facts import Ref
 from referee.refusals import Refused
 from referee.sentences import refusal
@@ -90,15 +90,18 @@ class OperatorStore:
 
         Raises :class:`NotDone` if the projections do not reach the end of the log in :data:`ANSWER_SECONDS`.
         """
-        with closing(Books(self.referee, self._url)) as books:
-            books.start()
+        with closing(Projections(self.referee, self._url)) as projections:
+            projections.start()
             until = time.monotonic() + ANSWER_SECONDS
-            while any(books.follower.lag(books.head(), book) for book in (books.ledger, books.matches)):
+            while any(
+                projections.follower.lag(projections.head(), projection)
+                for projection in (projections.ledger, projections.matches)
+            ):
                 if time.monotonic() > until:
                     raise NotDone("not done: the projections do not reach the end of the log: see `knacka doctor`")
                 time.sleep(LOOK_SECONDS)
-            with books.engine.connect() as connection:
-                return says_of(books.ledger, books.matches, connection, club, sent)
+            with projections.engine.connect() as connection:
+                return says_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
         """Return by ref the names of the club's members. Erased members are left out."""

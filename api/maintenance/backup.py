@@ -99,8 +99,8 @@ def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section
         names = stack.enter_context(writer(engine).connect())
         sections.append(Section(names, existing(names, parts_of_names())))  # locked from here on
     if stored.files[1].exists():
-        books = stack.enter_context(stored.books.connect())
-        sections.append(Section(books, *complete_projections(books)))  # the reader begins here
+        projections = stack.enter_context(stored.projections.connect())
+        sections.append(Section(projections, *complete_projections(projections)))  # the reader begins here
     events = stack.enter_context(stored.events.connect())
     sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections
@@ -113,8 +113,8 @@ def _postgres_sections(stored: Stored, stack: ExitStack) -> list[Section]:
     others = stack.enter_context(stored.events.connect())
     others.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{moment}'")
     patient(others)
-    books, keys = complete_projections(others)
+    projections, keys = complete_projections(others)
     return [
-        Section(others, (*existing(others, parts_of_names()), *books), keys),
+        Section(others, (*existing(others, parts_of_names()), *projections), keys),
         Section(events, existing(events, parts_of_events(stored))),
     ]

@@ -121,7 +121,7 @@ def _check_sqlite(stored: Stored) -> Problems:
     yield from _check_rows(stored)
     remake = f"stop the service, delete {books} and start it: it builds the projections again"
     books_intact = True
-    for problem in _check_integrity(stored.books, books, remake) if books.exists() else ():
+    for problem in _check_integrity(stored.projections, books, remake) if books.exists() else ():
         books_intact = False
         yield problem
     if books_intact:
@@ -272,7 +272,7 @@ def _check_rows(stored: Stored) -> Problems:
 def _check_projections(stored: Stored) -> Problems:
     try:
         head, positions = stored.head(), stored.positions()
-        with stored.books.connect() as connection:
+        with stored.projections.connect() as connection:
             tables = set(inspect(connection).get_table_names())
             aside = list(connection.execute(select(ASIDE))) if ASIDE.name in tables else []
     except FileNotFoundError:
@@ -326,7 +326,9 @@ def _check_origin(stored: Stored, projection: Book, position: int, head: int) ->
 
 def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
     """Yield a line for each projection that a running service should update and does not."""
-    if all(position >= head for position in before.values()) or not is_followed(stored.books, _books_file(stored)):
+    if all(position >= head for position in before.values()) or not is_followed(
+        stored.projections, _books_file(stored)
+    ):
         return
     time.sleep(LOOK_SECONDS)
     now = stored.positions()
@@ -341,7 +343,7 @@ def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Pro
 def _check_erasures(stored: Stored) -> Problems:
     """Yield a line if an erasure is not finished and no service runs, which would finish it."""
     try:
-        left = stored.is_rewriting_due() and not is_followed(stored.books, _books_file(stored))
+        left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
         yield f"the names cannot be read: {one_line(error)}: restore them from a backup (deploy/backup.md)"
         return
@@ -369,18 +371,18 @@ def _check_log(settings: Settings, stored: Stored) -> Problems:
     except (ValueError, OSError) as error:
         yield f"{file} cannot be read as a checkpoint, so nothing is signed: {error}: restore it from a backup"
         return
-    book = Log()
+    projection = Log()
     try:
         if kept is None and stored.has_event_since(LOG_ID.hex, 0, LogSigned.TOPIC):
             yield (
                 f"{file} is missing, though the log was signed: the store may be an older one. Compare it with a "
                 f"checkpoint that a client has (GET /v1/log/consistency). The service writes the file again"
             )
-        if kept is None or book.key not in stored.positions():  # not signed yet, or no projections yet
+        if kept is None or projection.key not in stored.positions():  # not signed yet, or no projections yet
             return
-        with stored.books.connect() as connection:
-            size = book.size(connection)
-            if extends(connection, book, size, kept):
+        with stored.projections.connect() as connection:
+            size = projection.size(connection)
+            if extends(connection, projection, size, kept):
                 return
         if size < kept.size and (size := stored.count()) >= kept.size:
             return  # the projection of the log is behind
@@ -393,9 +395,9 @@ def _check_log(settings: Settings, stored: Stored) -> Problems:
     )
 
 
-def _unknown_match(stored: Stored, book: Book) -> str | None:
+def _unknown_match(stored: Stored, projection: Book) -> str | None:
     """Return a match that a projection has and the store lacks, from the first of each table; else None."""
-    for ids in stored.ids_in(book):
+    for ids in stored.ids_in(projection):
         some = [aggregate_id for aggregate_id, _ in zip(ids, range(NAMED_MAX), strict=False)]
         with stored.events.connect() as connection:
             this = stored.rows_table.c.originator_id

@@ -20,15 +20,15 @@ from projections.ledger import Ledger
 
 def check_ledger(stored: Stored) -> Iterator[str]:
     """Yield a line for each table that differs, with the first club or match that does. Nothing without a ledger."""
-    book = Ledger()
+    ledger = Ledger()
     with suppress(FileNotFoundError):  # there may be no projections
-        if book.key in stored.positions():
-            with stored.books.connect() as kept:
-                position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == book.key)) or 0
-                yield from _differences(stored, book, kept, position)
+        if ledger.key in stored.positions():
+            with stored.projections.connect() as kept:
+                position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == ledger.key)) or 0
+                yield from _differences(stored, ledger, kept, position)
 
 
-def _differences(stored: Stored, book: Ledger, kept: Connection, position: int) -> Iterator[str]:
+def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
     pages = stored.log()
 
     def read(_: int, __: int) -> Page:
@@ -36,9 +36,9 @@ def _differences(stored: Stored, book: Ledger, kept: Connection, position: int) 
 
     with TemporaryDirectory() as folder:
         engine = engine_for(f"sqlite:///{folder}/knacka.db")
-        rebuild(read, engine, book, page=ROWS)
+        rebuild(read, engine, ledger, page=ROWS)
         with engine.connect() as made:
-            for name, table in book.metadata.tables.items():
+            for name, table in ledger.metadata.tables.items():
                 try:
                     for actual, expected in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
                         if actual != expected:

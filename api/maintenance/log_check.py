@@ -26,32 +26,32 @@ _signed_in = msgspec.json.Decoder(_Row).decode
 
 def check_tree(stored: Stored) -> Iterator[str]:
     """Yield a line for each tile and each checkpoint that does not match the rows."""
-    book = Log()
+    tree = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
     with memory.connect() as made:
-        book.metadata.create_all(made)
+        tree.metadata.create_all(made)
         for rows in stored.log():
-            book.apply(made, Page(rows, _nothing))
+            tree.apply(made, Page(rows, _nothing))
         with suppress(FileNotFoundError):  # there may be no projections
-            if book.key in stored.positions():
-                yield from _differences(stored, book, made)
-        size = book.size(made)
+            if tree.key in stored.positions():
+                yield from _differences(stored, tree, made)
+        size = tree.size(made)
         for row in (row for page in stored.rows(LOG_ID.hex) for row in page):
             if row.topic == LogSigned.TOPIC:
                 try:
                     signed = _signed_in(row.state).event
                 except (msgspec.MsgspecError, ValueError, TypeError):
                     continue  # the check of the aggregate reports it
-                if signed.size > size or book.tree(made, signed.size).root().hex() != signed.root:
+                if signed.size > size or tree.tree(made, signed.size).root().hex() != signed.root:
                     yield f"the checkpoint of {signed.size} rows, event {row.number} of the log, is of other rows"
     memory.dispose()
 
 
-def _differences(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
-    this = book.tiles.c
+def _differences(stored: Stored, tree: Log, made: Connection) -> Iterator[str]:
+    this = tree.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
-    with stored.books.connect() as kept:
-        edge, stored_tiles = book.edge(kept), set()
+    with stored.projections.connect() as kept:
+        edge, stored_tiles = tree.edge(kept), set()
         for level, number, hashes in kept.execute(tiles):
             stored_tiles.add((level, number))
             expected = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
@@ -60,7 +60,7 @@ def _differences(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
     for level, number, _ in made.execute(tiles):
         if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
             yield f"projection log: tile {number} of level {level} is missing: `knacka rebuild log`"
-    if edge.position and book.index(made, edge.position) != edge.size - 1:
+    if edge.position and tree.index(made, edge.position) != edge.size - 1:
         yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 

@@ -37,9 +37,9 @@ Lines = Mapping[str, Sequence[RowMapping]]
 class _Queries:
     """The queries to a projection about an aggregate, made once."""
 
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self._lines = {name: _query_of(table) for name, table in book.metadata.tables.items()}
+    def __init__(self, projection: Book) -> None:
+        self.projection = projection
+        self._lines = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
 
     def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
         """Return the rows of an aggregate in each table."""
@@ -76,22 +76,22 @@ class StoredProjections:
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
         self._queries: list[_Queries] = []
         try:
-            with stored.books.connect() as connection:
+            with stored.projections.connect() as connection:
                 tables = set(inspect(connection).get_table_names())
                 keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in tables else set()
         except FileNotFoundError:
             tables = keys = set()
         self._sets_aside = ASIDE.name in tables
-        for book in match_projections(lambda: stored.secret or b""):
-            if book.key in keys and tables.issuperset(book.metadata.tables):
-                self._queries.append(_Queries(book))
-                book.metadata.create_all(self._memory)
+        for projection in match_projections(lambda: stored.secret or b""):
+            if projection.key in keys and tables.issuperset(projection.metadata.tables):
+                self._queries.append(_Queries(projection))
+                projection.metadata.create_all(self._memory)
         self._memory.commit()
 
     @property
-    def books(self) -> list[Book]:
+    def existing(self) -> list[Book]:
         """The projections that the store has."""
-        return [queries.book for queries in self._queries]
+        return [queries.projection for queries in self._queries]
 
     def close(self) -> None:
         """Close the projections in memory."""
@@ -102,15 +102,15 @@ class StoredProjections:
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
-        with self._stored.books.connect() as connection:
+        with self._stored.projections.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
             aside = self._aside(connection, aggregate_id)
             states = [
                 _StoredState(
                     queries,
-                    aside.get(queries.book.key),
-                    positions.get(queries.book.key, 0),
-                    queries.book.version(connection, aggregate_id),
+                    aside.get(queries.projection.key),
+                    positions.get(queries.projection.key, 0),
+                    queries.projection.version(connection, aggregate_id),
                     queries.lines(connection, aggregate_id),
                 )
                 for queries in self._queries
@@ -129,7 +129,7 @@ class ProjectionCheck:
 
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
-        self._due = dict.fromkeys((one.queries.book.name for one in states), 0)
+        self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
         """The event that each projection must have reached, according to its position."""
         self._failed: dict[str, str] = {}
 
@@ -138,27 +138,27 @@ class ProjectionCheck:
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
         for queries, _, position, version, _ in self._states:
-            book = queries.book
+            projection = queries.projection
             passed = [row for row in log if row[0] <= position]
             if passed:
-                self._due[book.name] = passed[-1][2]
+                self._due[projection.name] = passed[-1][2]
             news = [row for row in log if row[2] <= version] if version else passed
-            if news and book.name not in self._failed:
+            if news and projection.name not in self._failed:
                 try:
-                    book.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
+                    projection.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
                 except Exception as error:  # a row may hold anything
-                    self._failed[book.name] = f"{type(error).__name__}: {error}"
+                    self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
         """Report the differences between the stored projections and those calculated. Call it after all rows."""
         broken = history.readable < history.events
         for state in self._states:
-            book, version = state.queries.book, state.version
-            name, due = book.name, self._due[book.name]
+            projection, version = state.queries.projection, state.version
+            name, due = projection.name, self._due[projection.name]
             if name in self._failed:
                 history.report(0, f"projection {name} cannot apply it: {self._failed[name]}")
                 continue
-            calculated = book.version(self._memory, self._id)
+            calculated = projection.version(self._memory, self._id)
             if version > history.readable:
                 if not broken:
                     history.report(version, f"projection {name} has it, but the event does not exist")
@@ -174,12 +174,12 @@ class ProjectionCheck:
             elif version > due:
                 history.report(version, f"projection {name} has it, though its position is before it")
             if version or not calculated:
-                for what in _row_differences(book, state.lines, state.queries.lines(self._memory, self._id)):
+                for what in _row_differences(projection, state.lines, state.queries.lines(self._memory, self._id)):
                     history.report(0, f"projection {name}: {what}")
 
 
-def _row_differences(book: Book, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
-    for name, table in book.metadata.tables.items():
+def _row_differences(projection: Book, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
+    for name, table in projection.metadata.tables.items():
         calculated, stored = _by_key(table, calculated_lines[name]), _by_key(table, stored_lines[name])
         for key in dict.fromkeys((*calculated, *stored)):
             place = f"{name}{key}" if key else name

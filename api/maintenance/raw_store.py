@@ -78,12 +78,12 @@ class Stored:
         place = place_of(url)
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)
-            self.events, self.books = map(sqlite_engine, self.files)
+            self.events, self.projections = map(sqlite_engine, self.files)
             self._names = sqlite_engine(names_file(url))
             prefix, position = "stored", "rowid"
         else:
             engine = engine_for(url, SILENCE_SECONDS)
-            self.events = self.books = self._names = engine.execution_options(
+            self.events = self.projections = self._names = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
             prefix, position = "referee", "notification_id"
@@ -97,7 +97,7 @@ class Stored:
     def close(self) -> None:
         """Close all connections."""
         self.events.dispose()
-        self.books.dispose()
+        self.projections.dispose()
         self._names.dispose()
 
     @cached_property
@@ -161,10 +161,10 @@ class Stored:
             return iter(())
         return self._ids(self.events, self.attempts_table.c.originator_id)
 
-    def ids_in(self, book: Book) -> list[Iterator[str]]:
+    def ids_in(self, projection: Book) -> list[Iterator[str]]:
         """Return for each table of a projection an iterator over its aggregates' ids, in order."""
-        tables = [table(name, column("match", ID)) for name in book.metadata.tables]
-        return [self._ids(self.books, one.c.match) for one in tables]
+        tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
+        return [self._ids(self.projections, one.c.match) for one in tables]
 
     def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
         query = select(ids).where(ids.is_not(None), *which).distinct().order_by(ids).limit(IDS)
@@ -313,7 +313,7 @@ class Stored:
 
     def positions(self) -> dict[str, int]:
         """Return the positions of the projections by their keys; empty before the first start."""
-        with self.books.connect() as connection:
+        with self.projections.connect() as connection:
             if POSITIONS.name not in inspect(connection).get_table_names():
                 return {}
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}

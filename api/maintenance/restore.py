@@ -28,9 +28,9 @@ from api.maintenance.tables import (
     Part,
     existing,
     is_empty,
-    parts_of_books,
     parts_of_events,
     parts_of_names,
+    parts_of_projections,
 )
 from api.maintenance.verify import verify
 from api.personal_data.erasures import Erasures
@@ -54,7 +54,7 @@ class Connections(NamedTuple):
     """Connections to the parts of a store; on PostgreSQL one connection is all three."""
 
     events: Connection
-    books: Connection
+    projections: Connection
     names: Connection
 
 
@@ -159,12 +159,12 @@ def load(archive: Archive, url: str, say: Say) -> None:
     try:
         events, names = parts_of_events(stored), parts_of_names()
         keys = _usable_projections(archive, say)
-        books = [one for one in parts_of_books() if one.name in BY_BOOK or one.key in keys]
+        projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
         with _write_connections(url) as connections:
             if connections.events.dialect.name == "postgresql":
                 connections.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
                 _refuse_rows(connections.events, stored)
-            for connection, parts in zip(connections, (events, books, names), strict=True):
+            for connection, parts in zip(connections, (events, projections, names), strict=True):
                 for part in parts:
                     _fill(archive, connection, part, keys)
             if connections.events.dialect.name == "postgresql":
@@ -175,15 +175,17 @@ def load(archive: Archive, url: str, say: Say) -> None:
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
     """Return the keys of the projections in a backup that have the tables of this release. Report the others."""
-    parts_by_key = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in all_projections()}
+    parts_by_key = {
+        projection.key: parts_of_projections([projection])[len(BY_BOOK) :] for projection in all_projections()
+    }
     keys = frozenset(
         key
         for key, parts in parts_by_key.items()
         if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
     )
-    for book in all_projections():
-        if book.key not in keys:
-            say(f"projection {book.name} is not in the backup in the form of this release: it will be built again")
+    for projection in all_projections():
+        if projection.key not in keys:
+            say(f"projection {projection.name} is not in the backup in this release's form: it will be built again")
     return keys
 
 

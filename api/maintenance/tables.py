@@ -119,16 +119,16 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 """Parts that every store has after its first start."""
 
 
-def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
+def parts_of_projections(selected: Sequence[Book] | None = None) -> tuple[Part, ...]:
     """Return the parts of projections: their positions, the matches set aside, and their tables."""
-    projections = all_projections() if books is None else books
+    projections = all_projections() if selected is None else selected
     return (
         _part("places", POSITIONS),
         _part("aside", raw_table(ASIDE)),
         *(
-            _part(name, raw_table(one), key=book.key)
-            for book in projections
-            for name, one in book.metadata.tables.items()
+            _part(name, raw_table(one), key=projection.key)
+            for projection in projections
+            for name, one in projection.metadata.tables.items()
         ),
     )
 
@@ -168,8 +168,12 @@ def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tupl
     if not {POSITIONS.name, ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
-    books = [book for book in all_projections() if book.key in known and found.issuperset(book.metadata.tables)]
-    return parts_of_books(books), tuple(book.key for book in books)
+    selected = [
+        projection
+        for projection in all_projections()
+        if projection.key in known and found.issuperset(projection.metadata.tables)
+    ]
+    return parts_of_projections(selected), tuple(projection.key for projection in selected)
 
 
 def is_empty(connection: Connection, part: Part) -> bool:

@@ -88,9 +88,9 @@ def verify_aggregate(
 
 def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
     """Yield the ids of all aggregates in the store, in order."""
-    books = [ids for book in projections.books for ids in stored.ids_in(book)]
+    ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
-    for one, _ in groupby(heapq.merge(stored.ids(), *others, *books)):
+    for one, _ in groupby(heapq.merge(stored.ids(), *others, *ids_of_projections)):
         yield one
 
 
@@ -165,12 +165,12 @@ def _counted(kinds: Mapping[str, int]) -> str:
 
 def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
     """Yield a line for each projection whose position is after the end of the log."""
-    positions = stored.positions() if projections.books else {}
+    positions = stored.positions() if projections.existing else {}
     head = stored.head()
-    for book in projections.books:
-        position = positions.get(book.key, 0)
+    for projection in projections.existing:
+        position = positions.get(projection.key, 0)
         if position > head:
             yield (
-                f"projection {book.name} is at position {position}, but the log ends at {head}: it belongs to a "
-                f"different log"
+                f"projection {projection.name} is at position {position}, but the log ends at {head}: it belongs to "
+                f"a different log"
             )

@@ -52,7 +52,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    books, language = service.books, request.language
+    books, language = service.projections, request.language
     standing = await in_thread(stored_log, service.desk)
     last = standing.standing.last if standing else None
     signed = None if last is None else Signed(last.size, last.root)

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from api.money.ledger_access import Day
 from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import Names
-from api.runtime.projections import Books, decoded
+from api.runtime.projections import Projections, decoded
 from projections.audit.books import Compared, written
 from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
@@ -217,7 +217,13 @@ class TextsOfClub:
 
 
 def audited(
-    books: Books, names: Names, club: UUID, to: int, signed: Signed | None, say: Say, members: Mapping[int, Ref]
+    projections: Projections,
+    names: Names,
+    club: UUID,
+    to: int,
+    signed: Signed | None,
+    say: Say,
+    members: Mapping[int, Ref],
 ) -> Audit:
     """The audit by the rows up to a position, to which the books have come. ``members``: what they go by.
 
@@ -226,27 +232,27 @@ def audited(
     findings = Findings()
 
     def whose(position: int) -> tuple[UUID, int] | None:
-        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
+        for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
             own = rows.of(aggregate)
             return None if own is None else (own, number)
         return None
 
     def stored(aggregate: UUID, number: int) -> int | None:
-        found = books.rows(aggregate, after=number - 1, limit=1).rows
+        found = projections.rows(aggregate, after=number - 1, limit=1).rows
         return next((row[0] for row in found if row[2] == number), None)
 
     def since(version: int) -> Sequence[Row]:
-        return books.rows(club, after=version, limit=VERSION_MAX).rows
+        return projections.rows(club, after=version, limit=VERSION_MAX).rows
 
     def called(key: KeyHeld) -> Ref | None:
         return None if key.member is None else members.get(key.member)
 
     with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings, members) as rows:
-        rows.read(books.log_after, to)
-        with books.engine.connect() as kept:
-            compared = Compared(rows, kept, books.ledger, stored, to, findings)
+        rows.read(projections.log_after, to)
+        with projections.engine.connect() as kept:
+            compared = Compared(rows, kept, projections.ledger, stored, to, findings)
             compared.compare()
-            compare(rows, kept, books.tree, to, signed, whose, findings)
+            compare(rows, kept, projections.tree, to, signed, whose, findings)
             trial = _trial(compared)
         keeping = rows.keeping
         entries = written(rows.made, rows.ledger, club)
@@ -290,21 +296,21 @@ def audited(
             related=tuple(history.related),
             stakes=tuple(rows.agreements.listed),
             waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
-            attempts=_attempts(books, club, history),
+            attempts=_attempts(projections, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
         )
 
 
-def _attempts(books: Books, club: UUID, history: History) -> tuple[ViewRefused, ...]:
+def _attempts(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
     """Return the requests for the officials' view that were refused, by match and actor, the last one at the end."""
-    with books.engine.connect() as connection:
+    with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
-        matches = connection.scalars(books.matches.of_club(club, sight)).all()
+        matches = connection.scalars(projections.matches.of_club(club, sight)).all()
     found: dict[tuple[UUID, Actor], ViewRefused] = {}
     for match in matches:
-        for row in books.attempts(match):
+        for row in projections.attempts(match):
             with suppress(DamagedAttempt):  # `knacka verify` names it
                 recorded, attempt = read_attempt(row)
                 if attempt.code == HELD_BACK:

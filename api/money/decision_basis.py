@@ -36,7 +36,7 @@ async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, An
 
     Raises 503 if they do not have all that is stored.
     """
-    books = service.books
+    books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
 

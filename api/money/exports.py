@@ -126,7 +126,7 @@ async def export_books(
         if name != now.members[number - 1].name  # of who is erased there is no name, only what stands on record
     }
     made = day_of(utc_now(), now.timezone)
-    ledger = service.books.ledger
+    ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> Journal:
         low, high = ledger.days(connection, club_id, first, last)

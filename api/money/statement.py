@@ -94,7 +94,7 @@ async def get_statement(
     if first is not None and last is not None and last < first:
         raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
     named = await names_by_member(service, caller, () if owner is None else (owner,))
-    ledger, signed = service.books.ledger, await signed_last(service)
+    ledger, signed = service.projections.ledger, await signed_last(service)
 
     def read(connection: Connection, club_id: UUID) -> Statement:
         span: dict[str, Any] = {"after": after, "first": first, "last": last}

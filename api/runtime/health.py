@@ -6,7 +6,7 @@ from uuid import UUID
 
 from api.http.problems import STORE_FAILURES, Reason
 from api.runtime.metrics import Gauges, Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
 from referee.store.attempts import Attempts
@@ -31,12 +31,12 @@ class Health:
         referee: Referee,
         desk: Desk,
         hub: Hub,
-        books: Books,
+        projections: Projections,
         attempts: Attempts,
         metrics: Metrics,
         signer: Signer | None,
     ) -> None:
-        self._referee, self._desk, self._hub, self._books = referee, desk, hub, books
+        self._referee, self._desk, self._hub, self._projections = referee, desk, hub, projections
         self._attempts, self._metrics, self._signer = attempts, metrics, signer
 
     @property
@@ -53,7 +53,7 @@ class Health:
             found.append({"code": "desk_waits", "seconds": round(self._desk.at_it)})
         if (failed := self._desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
-        for name, fault in sorted(self._books.standing_still().items()):
+        for name, fault in sorted(self._projections.standing_still().items()):
             seconds = round(time.monotonic() - fault.since)
             reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
             # The text after the kind of an error may name cards.
@@ -65,11 +65,11 @@ class Health:
 
     def lag(self) -> int:
         """Return how many events the slowest projection is behind the log. Touches the database."""
-        return self._books.lag()
+        return self._projections.lag()
 
     def gauges(self) -> Gauges:
         """Return the present measurements. Touches the database."""
-        aside, lag = self._books.set_aside(), {}
+        aside, lag = self._projections.set_aside(), {}
         with suppress(*STORE_FAILURES):  # without the store the other gauges are still of use
             lag = {"follower_lag_events": ("Stored events that the slowest projection has not applied.", self.lag())}
         damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
@@ -82,7 +82,7 @@ class Health:
             "damaged_rows": ("Rows that cannot be read.", damaged),
             "books_set_aside": ("Matches that projections have set aside.", len(aside)),
             "book_set_aside_at": ("The event at which a projection has set a match aside.", named),
-            "books_standing_still": ("Projections that make no progress.", len(self._books.standing_still())),
+            "books_standing_still": ("Projections that make no progress.", len(self._projections.standing_still())),
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:

@@ -108,7 +108,7 @@ def all_projections() -> tuple[Book, ...]:
     return (*match_projections(), Ledger(), LogBook())
 
 
-class Books:
+class Projections:
     """Holds the projections and reads them. Methods that are not ``async`` may touch the database: call them in a
     thread."""
 
@@ -117,10 +117,10 @@ class Books:
         self.engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = of_matches = match_projections(lambda: referee.secret)
         self.ledger, self.tree = Ledger(), LogBook()
-        books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
-        self.by_name = {book.name: book for book in books}
+        projections: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
+        self.by_name = {projection.name: projection for projection in projections}
         self._log = log_of(referee)
-        self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
+        self.follower = Follower(self._log, self.engine, projections, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
         """Create the missing tables."""
@@ -175,19 +175,23 @@ class Books:
         """Return by name the projections that make no progress, since when and why. Does not touch the database."""
         return self.follower.standing_still()
 
-    async def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
+    async def ask_of(
+        self, projection: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
+    ) -> T:
         """Return the answer to a question about a match, from a projection that has reached this version.
 
         Raises Problem (503) if it does not reach it in time, or has set the match aside.
         """
-        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
-            if aside := self.follower.aside(book, match_id):
-                raise Problem("book_set_aside", headers=_later(AGAIN_SECONDS), book=book.name, event=aside.event)
-            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
+            if aside := self.follower.aside(projection, match_id):
+                raise Problem(
+                    "book_set_aside", headers=_later(AGAIN_SECONDS), book=projection.name, event=aside.event
+                )
+            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
         return await in_thread(self._asked, lambda connection: question(connection, match_id))
 
     async def ask_of_all(
-        self, book: Book, question: Callable[[Connection], T], *, fresh: bool = False
+        self, projection: Book, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
         """Return the answer to a question to a projection, and how many stored events it is behind.
 
@@ -195,26 +199,26 @@ class Books:
         """
         head = await in_thread(self.head) if fresh else None
         if head is not None:
-            await self.follower.wait_to(head, WAIT_SECONDS, book)
-        return await in_thread(self._asked_of_all, book, question, head)
+            await self.follower.wait_to(head, WAIT_SECONDS, projection)
+        return await in_thread(self._asked_of_all, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
         """Return the answer to a question that takes long, on a thread for such work."""
         return await in_long_thread(self._asked, question)
 
-    async def catch_up(self, book: Book) -> None:
+    async def catch_up(self, projection: Book) -> None:
         """Wait, at most :data:`WAIT_SECONDS`, until a projection has the events stored by now."""
-        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
+        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, projection)
 
-    async def must_catch_up(self, *books: Book) -> None:
+    async def must_catch_up(self, *projections: Book) -> None:
         """Wait until projections have the events stored by now. Raises Problem (503) if they do not in time."""
         head = await in_thread(self.head)
-        for book in books:
-            if not await self.follower.wait_to(head, WAIT_SECONDS, book):
-                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+        for projection in projections:
+            if not await self.follower.wait_to(head, WAIT_SECONDS, projection):
+                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
 
-    def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
-        behind = self.follower.lag(self.head() if head is None else head, book)
+    def _asked_of_all(self, projection: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
+        behind = self.follower.lag(self.head() if head is None else head, projection)
         return self._asked(question), behind
 
     def _asked(self, question: Callable[[Connection], T]) -> T:

@@ -84,16 +84,16 @@ async def in_tree(
 
     Raises Problem (503) while the projection of the log is rebuilt and has fewer rows than were signed.
     """
-    book = service.books.tree
+    projection = service.projections.tree
 
     def in_connection(connection: Connection) -> T:
-        if book.size(connection) < signed.size:
+        if projection.size(connection) < signed.size:
             raise Problem("books_behind", headers={"Retry-After": "1"})
-        return question(connection, book.tree(connection, signed.size))
+        return question(connection, projection.tree(connection, signed.size))
 
     if takes_long:
-        return await service.books.ask_long(in_connection)
-    found, _ = await service.books.ask_of_all(book, in_connection)
+        return await service.projections.ask_long(in_connection)
+    found, _ = await service.projections.ask_of_all(projection, in_connection)
     return found
 
 
@@ -110,10 +110,10 @@ def rows_of(
     ``kinds``: only rows with these topics.
     """
     placed = []
-    for row in service.books.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
+    for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
         if kinds is not None and row[3] not in kinds:
             continue
-        if (index := service.books.tree.index(connection, row[0])) is None:
+        if (index := service.projections.tree.index(connection, row[0])) is None:
             break
         placed.append(Placed(index, row))
     return placed

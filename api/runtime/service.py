@@ -15,7 +15,7 @@ from api.runtime.commands import Commands
 from api.runtime.health import Health
 from api.runtime.member_names import MemberNames
 from api.runtime.metrics import Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.refused_attempts import RefusedAttempts
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
@@ -34,7 +34,7 @@ class Service:
         referee: Referee,
         desk: Desk,
         hub: Hub,
-        books: Books,
+        projections: Projections,
         names: Names,
         attempts: Attempts,
         metrics: Metrics,
@@ -46,12 +46,12 @@ class Service:
         anybody_founds: bool,
     ) -> None:
         """``operator``: the SHA-256 of the operator's key in hex; empty without one."""
-        self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
+        self.referee, self.desk, self.hub, self.projections, self.metrics = referee, desk, hub, projections, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer
         """Signs the log; None if the operator has set no key."""
-        self.erasures, self.tickets = Erasures(names), Tickets(books.engine)
-        self.health = Health(referee, desk, hub, books, attempts, metrics, signer)
+        self.erasures, self.tickets = Erasures(names), Tickets(projections.engine)
+        self.health = Health(referee, desk, hub, projections, attempts, metrics, signer)
         self.refused_attempts = RefusedAttempts(attempts, desk, metrics)
         self.reader = AggregateReader(referee, desk, hub, metrics, wait_seconds)
         self.member_names = MemberNames(names, self.erasures, self.reader)
@@ -66,7 +66,7 @@ class Service:
         recorded = tuple(recorded)
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
-        self.books.wake()
+        self.projections.wake()
 
     def followed(self, page: Page) -> None:
         """Wake the requests that wait for these events of any process. The follower calls it on its thread after each

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from api.http.problems import STORE_FAILURES, Reason
 from api.runtime.checkpoint_file import CheckpointFile, extends
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
 from referee.store.clock import ClockWrong, utc_now
@@ -49,7 +49,7 @@ class Signer:
 
     def __init__(
         self,
-        books: Books,
+        projections: Projections,
         desk: Desk,
         keys: Sequence[SigningKey],
         checkpoint_file: CheckpointFile,
@@ -59,7 +59,7 @@ class Signer:
         """``keys``: all sign, and all have the log's origin as their name. ``seconds``: least time between two
         signatures, unless a client requests one."""
         self.keys, self.origin = tuple(keys), keys[0].name
-        self._books, self._desk, self._file = books, desk, checkpoint_file
+        self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
         self._closed, self._requested, self._turn = threading.Event(), threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
@@ -117,16 +117,16 @@ class Signer:
 
         Raises ``TimeoutError`` after :data:`ANSWER_SECONDS`.
         """
-        head, until = self._books.head(), time.monotonic() + ANSWER_SECONDS
-        while self._books.follower.lag(head, self._books.tree):
+        head, until = self._projections.head(), time.monotonic() + ANSWER_SECONDS
+        while self._projections.follower.lag(head, self._projections.tree):
             if time.monotonic() > until or self._closed.wait(0.01):
                 raise TimeoutError("the projection of the log is behind")
         return True
 
     def _look(self, *, at_once: bool = False) -> bool:
         with self._turn:
-            head = self._books.head()
-            at_head = self._books.follower.positions()[self._books.tree.name] >= head
+            head = self._projections.head()
+            at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
             stored = stored_log(self._desk)
             last = stored.standing.last if stored else None
             try:
@@ -156,8 +156,8 @@ class Signer:
 
         ``at_head``: the projection has reached the end of the log.
         """
-        tree = self._books.tree
-        with self._books.engine.connect() as connection:
+        tree = self._projections.tree
+        with self._projections.engine.connect() as connection:
             size = tree.size(connection)
             for one in known:
                 if one.size > size and not at_head:
@@ -170,8 +170,8 @@ class Signer:
     def _signature_rows(self, version: int, size: int) -> int:
         """Return how many rows of the tree after the first ``size`` say that the log was signed. A row that the tree
         does not have yet is not counted."""
-        tree, rows = self._books.tree, self._books.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
-        with self._books.engine.connect() as connection:
+        tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
+        with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]
         return sum(leaf is not None and leaf >= size for leaf in leaves)
 

@@ -115,9 +115,9 @@ class TestHealth:
     def test_it_is_not_ready_when_nothing_keeps_the_books_or_decides(self, sqlite_url: str) -> None:
         with client_of(sqlite_url) as client:
             service = service_of(client)
-            service.books.follower.close()
+            service.projections.follower.close()
             service.desk.close()
-            names = sorted(service.books.standing_still())
+            names = sorted(service.projections.standing_still())
             assert "protocols" in names
             en, sv = (
                 "; ".join([idle, *(said.format(name) for name in names)]) + r"\."

@@ -12,7 +12,7 @@ from sqlalchemy import insert, inspect, select
 from api.maintenance.archive import Archive
 from api.maintenance.raw_store import ASIDE, Stored
 from api.maintenance.restore import load
-from api.maintenance.tables import parts_of_books, parts_of_events, parts_of_names
+from api.maintenance.tables import parts_of_events, parts_of_names, parts_of_projections
 from api.personal_data.names import NAMES
 from api.runtime.projections import all_projections
 from api.startup import open_once
@@ -84,7 +84,7 @@ def tables_of(url: str) -> set[str]:
     """The names of all tables of a store."""
     stored, names = Stored(url), engine_for(url, what=NAMES)
     try:
-        engines = (stored.events, stored.books, names)
+        engines = (stored.events, stored.projections, names)
         return {name for engine in engines for name in inspect(engine).get_table_names()}
     finally:
         stored.close()
@@ -102,7 +102,7 @@ def written(url: str) -> dict[str, Any]:
 
 def test_every_table_is_in_a_backup(full_url: str) -> None:
     stored = Stored(full_url)
-    parts = (*parts_of_events(stored), *parts_of_books(), *parts_of_names())
+    parts = (*parts_of_events(stored), *parts_of_projections(), *parts_of_names())
     stored.close()
     kept = {part.table.name for part in parts}
     assert tables_of(full_url) == kept | TRANSIENT

@@ -20,7 +20,7 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.events import MatchOpened, MatchWon, Stakes
 from referee.store.rows import from_row
 from referee.store.store import construct
@@ -111,7 +111,7 @@ def fill(url: str, rows: Iterator[Kept]) -> None:
 
 def built(url: str) -> None:
     """All books of a store: a service that is asked for pages has none left to build."""
-    with construct(url) as referee, closing(Books(referee, url)) as books:
+    with construct(url) as referee, closing(Projections(referee, url)) as books:
         books.prepare()
         books.rebuild(*books.by_name)
         if books.engine.dialect.name == "postgresql":
@@ -140,7 +140,7 @@ def decode(url: str) -> None:
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, float]:
     """Seconds for a table; and how many times reading and decoding the slowest book takes, and all in one pass."""
     with construct(url) as referee:
-        books = Books(referee, url)
+        books = Projections(referee, url)
         names = list(books.by_name)
         works: dict[str, Callable[[], object]] = {
             "reading with the driver": lambda: sum(map(len, read(url))),

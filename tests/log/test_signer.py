@@ -19,7 +19,7 @@ import pytest
 from api.maintenance.doctor import problems
 from api.maintenance.verify import verify
 from api.runtime.checkpoint_file import CheckpointFile, file_for
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.signer import Signer
 from projections.follow.engine import writer
 from projections.follow.follow import engine_for, rebuild
@@ -44,7 +44,7 @@ from tests.projections.filled import reader
 class Parts(NamedTuple):
     referee: Referee
     desk: Desk
-    books: Books
+    books: Projections
     signer: Signer
     kept: CheckpointFile
 
@@ -65,7 +65,7 @@ class Parts(NamedTuple):
 def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Parts]:
     """Yield the parts of a signer whose thread has not begun."""
     with construct(url) as referee:
-        books = Books(referee, url)
+        books = Projections(referee, url)
         desk = Desk(referee, committed=lambda _: books.wake())
         kept = CheckpointFile(file)
         signer = Signer(books, desk, [KEY], kept, seconds=seconds)

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from api.maintenance.doctor import problems
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.actors import Actor
 from referee.acts import Bid, Deal
 from referee.store import attempts as module
@@ -279,7 +279,7 @@ class TestVerify:
 def test_books_and_doctor_are_not_disturbed(edited: tuple[Editor, UUID]) -> None:
     editor, _ = edited
     with construct(editor.url) as referee:
-        books = Books(referee, editor.url)
+        books = Projections(referee, editor.url)
         try:
             assert books.rebuild(*books.by_name) == books.head() == 4, "they are in no log"
         finally:
