@@ -276,7 +276,7 @@ def _check_projections(stored: Stored) -> Problems:
             tables = set(inspect(connection).get_table_names())
             aside = list(connection.execute(select(ASIDE))) if ASIDE.name in tables else []
     except FileNotFoundError:
-        positions, tables, aside = {}, set(), []
+        head, positions, tables, aside = 0, {}, set(), []
     except SQLAlchemyError as error:
         yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return

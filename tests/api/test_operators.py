@@ -81,7 +81,7 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
-        with without(store_url, service_of(own_client).books.protocols.sheets.name):
+        with without(store_url, service_of(own_client).projections.protocols.sheets.name):
             Table(own_client)
             eventually(own_client, 503)
             unready(
@@ -96,7 +96,7 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
-        books = service_of(own_client).books
+        books = service_of(own_client).projections
         with writer(books.engine).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
