@@ -26,7 +26,7 @@ run: $(RUN) ## start the service, on http://127.0.0.1:8000 and a SQLite file
 	$(BIN)/knacka serve
 
 demo: $(RUN) ## play a match through the API and show its books
-	$(BIN)/python -m api.demo
+	$(BIN)/python -m tests.demo
 
 test: $(DEV) $(JUDGES) ## all tests, on SQLite and on a real PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal

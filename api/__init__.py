@@ -1,4 +1,4 @@
-"""The HTTP service, and where the parts are put together."""
+"""The HTTP service."""
 
 VERSION = "0.1.0"
-"""Of the package and of the description of its interface: ``pyproject.toml`` reads it here."""
+"""The version of the package and of the OpenAPI description. ``pyproject.toml`` reads it here."""

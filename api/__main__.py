@@ -1,7 +1,7 @@
-"""``python -m api``, which is what ``knacka`` runs: imports all of it, then does what the command line says.
+"""Runs ``knacka`` (``python -m api``): imports the modules, then runs the command.
 
-The garbage collector is off meanwhile, and passes over what was imported for good: it would look through all of that
-again and again, and once more in the end, to find that it stays. That took a quarter of the time of a short command.
+The garbage collector is off during the imports and ignores the imported objects afterwards. Scanning them repeatedly
+took a quarter of the time of a short command.
 """
 
 import gc
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command and return its exit code."""
     gc.disable()
     from api.cli import main as command
 

@@ -1,8 +1,9 @@
-"""Where the parts are put together."""
+"""Constructs the service from its parts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from litestar import Litestar
@@ -38,20 +39,21 @@ from api.money import accounts, audit, closings, exports, journal, plan, proposa
 from api.personal_data.names import Names, Rewriter
 from api.preload import preload
 from api.runtime.call import ApiCall
-from api.runtime.checkpoint_file import Kept, file_for
+from api.runtime.checkpoint_file import CheckpointFile, file_for
 from api.runtime.metrics import Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.service import Service
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
 from api.settings import Settings, signing_keys
+from referee.log.notes import SigningKey
 from referee.store.attempts import Attempts
 from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk
 from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
-"""How long a read waits for the version that it asks for."""
+"""Seconds a read waits for the requested version."""
 
 CALLS = routed(
     "/v1",
@@ -113,14 +115,16 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses whoever asks too much before anything else is done with what he sends. Where
-    :class:`~api.http.protocol.Protocol` has the connection it has done so already, for less."""
+    """Refuses requests above a limit before it does anything else with them.
+
+    If :class:`~api.http.protocol.Protocol` has the connection, it has checked the limits already, at a lower cost.
+    """
 
     begins: Callable[[Any, Any], None]
-    """Adds to an answer what all have, as it begins."""
+    """Adds the common headers to an answer when it begins, and counts it."""
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
-        """An ASGI connection."""
+        """Serve an ASGI connection."""
         if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
             return
@@ -140,19 +144,20 @@ class App(Litestar):
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
-    """The service. Nothing is opened before it starts."""
-    metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
-    signing = signing_keys(settings)
-    addresses = Addresses(settings.trusted_proxies)
-    limits = Limits(
+def limits_of(settings: Settings, addresses: Addresses) -> Limits:
+    """Return the limits on the requests of a client."""
+    return Limits(
         addresses,
         acts_per_minute=settings.acts_per_minute,
         reads_per_minute=settings.reads_per_minute,
         address_times=settings.address_times,
         loopback=settings.limit_loopback,
     )
-    quotas = Quotas(
+
+
+def quotas_of(settings: Settings, addresses: Addresses) -> Quotas:
+    """Return the limits on matches, clubs and streams."""
+    return Quotas(
         addresses,
         loopback=settings.limit_loopback,
         anybody_opens=settings.anybody_opens,
@@ -162,99 +167,125 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         streams=settings.streams,
     )
 
-    @asynccontextmanager
-    async def running(app: Litestar) -> AsyncIterator[None]:
-        async with AsyncExitStack() as open_parts:
-            await asyncio.to_thread(preload)
-            hub = Hub(asyncio.get_running_loop())
-            referee = await asyncio.to_thread(construct, settings.database_url)
-            open_parts.push_async_callback(asyncio.to_thread, referee.close)
-            kept = Books(referee, settings.database_url, lambda page: service.followed(page))
-            open_parts.push_async_callback(asyncio.to_thread, kept.close)
-            names = Names(settings.database_url, kept.engine)
-            open_parts.push_async_callback(asyncio.to_thread, names.close)
-            cache_bytes = settings.cache_megabytes * MEGABYTE
-            desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
-            open_parts.push_async_callback(asyncio.to_thread, desk.close)
-            open_parts.callback(hub.close)
-            tried = Attempts(referee.tried, metrics.attempts)
-            open_parts.push_async_callback(asyncio.to_thread, tried.close)
-            signer: Signer | None = None
-            if signing:
-                checkpoint_file = Kept(file_for(settings.database_url, settings.log_file))
-                signer = Signer(kept, desk, signing, checkpoint_file, seconds=settings.log_seconds)
-            app.state.service = service = Service(
-                referee,
-                desk,
-                hub,
-                kept,
-                names,
-                tried,
-                metrics,
-                limits,
-                quotas,
-                signer,
-                wait_seconds,
-                settings.operator_key_sha256,
-                settings.anybody_founds,
-            )
-            await asyncio.to_thread(kept.start)
-            await asyncio.to_thread(service.tickets.prepare)
-            await asyncio.to_thread(names.prepare)
-            await asyncio.to_thread(service.erasures.finish, referee)
-            rewriter = Rewriter(names)
-            open_parts.push_async_callback(asyncio.to_thread, rewriter.close)
-            rewriter.start()
-            if signer is not None:
-                open_parts.push_async_callback(asyncio.to_thread, signer.close)
-                signer.start()
-            if settings.metrics_port:
-                await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
-            yield
 
-    async def before(request: Req) -> None:
-        answering_for(addresses.of(request.scope).whose)
+class Boundary:
+    """Checks each request before its handler runs, and completes each answer."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.addresses, self.metrics = Addresses(settings.trusted_proxies), Metrics()
+        self.limits = limits_of(settings, self.addresses)
+        self.quotas = quotas_of(settings, self.addresses)
+        self.cors = cors_of(settings.cors_origins)
+        self._refused_tokens = RefusedTokens()
+
+    async def before(self, request: Req) -> None:
+        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that cannot be served."""
+        answering_for(self.addresses.of(request.scope).whose)
         strictly(request)
 
-    def refused(scope: Any) -> Sent | None:
+    def refused(self, scope: Any) -> Sent | None:
+        """Return the answer to a request above a limit; None if the request is allowed."""
         scope.setdefault("state", {})
-        problem = limits.refuses(scope)
+        problem = self.limits.refuses(scope)
         if problem is None:
             return None
-        metrics.answered(scope["method"], "unknown", problem.status, problem.code)
-        status, headers, body = as_sent(problem, scope["path"], scope["headers"], cors, last=False)
-        return status, [*headers, *limits.headers(scope)], body
+        self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
+        status, headers, body = as_sent(problem, scope["path"], scope["headers"], self.cors, last=False)
+        return status, [*headers, *self.limits.headers(scope)], body
 
-    def begun(message: HTTPResponseStartEvent, scope: Any) -> None:
+    def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
+        """Add the common headers to an answer that begins, count it, and record a refused attempt."""
         problem = notes_in(scope).problem
         code = None if problem is None else problem.code
         headers = secured(message["headers"])
-        if cors is not None:
-            headers += cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
-        message["headers"] = headers + limits.headers(scope, code)
-        metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
+        if self.cors is not None:
+            headers += self.cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
+        message["headers"] = headers + self.limits.headers(scope, code)
+        route = scope.get("path_template") or "unknown"
+        self.metrics.count_answer(scope["method"], route, message["status"], code)
         if problem is None:
             return
         if code in WRONG:
-            refused_tokens.log_refused(addresses.of(scope).text)
+            self._refused_tokens.log_refused(self.addresses.of(scope).text)
         if (tried := tried_in(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 
+
+@asynccontextmanager
+async def running(
+    app: Litestar, settings: Settings, boundary: Boundary, signing: Sequence[SigningKey], wait_seconds: float
+) -> AsyncIterator[None]:
+    """Open the store and run the parts of the service while the context is open."""
+    metrics = boundary.metrics
+    async with AsyncExitStack() as open_parts:
+        await asyncio.to_thread(preload)
+        hub = Hub(asyncio.get_running_loop())
+        referee = await asyncio.to_thread(construct, settings.database_url)
+        open_parts.push_async_callback(asyncio.to_thread, referee.close)
+        projections = Projections(referee, settings.database_url, lambda page: service.followed(page))
+        open_parts.push_async_callback(asyncio.to_thread, projections.close)
+        names = Names(settings.database_url, projections.engine)
+        open_parts.push_async_callback(asyncio.to_thread, names.close)
+        cache_bytes = settings.cache_megabytes * MEGABYTE
+        desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
+        open_parts.push_async_callback(asyncio.to_thread, desk.close)
+        open_parts.callback(hub.close)
+        refused = Attempts(referee.tried, metrics.attempts)
+        open_parts.push_async_callback(asyncio.to_thread, refused.close)
+        signer: Signer | None = None
+        if signing:
+            checkpoint_file = CheckpointFile(file_for(settings.database_url, settings.log_file))
+            signer = Signer(projections, desk, signing, checkpoint_file, seconds=settings.log_seconds)
+        app.state.service = service = Service(
+            referee,
+            desk,
+            hub,
+            projections,
+            names,
+            refused,
+            metrics,
+            boundary.limits,
+            boundary.quotas,
+            signer,
+            wait_seconds,
+            settings.operator_key_sha256,
+            settings.anybody_founds,
+        )
+        await asyncio.to_thread(projections.start)
+        await asyncio.to_thread(service.tickets.prepare)
+        await asyncio.to_thread(names.prepare)
+        await asyncio.to_thread(service.erasures.finish, referee)
+        rewriter = Rewriter(names)
+        open_parts.push_async_callback(asyncio.to_thread, rewriter.close)
+        rewriter.start()
+        if signer is not None:
+            open_parts.push_async_callback(asyncio.to_thread, signer.close)
+            signer.start()
+        if settings.metrics_port:
+            await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
+        yield
+
+
+def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
+    """Return the service. It opens the store when it starts. Raises SettingsError for unusable keys of the log."""
+    signing, boundary = signing_keys(settings), Boundary(settings)
+    addresses, metrics = boundary.addresses, boundary.metrics
+    lifespan = partial(running, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds)
     app = App(
         [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, problem_pages.CALLS],
-        lifespan=[running],
+        lifespan=[lifespan],
         exception_handlers=HANDLERS,
-        before_request=before,
+        before_request=boundary.before,
         request_class=ApiCall,
         state=State(
             {
                 "connections": Connections(
                     addresses.of, settings.address_connections, loopback=settings.limit_loopback
                 ),
-                "count": metrics.answered,
-                "cors": cors,
+                "count": metrics.count_answer,
+                "cors": boundary.cors,
                 "damaged": metrics.found_damaged,
-                "refused": refused,
+                "refused": boundary.refused,
                 "slowed": Slowed(),
             }
         ),
@@ -262,5 +293,5 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         logging_config=None,
         openapi_config=reference.config(),
     )
-    app.begins = begun
+    app.begins = boundary.begun
     return app

@@ -1,5 +1,5 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``, and those
-that change what is stored or make keys (:mod:`api.commands`)."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild``, ``verify``, ``doctor``, and the commands that change
+the store or make keys (:mod:`api.commands`)."""
 
 import argparse
 import logging
@@ -20,11 +20,11 @@ from api.http.problems import STORE_FAILURES
 from api.log_lines import survive_any_clock
 from api.maintenance import verify as verification
 from api.maintenance.doctor import doctor
-from api.maintenance.files import kept_from_others, open_to_others
-from api.runtime.projections import Books
+from api.maintenance.files import files_open_to_others, hide_new_files
+from api.runtime.projections import Projections
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
-from api.startup import await_store, said
+from api.startup import await_store, store_error
 from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
@@ -33,25 +33,29 @@ from referee.store.rows import OlderStore
 from referee.store.store import construct
 
 ALL = "all"
-"""In the place of a book's name."""
+"""Instead of a projection's name: all projections."""
 VERIFY = (
-    "Proves what is stored, and changes nothing: reads each match and club from its first row, decides again what "
-    "was asked, and compares rows, snapshots and books. Names each difference; exits 0 if there is none, else 1."
+    "Checks everything that is stored; changes nothing. Reads each match and club from its first row, decides each "
+    "act again, and compares rows, snapshots and projections with the result. Prints one line for each difference. "
+    "Exits with 0 without differences, with 1 otherwise, and with 2 for an unknown id."
 )
 DOCTOR = (
-    "Tells what is wrong with the settings, the store, its books and the disk, a line each with what to do, and "
-    "changes nothing. Exits 0 if nothing is wrong, else 1."
+    "Finds faults in the settings, the store, its projections and the disk, and changes nothing. Prints one line for "
+    "each fault, with its remedy. Exits with 0 without faults, else with 1."
 )
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
-"""What is raised where a store cannot be opened."""
+"""Errors that mean that the store cannot be opened."""
 NOT_STARTED, INTERRUPTED = 3, 130
-"""Exit codes, beside 0, 1 for what ``verify`` finds, 2 for a wrong command or setting, and that of the server."""
+"""Exit codes. Also: 0 for success, 1 for faults found or a command not done, 2 for a wrong command or setting."""
 
 log = logging.getLogger(__name__)
 
 
 def serve(settings: Settings) -> int:
-    """Serve until a signal ends it. Raises :class:`~referee.store.clock.ClockWrong` at the start."""
+    """Serve until a signal ends the process. Return the exit code.
+
+    Raises :class:`~referee.store.clock.ClockWrong` at the start if the clock shows no usable time.
+    """
     utc_now()
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
@@ -62,9 +66,9 @@ def serve(settings: Settings) -> int:
 
 @contextmanager
 def ended_by_interrupts() -> Iterator[None]:
-    """End the process at once when SIGINT comes, as SIGTERM does by default.
+    """Make SIGINT end the process at once, as SIGTERM does by default.
 
-    Until the server runs there is nothing to finish. A ``KeyboardInterrupt`` can be lost: Python drops an exception
+    Until the server runs, no work is lost. A ``KeyboardInterrupt`` can be lost: Python drops an exception
     that leaves a finalizer.
     """
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
@@ -75,23 +79,25 @@ def ended_by_interrupts() -> Iterator[None]:
 
 
 def openapi() -> int:
-    """Prints the description of the interface."""
+    """Print the OpenAPI description. Return the exit code."""
     sys.stdout.write(reference.description(create_app(Settings())))
     return 0
 
 
-def rebuild(settings: Settings, book: str) -> int:
-    """Builds a book, or all in one pass, anew from the first event, while the old ones are read. 1 where a match had
-    to be set aside."""
+def rebuild(settings: Settings, name: str) -> int:
+    """Build a projection, or all in one pass, again from the first event, while the old ones are read.
+
+    Return the exit code: 1 if a match had to be set aside, 2 for an unknown name.
+    """
     with construct(settings.database_url) as referee:
-        books = Books(referee, settings.database_url)
+        projections = Projections(referee, settings.database_url)
         try:
-            if book not in (ALL, *books.by_name):
-                print(f"no book {book}; there are {', '.join(books.by_name)}", file=sys.stderr)
+            if name not in (ALL, *projections.by_name):
+                print(f"unknown projection {name!r}: name one of {', '.join(projections.by_name)}", file=sys.stderr)
                 return 2
-            names = list(books.by_name) if book == ALL else [book]
-            print(f"{', '.join(names)} rebuilt to position {books.rebuild(*names)}")
-            aside = [one for one in books.set_aside() if one.projection in names]
+            names = list(projections.by_name) if name == ALL else [name]
+            print(f"{', '.join(names)} rebuilt to position {projections.rebuild(*names)}")
+            aside = [one for one in projections.set_aside() if one.projection in names]
             for one in aside:
                 print(
                     f"{one.projection}: match {one.match} is set aside at event {one.event}: {one.error}",
@@ -99,39 +105,46 @@ def rebuild(settings: Settings, book: str) -> int:
                 )
             return 1 if aside else 0
         finally:
-            books.close()
+            projections.close()
 
 
 def verify(settings: Settings, match: str | None) -> int:
-    """Whether a match, or all that is stored, agrees with itself."""
+    """Verify a match or club, or the whole store. Return the exit code: 2 if ``match`` is not an id."""
     try:
         match = None if match is None else str(UUID(match))
     except ValueError:
-        print(f"{match} is no id of a match or club", file=sys.stderr)
+        print(f"{match!r} is not the id of a match or club: give a UUID", file=sys.stderr)
         return 2
     return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="knacka", description="A referee for Swedish card games. Set by KNACKA_….")
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="knacka",
+        description="A referee for Swedish card games. The settings are environment variables: KNACKA_….",
+    )
     parser.add_argument("--version", action="version", version=f"knacka {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("serve", help="serve the REST interface")
     commands.add_parser("openapi", help="print the OpenAPI description")
-    commands.add_parser("rebuild", help="build books anew from the first event").add_argument(
-        "book", nargs="?", default=ALL, help="all in one pass if none is named"
+    commands.add_parser("rebuild", help="build projections again from the first event").add_argument(
+        "projection", nargs="?", default=ALL, help="its name; all projections in one pass without a name"
     )
-    commands.add_parser("verify", help="prove what is stored", description=VERIFY).add_argument(
-        "match", nargs="?", help="or a club; all that is stored if none is named"
+    commands.add_parser("verify", help="check everything that is stored", description=VERIFY).add_argument(
+        "match", nargs="?", help="the id of a match or club; without one the whole store is checked"
     )
-    commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
+    commands.add_parser("doctor", help="find faults in settings, store and projections", description=DOCTOR)
     for more in (clubs, keys, logs, erasing, backups):
         more.add(commands)
-    given = parser.parse_args(arguments)
-    if given.command == "openapi":
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments, or those of the process. Return the exit code."""
+    options = _parser().parse_args(arguments)
+    if options.command == "openapi":
         return openapi()
-    if given.command == "doctor":
+    if options.command == "doctor":
         return doctor(os.environ, print)
     try:
         settings = from_environment(os.environ)
@@ -142,18 +155,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )
     survive_any_clock()
-    kept_from_others()
+    hide_new_files()
+    return _with_exit_codes(settings, options)
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> int:
+    for file in files_open_to_others(settings.database_url):
+        log.warning("%s can be opened by other users of this machine: chmod 600 %s", file, file)
+    if options.command == "serve":
+        return serve(settings)
+    if options.command == "rebuild":
+        return rebuild(settings, options.projection)
+    if options.command == "verify":
+        return verify(settings, options.match)
+    run: Callable[[Settings, argparse.Namespace], int] = options.run
+    return run(settings, options)
+
+
+def _with_exit_codes(settings: Settings, options: argparse.Namespace) -> int:
+    """Run a command that needs the store. Print an error that it raises as one line, and return its exit code."""
     try:
-        for file in open_to_others(settings.database_url):
-            log.warning("others may open %s: chmod 600 it", file)
-        if given.command == "serve":
-            return serve(settings)
-        if given.command == "rebuild":
-            return rebuild(settings, given.book)
-        if given.command == "verify":
-            return verify(settings, given.match)
-        run: Callable[[Settings, argparse.Namespace], int] = given.run
-        return run(settings, given)
+        return _run(settings, options)
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1
@@ -161,13 +183,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(wrong, file=sys.stderr)
         return NOT_STARTED
     except DamagedCell as cell:
-        print(f"a book cannot be read ({cell}): `knacka rebuild` builds the books again", file=sys.stderr)
+        print(f"a projection cannot be read ({cell}): `knacka rebuild` builds all projections again", file=sys.stderr)
         return NOT_STARTED
     except DamagedRow as damaged:
-        print(f"{damaged}: `knacka doctor` says what to do", file=sys.stderr)
+        print(f"{damaged}: `knacka doctor` names the remedy", file=sys.stderr)
         return NOT_STARTED
     except KeyboardInterrupt:
         return INTERRUPTED
     except UNUSABLE as error:
-        print(said(settings.database_url, error), file=sys.stderr)
+        print(store_error(settings.database_url, error), file=sys.stderr)
         return NOT_STARTED

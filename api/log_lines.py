@@ -1,4 +1,4 @@
-"""Lines of the log that can be written while the clock of the machine cannot be read."""
+"""Log records that can be made while the clock of the machine cannot be read."""
 
 import logging
 from typing import Any
@@ -7,10 +7,10 @@ _TEMPLATE = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
 
 
 class Record(logging.LogRecord):
-    """A record that has the beginning of 1970 as its time if the clock shows a number that Python cannot hold.
+    """A record with the beginning of 1970 as its time if the clock shows a number that Python cannot hold.
 
-    ``logging`` reads the clock in its constructor, and outside all its own handling of errors: a line that cannot be
-    written would end the thread that writes it.
+    ``logging`` reads the clock in its constructor, outside its own error handling: the error would end the thread
+    that logs.
     """
 
     def __init__(
@@ -46,5 +46,5 @@ class Record(logging.LogRecord):
 
 
 def survive_any_clock() -> None:
-    """Make all records of this process :class:`Record`."""
+    """Make :class:`Record` the class of all log records of this process."""
     logging.setLogRecordFactory(Record)

@@ -1,4 +1,4 @@
-"""Files that answers need. A service reads them when it starts, so that no answer fails for want of a descriptor."""
+"""Reads the files that answers need when the service starts, so that no answer fails for lack of a descriptor."""
 
 from importlib.resources import files
 

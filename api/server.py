@@ -1,7 +1,7 @@
-"""The HTTP server: how it starts, and how it stops when a signal tells it to.
+"""The HTTP server: how it starts, and how it stops after a signal.
 
-What was received before the signal is answered, and the last answer on a connection says ``Connection: close``.
-Streams end in order. The process ends within :data:`END_SECONDS` in any case.
+Requests received before the signal are answered; the last answer on a connection says ``Connection: close``. Streams
+end in order. The process ends within :data:`END_SECONDS` in any case.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ from api.http.protocol import IDLE_SECONDS, Protocol, ServingState
 from api.runtime.service import Service
 
 GRACE_SECONDS = 6
-"""Seconds to answer what was received before the signal. Streams end at once, and an act is answered sooner."""
+"""Seconds to answer the requests received before the signal. Streams end at once; acts are answered sooner."""
 LONG_GRACE_SECONDS = 4
-"""Seconds after the signal until work on a long match is given up, early enough to answer 503."""
+"""Seconds from the signal until work on a long match is cancelled, early enough to answer 503."""
 END_SECONDS = 9.0
-"""Seconds from the signal to the end of the process, whatever still hangs."""
+"""Seconds from the signal until the process is killed, whatever still runs."""
 UNANSWERED = 4
-"""The exit code if requests are left without an answer."""
+"""The exit code if requests were left unanswered."""
 
 log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which stops in order and in any case."""
+    """uvicorn's server, which stops in order, and within a fixed time."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
         self._signalled: SimpleQueue[int] = SimpleQueue()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop at the first signal. Later ones change nothing: what was received is still answered."""
+        """Begin to stop at the first signal. Later signals change nothing: received requests are still answered."""
         if not self.should_exit:
             self._signalled.put(sig)
             self._state.stopping = True
@@ -56,7 +56,7 @@ class Server(uvicorn.Server):
             connection.begin_to_stop()
 
     async def on_tick(self, counter: int) -> bool:
-        """Look once in 0.1 seconds whether to end. Answers have no ``Date`` while the clock shows none."""
+        """Check every 0.1 seconds whether to end. While the clock shows no date, answers have no ``Date``."""
         try:
             return await super().on_tick(counter)
         except (OverflowError, ValueError, OSError):
@@ -64,12 +64,15 @@ class Server(uvicorn.Server):
             return self.should_exit
 
     def _watch(self) -> None:
-        """End the process when its time is over. The thread waits from the start: later there may be no memory."""
+        """Kill the process :data:`END_SECONDS` after the signal.
+
+        The thread exists from the start, for later there may be no memory for it.
+        """
         self._signalled.get()
         time.sleep(END_SECONDS)
         try:
             unanswered = max(self.unanswered, len(self.server_state.tasks))
-            log.critical("ended %g s after the signal, with %d requests not answered", END_SECONDS, unanswered)
+            log.critical("killed %g s after the signal, with %d requests unanswered", END_SECONDS, unanswered)
         finally:
             os._exit(UNANSWERED)
 
@@ -77,15 +80,18 @@ class Server(uvicorn.Server):
         self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start. What has been made by then stays, so the garbage collector need not look at it again."""
-        if threading.current_thread() is threading.main_thread():  # only there signals come
+        """Start serving. The objects made by now stay, so the garbage collector ignores them from here on."""
+        if threading.current_thread() is threading.main_thread():  # signals arrive only there
             threading.Thread(target=self._watch, name="end", daemon=True).start()
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Read what was received before the signal, end streams, and stop."""
+        """Read the requests received before the signal, end the streams, and stop.
+
+        Exits the process with :data:`UNANSWERED` if requests are left unanswered.
+        """
         self._state.stopping = True
         for _ in range(self.config.backlog):  # a turn of the loop for each connection that may wait to be accepted
             await asyncio.sleep(0)
@@ -97,12 +103,12 @@ class Server(uvicorn.Server):
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
         await super().shutdown(sockets)
         if self.unanswered:
-            log.critical("ended with %d requests not answered", self.unanswered)
+            log.critical("ended with %d requests unanswered", self.unanswered)
             sys.exit(UNANSWERED)
 
 
 def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
-    """Return how uvicorn serves the app."""
+    """Return the configuration with which uvicorn serves the app."""
     return uvicorn.Config(
         app,
         host=host,

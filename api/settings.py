@@ -1,4 +1,4 @@
-"""Settings, read from the environment: every name begins with ``KNACKA_``."""
+"""Settings, read from environment variables that begin with ``KNACKA_``."""
 
 import logging
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class SettingsError(ValueError):
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """What an operator may set. ``env.example`` in ``deploy/`` explains each."""
+    """The settings of an operator. ``deploy/env.example`` explains each."""
 
     database_url: str = "sqlite:///./knacka.db"
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
@@ -57,8 +57,10 @@ class Settings(Value, forbid_unknown_fields=True):
 
 
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """The keys that sign the log, the one that is to stay first; none where none is set. Raises
-    :class:`SettingsError`, which never tells a key."""
+    """Return the keys that sign the log, the new one first; empty if none is set.
+
+    Raises :class:`SettingsError`, whose message never contains a key.
+    """
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):
@@ -67,21 +69,25 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
             except ValueError as error:
                 raise SettingsError(f"{PREFIX}{name.upper()}: {error}") from None
     if settings.log_key_old and not settings.log_key:
-        raise SettingsError(f"{PREFIX}LOG_KEY_OLD: the key before is of use only beside {PREFIX}LOG_KEY")
+        raise SettingsError(
+            f"{PREFIX}LOG_KEY_OLD: the previous key needs the present one beside it: set {PREFIX}LOG_KEY"
+        )
     if len({key.vkey for key in keys}) < len(keys):
-        raise SettingsError(f"{PREFIX}LOG_KEY_OLD: it is the same key as {PREFIX}LOG_KEY")
+        raise SettingsError(
+            f"{PREFIX}LOG_KEY_OLD: this key is also {PREFIX}LOG_KEY: set the previous key, or nothing"
+        )
     return tuple(keys)
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """The settings that an environment gives. Raises :class:`SettingsError`.
+    """Return the settings in an environment. Raises :class:`SettingsError` for a value that cannot be used.
 
-    An unknown name that begins with ``KNACKA_`` is logged, not refused: Kubernetes makes up such names by itself.
+    Logs an unknown name that begins with ``KNACKA_`` instead of refusing it: Kubernetes sets such names.
     """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):
-        log.warning("%s: no such setting; there are %s", ", ".join(unknown), ", ".join(known))
+        log.warning("%s: unknown setting; the settings are %s", ", ".join(unknown), ", ".join(known))
     values = {known[name]: value for name, value in given.items() if name in known}
     try:
         settings = msgspec.convert(values, Settings, strict=False)

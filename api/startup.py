@@ -1,4 +1,4 @@
-"""Before the service starts: what stands in the way is told in a line, and what may pass is waited for."""
+"""Checks before the service starts that the store can be used, and waits if the obstacle may pass."""
 
 import logging
 import sqlite3
@@ -10,16 +10,16 @@ from sqlalchemy.exc import DBAPIError
 
 from api.http.problems import REASON_MAX, STORE_FAILURES
 from api.personal_data.names import Names, names_file
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from projections.follow.engine import books_file
 from referee.store.connection import SqliteFile, place_of
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
-"""Between two tries."""
-TELL_SECONDS = 5.0
-"""Between two lines about them."""
-LASTING = (
+"""Seconds between two tries."""
+LOG_SECONDS = 5.0
+"""Seconds between two log lines about them."""
+PERMANENT = (
     "authentication failed",
     "no password supplied",
     "does not exist",
@@ -27,58 +27,61 @@ LASTING = (
     "not permitted",
     "denied",
 )
-"""What PostgreSQL says to a client who will hear the same the next time: while connecting it gives no code."""
+"""Parts of PostgreSQL's messages for errors that a retry cannot change. While connecting it sends no error code."""
 
 log = logging.getLogger(__name__)
 
 
 def await_store(url: str, seconds: float) -> None:
-    """Waits so long for the store to be there. Raises what stands in the way, at once if waiting is of no use."""
-    began, told = time.monotonic(), 0.0
+    """Wait, at most ``seconds``, until the store can be used.
+
+    Raises the database's error after that time, or at once if a retry cannot change it.
+    """
+    began, logged = time.monotonic(), 0.0
     while True:
         try:
             open_once(url)
             return
         except STORE_FAILURES as error:
             waited = time.monotonic() - began
-            if waited >= seconds or _lasts(_root(error)):
+            if waited >= seconds or _is_permanent(_driver_error(error)):
                 raise
-            if told <= waited:
-                log.warning("waited %.0f of %g s: %s", waited, seconds, said(url, error))
-                told = waited + TELL_SECONDS
+            if logged <= waited:
+                log.warning("waited %.0f of %g s for the store: %s", waited, seconds, store_error(url, error))
+                logged = waited + LOG_SECONDS
         time.sleep(TRY_SECONDS)
 
 
 def open_once(url: str) -> None:
-    """All that a start needs of a store: that it can be opened and written, and has its tables."""
+    """Open the store, check that it can be written, and create missing tables. Raises database errors."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Tables that are there already need no writing, and a transaction begins on what may only be read.
+                # Existing tables need no write, and a transaction begins even on a read-only file: so write.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
     with construct(url) as referee:
-        books = Books(referee, url)
-        names = Names(url, books.engine)
+        projections = Projections(referee, url)
+        names = Names(url, projections.engine)
         try:
-            books.prepare()
+            projections.prepare()
             names.prepare()
         finally:
             names.close()
-            books.close()
+            projections.close()
 
 
-def said(url: str, error: BaseException) -> str:
-    """What a database says that it cannot do, in one line."""
+def store_error(url: str, error: BaseException) -> str:
+    """Return an error of the database as one line that names the store."""
     place = place_of(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
-    return f"the store ({name}) cannot be used: {' '.join(str(_root(error)).split())[:REASON_MAX]}"
+    return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
 
 
-def _root(error: BaseException) -> BaseException:
-    """What the driver has raised."""
+def _driver_error(error: BaseException) -> BaseException:
+    """Return the driver's error behind SQLAlchemy's."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         error = error.orig
     while isinstance(error.__cause__, sqlite3.Error | psycopg.Error):
@@ -86,8 +89,8 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _lasts(error: BaseException) -> bool:
-    """Whether it will be the same the next time."""
+def _is_permanent(error: BaseException) -> bool:
+    """Return whether a retry cannot change the error."""
     if isinstance(error, psycopg.OperationalError):
-        return any(words in str(error) for words in LASTING)
+        return any(words in str(error) for words in PERMANENT)
     return "locked" not in str(error)

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 
 SECONDS_MAX = 30.0
 
 
-def caught_up(books: Books) -> None:
+def caught_up(books: Projections) -> None:
     """Wait until each projection has applied all stored rows."""
 
     async def wait() -> None:

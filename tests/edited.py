@@ -11,11 +11,11 @@ from uuid import UUID
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from api.maintenance.projection_check import Shelves
+from api.maintenance.projection_check import StoredProjections
 from api.maintenance.raw_store import Stored
 from api.maintenance.replay_check import Difference
-from api.maintenance.verify import verified, verify
-from api.runtime.projections import Books
+from api.maintenance.verify import verify, verify_aggregate
+from api.runtime.projections import Projections
 from projections.follow.engine import books_file
 from referee.store.acts import keyed_acts
 from referee.store.connection import SqliteFile, place_of
@@ -81,7 +81,7 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
         referee.insert(list(matches.rows), list(keyed_acts(rows)))
         referee.snapshots.recorder.insert_events(list(matches.snapshots))
         if books:
-            kept = Books(referee, url)
+            kept = Projections(referee, url)
             kept.rebuild(*kept.by_name)
             kept.close()
 
@@ -130,11 +130,11 @@ class Editor:
 def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
     """Return the differences that the check finds in a match."""
     stored = Stored(url)
-    shelves = Shelves(stored)
+    projections = StoredProjections(stored)
     try:
-        return verified(stored, shelves, match_id.hex).differences
+        return verify_aggregate(stored, projections, match_id.hex).differences
     finally:
-        shelves.close()
+        projections.close()
         stored.close()
 
 

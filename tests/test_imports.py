@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted(
     path.relative_to(ROOT) for top in ("referee", "projections", "api") for path in ROOT.glob(f"{top}/**/*.py")
 )
+DEMO = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/demo/*.py"))
+"""The demo, which uses the service only over HTTP."""
 
 EDGE = {"referee.store"}
 WEB = {"litestar", "uvicorn"}
@@ -48,8 +50,6 @@ LAYERS = (
     {"__main__", "app", "cli", "preload", "server"},
 )
 """The folders and modules of ``api/`` from the lowest layer to the highest. Imports go down or stay in a layer."""
-CLIENT = "demo"
-"""The folder of ``api/`` that uses the service only over HTTP."""
 
 
 def answers(source: str) -> bool:
@@ -96,9 +96,9 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own
-    if file.startswith("api/demo/"):  # the abilities of any client, and of a person with access to the store
-        own = set() if file == "api/demo/tampering.py" else STORAGE
-        return WEB | own | {"api", "projections", "referee"}, {"api.demo"}
+    if file.startswith("tests/demo/"):  # the abilities of any client, and of a person with access to the store
+        own = set() if file == "tests/demo/tampering.py" else STORAGE
+        return WEB | own | {"api", "projections", "referee", "tests"}, {"tests.demo"}
     if file.startswith("api/"):
         return set() if file in STARTS else call_modules(), set()
     everywhere = WEB | {"sqlalchemy", "api", "projections"}
@@ -177,7 +177,7 @@ VERIFIES = "api/maintenance/replay_check.py"
 
 def decides(file: str, source: str) -> set[str]:
     """Return the names by which a file of the API decides access itself."""
-    if not file.startswith("api/") or file.startswith(("api/access/", "api/demo/")):
+    if not file.startswith("api/") or file.startswith("api/access/"):
         return set()
     known = ACCESS | BESIDE_ACCESS.get(file, set())
     found = {name for name in uses(file, source) if name.startswith("api.access.")}
@@ -213,9 +213,9 @@ def rooms_used(path: Path) -> set[str]:
 
 @cache
 def rooms() -> dict[Path, str]:
-    """Return the room of each file in ``api/``, except the client's."""
+    """Return the room of each file in ``api/``."""
     inside = (path for path in SOURCES if path.parts[0] == "api" and path != Path("api/__init__.py"))
-    return {path: path.with_suffix("").parts[1] for path in inside if path.parts[1] != CLIENT}
+    return {path: path.with_suffix("").parts[1] for path in inside}
 
 
 def test_the_api_has_one_direction():
@@ -270,10 +270,10 @@ def test_a_second_place_is_found(file: str, source: str, found: set[str]):
 def test_one_place_reads_the_clock(path: Path):
     file = path.as_posix()
     read = uses(file, (ROOT / path).read_text()) & CLOCK
-    assert bool(read) == (file == READS_THE_CLOCK) or file.startswith("api/demo/")
+    assert bool(read) == (file == READS_THE_CLOCK)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@pytest.mark.parametrize("path", [*SOURCES, *DEMO], ids=str)
 def test_a_file_imports_only_what_its_place_allows(path: Path):
     assert forbidden(path.as_posix(), (ROOT / path).read_text()) == set()
 
@@ -318,7 +318,7 @@ def test_the_calls_are_found():
             "from api.http.headers import header\nimport api.runtime.service",
             {"api.runtime.service"},
         ),
-        ("api/demo/table.py", "from api.demo import client\nimport referee.games", {"referee.games"}),
+        ("tests/demo/table.py", "from tests.demo import client\nimport referee.games", {"referee.games"}),
         ("api/app.py", "from api.matches import acts", set()),
     ],
 )

@@ -26,4 +26,4 @@ async def get_pot(request: ApiCall, match_id: MatchId, min_version: MinVersion =
     match, caller = await service.access.sees(request, match_id, min_version)
     if not match.rules.has_pot:
         raise Problem("no_such_pot", ruleset=match.rules.key)
-    return await answer(request, match, service.books.pots, pots.csv, caller.texts)
+    return await answer(request, match, service.projections.pots, pots.csv, caller.texts)

@@ -49,7 +49,7 @@ async def answer(
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
     question = table if media_type == CSV else partial(book.written, players=players)
-    found = await request.service.books.ask_of(book, match.id, match.version, question)
+    found = await request.service.projections.ask_of(book, match.id, match.version, question)
     assert found is not None, "the book has come to the version of the match"
     body, version = found
     return await long_reply(request, body, tag_of(version, *kinds), texts, headers=headers, media_type=media_type)

@@ -122,11 +122,11 @@ async def list_cases(
     request.must_show()
     sight = await access.listing(request)
     service, at = request.service, utc_now()
-    book = service.books.cases
+    book = service.projections.cases
 
     must_be_ruleset(ruleset)
     with must_be_cursor():
-        (found, following), behind = await service.books.ask_of_all(
+        (found, following), behind = await service.projections.ask_of_all(
             book,
             lambda connection: book.page(
                 connection,

@@ -8,8 +8,8 @@ from referee.store.match import Match
 
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
     """Return the entries of a case up to a version of the match, as the caller may see them."""
-    book = service.books.cases
-    found = await service.books.ask_of(
+    book = service.projections.cases
+    found = await service.projections.ask_of(
         book,
         match.id,
         version,

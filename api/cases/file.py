@@ -98,7 +98,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     match, caller = await service.access.sees(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
-    book = service.books.cases
+    book = service.projections.cases
 
     def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
         last = book.last(connection, match_id)
@@ -107,7 +107,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
         (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return found.entries
 
-    entries = await service.books.ask_of(book, match.id, match.version, read)
+    entries = await service.projections.ask_of(book, match.id, match.version, read)
     if (last := entries[-1].event) > match.version:  # the projection has newer events than this process
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
@@ -120,7 +120,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     # A party sees the rulings in this match, as its first official would find them.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
-    earlier = await service.books.ask_of(
+    earlier = await service.projections.ask_of(
         book,
         match.id,
         match.version,

@@ -196,7 +196,7 @@ async def list_knocks(
 ) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.books.cases, request.language, utc_now()
+    book, language, at = service.projections.cases, request.language, utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
@@ -206,7 +206,7 @@ async def list_knocks(
         cases = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
         return encode(cases), next_link(request, page.next, by="after", limit=limit)
 
-    page, link = await service.books.ask_of(book, match_id, match.version, read_page)
+    page, link = await service.projections.ask_of(book, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | link
     if has := matching_etag(request, tag, caller.texts):
@@ -232,7 +232,7 @@ async def list_knocks(
 async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.books.cases, request.language, utc_now()
+    book, language, at = service.projections.cases, request.language, utc_now()
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
@@ -241,7 +241,7 @@ async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_v
         (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return case_of(match, found.entries, match.version, language, at)
 
-    answer = await service.books.ask_of(book, match_id, match.version, read)
+    answer = await service.projections.ask_of(book, match_id, match.version, read)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | ruled_by(answer)
     if has := matching_etag(request, tag, caller.texts):

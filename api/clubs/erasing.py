@@ -10,7 +10,7 @@ from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import read_basis
-from api.personal_data.erasures import prepared
+from api.personal_data.erasures import prepare_erasure
 from api.runtime.commands import REFUSED
 from api.runtime.service import Service
 from referee import wire_types
@@ -68,7 +68,7 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
         raise Stale(club.version)
     basis = await read_basis(service, club, sent)
     erasures, referee = service.erasures, service.referee
-    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, basis)
+    _, plan = await in_long_thread(prepare_erasure, erasures, referee, club, caller.actor, sent, basis)
     matches = [one.match for one in plan.texts if one.match is not None]
     seen = await _visible(service, caller, matches)
     listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
@@ -84,8 +84,8 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 
 
 async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:
-    book = service.books.matches
-    found, _ = await service.books.ask_of_all(
+    book = service.projections.matches
+    found, _ = await service.projections.ask_of_all(
         book, lambda connection: book.visible(connection, caller.sight, matches)
     )
     return found
@@ -99,7 +99,7 @@ async def stored_plan(
 
     Raises ``Refused`` if the act would be refused.
     """
-    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, basis)
+    request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:
         yield request

@@ -85,7 +85,7 @@ async def get_standings(
     state, sight = caller.club.standing, caller.sight
     must_be_ruleset(ruleset)
     evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
-    matches, cases = service.books.matches, service.books.cases
+    matches, cases = service.projections.matches, service.projections.cases
 
     def read(connection: Connection) -> tuple[StandingSeen, ...]:
         results = matches.standings(connection, club_id, evenings, sight, ruleset)
@@ -94,6 +94,6 @@ async def get_standings(
         seen = [_seen(member, results.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
         return tuple(sorted(seen, key=lambda one: (-one.won, -one.played, one.member)))
 
-    found, behind = await service.books.ask_of_all(matches, read, fresh=fresh)
+    found, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)
     page = encode(Standings(season=season, standings=found, behind=behind))
     return await marked_reply(request, page, NO_TEXTS, headers=PRIVATE)

@@ -1,1 +1,1 @@
-"""The operators' commands of ``knacka`` that change what is stored, and what they take on the command line."""
+"""The commands of ``knacka`` that change the store or make keys, with their arguments."""

@@ -1,11 +1,19 @@
-"""``knacka club``: clubs are founded, listed and shown."""
+"""``knacka club``: founds, lists and shows clubs."""
 
 import argparse
 from uuid import UUID, uuid4
 
 from api.clubs.new_keys import FIRST_KEY, make_key
 from api.clubs.zones import zones
-from api.commands.operator_store import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
+from api.commands.operator_store import (
+    NotDone,
+    OperatorStore,
+    Unanswered,
+    checked,
+    club_argument,
+    open_store,
+    refusal_text,
+)
 from api.maintenance.raw_store import Stored
 from api.settings import Settings
 from referee.clubs.commands import ClubName, CurrencySent, PersonName, ZoneSent
@@ -18,30 +26,33 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 
 FOUND = (
-    "Founds a club. Stores its founding, its first member and his key, which has all scopes and "
-    f"{KEY_DAYS_MAX} days to live, and prints the key: this once, for only its SHA-256 is kept."
+    "Founds a club with its first member and that member's key, which has all scopes and ends after "
+    f"{KEY_DAYS_MAX} days. Prints the key, only this once: the store has only its SHA-256."
 )
-LIST = "Lists the clubs, a line each: id, how many members there are now, name. Changes nothing."
-SHOW = "Shows a club with its settings, members, keys and evenings. Changes nothing. Keys are shown without secrets."
+LIST = "Lists the clubs, one per line: id, number of present members, name. Changes nothing."
+SHOW = "Shows a club with its settings, members, keys (without secrets) and evenings. Changes nothing."
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command and its own."""
-    club = commands.add_parser("club", help="found a club, list or show those there are").add_subparsers(
+    """Add ``club`` with its subcommands to the command line."""
+    club = commands.add_parser("club", help="found a club, list the clubs, or show one").add_subparsers(
         dest="what", required=True
     )
     founding = club.add_parser("found", help="found a club", description=FOUND)
-    founding.add_argument("--name", required=True, type=checked(ClubName), help="of the club")
+    founding.add_argument("--name", required=True, type=checked(ClubName), help="the name of the club")
     founding.add_argument("--founder", required=True, type=checked(PersonName), help="the name of the first member")
     founding.add_argument(
         "--currency",
         required=True,
         action="append",
         type=checked(CurrencySent),
-        help="by ISO 4217: SEK; may be given several times, the one that is meant where none is named first",
+        help="an ISO 4217 code, such as SEK; may be given several times, the default currency first",
     )
     founding.add_argument(
-        "--timezone", required=True, type=checked(ZoneSent), help="by the IANA database: Europe/Stockholm"
+        "--timezone",
+        required=True,
+        type=checked(ZoneSent),
+        help="a name of the IANA database, such as Europe/Stockholm",
     )
     founding.set_defaults(run=found)
     club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
@@ -50,23 +61,25 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     showing.set_defaults(run=show)
 
 
-def found(settings: Settings, given: argparse.Namespace) -> int:
-    """Founds a club."""
-    if given.timezone not in zones():
-        raise NotDone(f"there is no timezone {given.timezone}: take one of the IANA database, as Europe/Stockholm")
-    currencies = tuple(given.currency)
+def found(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Found a club, and print its key. Return the exit code. Raises :class:`NotDone`."""
+    if arguments.timezone not in zones():
+        raise NotDone(
+            f"unknown timezone {arguments.timezone!r}: name one of the IANA database, such as Europe/Stockholm"
+        )
+    currencies = tuple(arguments.currency)
     try:
         check_currencies(currencies)
     except Refused as refused:
-        raise NotDone(said_of(refused)) from None
+        raise NotDone(refusal_text(refused)) from None
     club_id = uuid4()
     key = make_key(club_id, FIRST_KEY, None)
-    with operating(settings.database_url, anew=True) as store:
-        (founder,) = store.names.put(club_id, None, [given.founder], kind="name")
+    with open_store(settings.database_url, create=True) as store:
+        (founder,) = store.names.put(club_id, None, [arguments.founder], kind="name")
         founded = ClubFounded(
-            name=given.name,
+            name=arguments.name,
             currencies=currencies,
-            timezone=given.timezone,
+            timezone=arguments.timezone,
             founder=founder,
             hash=key.hash,
             expires_at=utc_now().replace(microsecond=0) + KEY_DAYS,
@@ -78,38 +91,38 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
         except BaseException:
             store.names.drop([founder])
             raise
-    print(f"club {club_id}: {given.name}")
-    print(f"member 1: {given.founder}")
-    print(f"key {FIRST_KEY}, for everything, until {founded.expires_at.date()}; it is shown this once:")
+    print(f"club {club_id}: {arguments.name}")
+    print(f"member 1: {arguments.founder}")
+    print(f"key {FIRST_KEY}, with all scopes, until {founded.expires_at.date()}; it is shown only this once:")
     print(key.secret)
     return 0
 
 
-def list_all(settings: Settings, given: argparse.Namespace) -> int:
-    """Lists the clubs."""
-    with operating(settings.database_url) as store:
+def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
+    """List the clubs. Return the exit code."""
+    with open_store(settings.database_url) as store:
         stored = Stored(settings.database_url)
         try:
             for club_id in stored.ids_of(ClubFounded.TOPIC):
                 club = store.club(UUID(club_id))
-                here = sum(member.left is None for member in club.standing.members)
-                print(f"{club.id}\t{here}\t{club.standing.name}")
+                current = sum(member.left is None for member in club.standing.members)
+                print(f"{club.id}\t{current}\t{club.standing.name}")
         finally:
             stored.close()
     return 0
 
 
-def show(settings: Settings, given: argparse.Namespace) -> int:
-    """Shows a club."""
-    with operating(settings.database_url) as store:
-        club = store.club(given.club)
-        for line in _told(store, club):
+def show(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Show a club. Return the exit code. Raises :class:`NotDone` if it does not exist."""
+    with open_store(settings.database_url) as store:
+        club = store.club(arguments.club)
+        for line in _club_lines(store, club):
             print(line)
     return 0
 
 
-def _told(store: Operating, club: Club) -> list[str]:
-    now, names = club.standing, store.named(club)
+def _club_lines(store: OperatorStore, club: Club) -> list[str]:
+    now, names = club.standing, store.names_of(club)
     kept = f", books kept for {now.keep_years} years" if now.keep_years else ""
     lines = [
         f"club {club.id}: {now.name}",
@@ -119,13 +132,13 @@ def _told(store: Operating, club: Club) -> list[str]:
         left = f", left {member.left}" if member.left else ""
         name = "erased" if member.erased else names.get(member.name, "(the name is missing: see `knacka verify`)")
         lines.append(f"member {number}: {name}{left}")
-    lines += [told_of(f"k{number}", key) for number, key in enumerate(now.keys, 1)]
+    lines += [key_line(f"k{number}", key) for number, key in enumerate(now.keys, 1)]
     lines.append(f"evenings: {len(now.evenings)}, {sum(not one.closed for one in now.evenings)} of them open")
     return lines
 
 
-def told_of(key_id: str, key: Key) -> str:
-    """A key in a line: whose it is, what it is good for and until when."""
+def key_line(key_id: str, key: Key) -> str:
+    """Return a key as one line: its holder, its scopes and its end."""
     whose = f"member {key.member}" if key.member is not None else key.app
     ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
     if not (key.revoked or key.hash):

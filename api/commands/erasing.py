@@ -1,9 +1,17 @@
-"""``knacka erase``: delete the name and the texts of a former member for ever."""
+"""``knacka erase``: deletes the name and the texts of a former member permanently."""
 
 import argparse
 
-from api.commands.operator_store import OPERATOR, NotDone, Operating, checked, club_argument, operating, said_of
-from api.personal_data.erasures import Plan, prepared
+from api.commands.operator_store import (
+    OPERATOR,
+    NotDone,
+    OperatorStore,
+    checked,
+    club_argument,
+    open_store,
+    refusal_text,
+)
+from api.personal_data.erasures import Plan, prepare_erasure
 from api.settings import Settings
 from referee.clubs.commands import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
@@ -11,44 +19,49 @@ from referee.store.club import Club
 from referee.store.command import Stale
 
 ERASE = (
-    "Erases a member who has left. Puts on record how many texts change, then deletes the member's names and numbers "
-    "and the texts that the member wrote, and replaces the name in texts of others: as whole words, and only in "
-    "matches that the member took part in. Nothing brings them back. The member's number stays in all matches. "
-    "Refused as the service refuses it: while the member has not left, plays in a match that goes on, owes or is "
-    "owed something, has an entry that is not closed, or the books have to be kept. "
-    "Run again it does the rest of an erasure that was interrupted, and erases what the member has written since. "
-    "Backups keep what was in them: delete those that are older, or erase again after one has been restored."
+    "Erases a member who has left. Records how many texts change. Deletes the member's names and payment numbers "
+    "and the texts that the member wrote. Replaces the name in other members' texts, as whole words, and only in "
+    "matches that the member took part in. This cannot be undone. The member's number stays in all matches. "
+    "Refused, as by the service, while the member has not left, plays in a match that is not over, owes or is owed "
+    "money, has an entry that is not closed, or the club must still keep its books. "
+    "Run it again to finish an interrupted erasure, or to erase later texts of the member. "
+    "Backups do not change: delete the older ones, or erase again after you restore one."
 )
-PREVIEW = "only list the texts that would be deleted (-) and changed (+ as they would be), and change nothing"
+PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new text), and change nothing"
 
-NOTHING = "the member is erased already, and nothing is left"
+NOTHING = "the member was erased before; no names or texts were left"
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add ``erase`` to the command line."""
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
     club_argument(erasing)
-    erasing.add_argument("member", type=checked(MemberSent), metavar="MEMBER", help="by number")
+    erasing.add_argument("member", type=checked(MemberSent), metavar="MEMBER", help="the member's number")
     erasing.add_argument("--preview", action="store_true", help=PREVIEW)
     erasing.set_defaults(run=erase)
 
 
-def erase(settings: Settings, given: argparse.Namespace) -> int:
-    """Put an erasure on record and carry it out, or list what it would change."""
-    with operating(settings.database_url) as store:
-        club, member = store.club(given.club), given.member
+def erase(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Record an erasure and carry it out, or list what it would change. Return the exit code. Raises
+    :class:`NotDone`."""
+    with open_store(settings.database_url) as store:
+        club, member = store.club(arguments.club), arguments.member
         done = store.erasures.carry_out(club).get(member, 0)
         try:
-            plan = _foreseen(store, club, member) if given.preview else _erased(store, club, member)
+            plan = _preview(store, club, member) if arguments.preview else _erase(store, club, member)
         except Refused as refused:
             if refused.code != "member_erased":
-                raise NotDone(said_of(refused)) from None
-            print(f"member {member} is erased already: {done} names and texts were left" if done else NOTHING)
+                raise NotDone(refusal_text(refused)) from None
+            print(
+                f"member {member} was erased before; {done} names and texts that were left are erased now"
+                if done
+                else NOTHING
+            )
             return 0
         except Stale:
-            raise NotDone("not done: the club has just been changed; try again") from None
+            raise NotDone("not done: the club was changed at the same time; try again") from None
     counts = f"{plan.deleted} texts deleted, {plan.changed} changed"
-    if given.preview:
+    if arguments.preview:
         print(f"member {member} would be erased: {counts}")
         for one in plan.texts:
             print(f"match {one.match}: {f'- {one.before}' if one.after is None else f'+ {one.after}'}")
@@ -57,12 +70,12 @@ def erase(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
-def _foreseen(store: Operating, club: Club, member: int) -> Plan:
-    return _prepared(store, club, member)[1]
+def _preview(store: OperatorStore, club: Club, member: int) -> Plan:
+    return _prepare(store, club, member)[1]
 
 
-def _erased(store: Operating, club: Club, member: int) -> Plan:
-    request, plan = _prepared(store, club, member)
+def _erase(store: OperatorStore, club: Club, member: int) -> Plan:
+    request, plan = _prepare(store, club, member)
     store.erasures.keep(plan)
     try:
         store.do(club.id, request, club.version)
@@ -73,6 +86,6 @@ def _erased(store: Operating, club: Club, member: int) -> Plan:
     return plan
 
 
-def _prepared(store: Operating, club: Club, member: int) -> tuple[Erase, Plan]:
+def _prepare(store: OperatorStore, club: Club, member: int) -> tuple[Erase, Plan]:
     sent = EraseSent(member=member)
-    return prepared(store.erasures, store.referee, club, OPERATOR, sent, store.books_say(club, sent))
+    return prepare_erasure(store.erasures, store.referee, club, OPERATOR, sent, store.basis_of(club, sent))

@@ -1,4 +1,4 @@
-"""``knacka key``: keys of clubs, without one, and the operator's own."""
+"""``knacka key``: makes, rotates and revokes keys of clubs without a key, and makes the operator's own."""
 
 import argparse
 from datetime import timedelta
@@ -6,8 +6,8 @@ from typing import get_args
 
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import NewKey, make_key
-from api.commands.clubs import told_of
-from api.commands.operator_store import NotDone, Operating, checked, club_argument, operating, said_of
+from api.commands.clubs import key_line
+from api.commands.operator_store import NotDone, OperatorStore, checked, club_argument, open_store, refusal_text
 from api.settings import PREFIX, Settings
 from referee.clubs.commands import (
     OVERLAP_MAX,
@@ -25,39 +25,39 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Stale
 
-OPERATORS = "kno_"
-"""How the operator's key begins: unlike those of clubs."""
+OPERATOR_PREFIX = "kno_"
+"""Prefix of the operator's key, different from that of clubs' keys."""
 TRIES = 3
-"""How often the number of a key is looked up, where another is made in the same moment."""
+"""Tries if another key takes the same number at the same time."""
 DAYS = 365
 KEY = (
-    "Services that run over the store take it from the store within two seconds. No key of the club is needed: it is "
-    "the way back in when the last one that had the scope `keys` is lost or has ended."
+    "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
+    "`keys` is lost or has ended."
 )
-ISSUE = f"Makes a key of a club, stores its SHA-256 and prints it, this once. {KEY}"
-ROTATE = f"Gives a key of a club another secret, stores its SHA-256 and prints the key, this once. {KEY}"
-REVOKE = f"Ends a key of a club for good, and the streams that rest on it. {KEY}"
+ISSUE = f"Makes a key of a club, stores its SHA-256 and prints the key, only this once. {KEY}"
+ROTATE = f"Gives a key of a club a new secret, stores its SHA-256 and prints the key, only this once. {KEY}"
+REVOKE = f"Revokes a key of a club permanently, and ends the streams that use it. {KEY}"
 OWN = (
-    "Makes a key for whoever runs the service, and prints it with its SHA-256. Changes nothing: it is good when "
-    f"{PREFIX}OPERATOR_KEY_SHA256 is that SHA-256 and the service has been started anew."
+    "Makes a key for the operator, and prints it with its SHA-256. Changes nothing: set "
+    f"{PREFIX}OPERATOR_KEY_SHA256 to that SHA-256 and restart the service."
 )
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command and its own."""
+    """Add ``key`` with its subcommands to the command line."""
     key = commands.add_parser(
-        "key", help="issue, rotate or revoke a key of a club; make the operator's"
+        "key", help="issue, rotate or revoke a key of a club; make the operator's key"
     ).add_subparsers(dest="what", required=True)
     issuing = key.add_parser("issue", help="make a key of a club", description=ISSUE)
     club_argument(issuing)
     whose = issuing.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--member", type=checked(MemberSent), help="whose it is, by number")
-    whose.add_argument("--app", type=checked(AppSent), help="which program it is for, by a name of your own")
+    whose.add_argument("--member", type=checked(MemberSent), help="the number of the member who holds it")
+    whose.add_argument("--app", type=checked(AppSent), help="your name for the program that holds it")
     issuing.add_argument(
         "--scopes",
         required=True,
         type=_scopes,
-        help=f"what it is good for, comma-separated: {', '.join(SCOPES)}; or all",
+        help=f"its scopes, comma-separated: {', '.join(SCOPES)}; or all",
     )
     issuing.add_argument(
         "--days",
@@ -65,10 +65,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default=DAYS,
         choices=range(1, KEY_DAYS_MAX + 1),
         metavar="N",
-        help=f"how long it lives: {DAYS} days unless said, at most {KEY_DAYS_MAX}",
+        help=f"days until it ends: {DAYS} by default, at most {KEY_DAYS_MAX}",
     )
     issuing.set_defaults(run=issue)
-    rotating = key.add_parser("rotate", help="give a key of a club another secret", description=ROTATE)
+    rotating = key.add_parser("rotate", help="give a key of a club a new secret", description=ROTATE)
     club_argument(rotating)
     _key_argument(rotating)
     rotating.add_argument(
@@ -77,10 +77,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         default=0,
         choices=range(OVERLAP_MAX + 1),
         metavar="N",
-        help=f"so long the old secret is good as well: 0 unless said, at most {OVERLAP_MAX}",
+        help=f"seconds for which the old secret stays valid: 0 by default, at most {OVERLAP_MAX}",
     )
     rotating.set_defaults(run=rotate)
-    revoking = key.add_parser("revoke", help="end a key of a club", description=REVOKE)
+    revoking = key.add_parser("revoke", help="revoke a key of a club", description=REVOKE)
     club_argument(revoking)
     _key_argument(revoking)
     revoking.set_defaults(run=revoke)
@@ -88,72 +88,76 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _key_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("key", type=checked(KeySent), metavar="KEY", help="its id: k3")
+    parser.add_argument("key", type=checked(KeySent), metavar="KEY", help="its id, such as k3")
 
 
 def _scopes(text: str) -> tuple[Scope, ...]:
-    given = [part.strip() for part in text.split(",")]
-    if given == ["all"]:
+    arguments = [part.strip() for part in text.split(",")]
+    if arguments == ["all"]:
         return SCOPES
-    if unknown := [one for one in given if one not in get_args(Scope)]:
-        raise argparse.ArgumentTypeError(f"there is no scope {unknown[0]!r}: there are {', '.join(SCOPES)}, or all")
-    return tuple(scope for scope in SCOPES if scope in given)
+    if unknown := [one for one in arguments if one not in get_args(Scope)]:
+        raise argparse.ArgumentTypeError(f"unknown scope {unknown[0]!r}: name {', '.join(SCOPES)}, or all")
+    return tuple(scope for scope in SCOPES if scope in arguments)
 
 
-def issue(settings: Settings, given: argparse.Namespace) -> int:
-    """Makes a key of a club."""
-    expires_at = utc_now().replace(microsecond=0) + timedelta(days=given.days)
-    with operating(settings.database_url) as store:
-        club = store.club(given.club)
+def issue(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Make a key of a club, and print it. Return the exit code. Raises :class:`NotDone`."""
+    expires_at = utc_now().replace(microsecond=0) + timedelta(days=arguments.days)
+    with open_store(settings.database_url) as store:
+        club = store.club(arguments.club)
         for _ in range(TRIES):
-            # The key names itself, and so its number, which is the next: what is decided holds for this version.
+            # The key contains its number, the next one: so the request holds only for this version.
             key_id = f"k{len(club.standing.keys) + 1}"
             key = make_key(club.id, key_id, None)
             request = IssueKey(
-                scopes=given.scopes, expires_at=expires_at, member=given.member, app=given.app, hash=key.hash
+                scopes=arguments.scopes,
+                expires_at=expires_at,
+                member=arguments.member,
+                app=arguments.app,
+                hash=key.hash,
             )
             try:
                 store.do(club.id, request, club.version)
             except Stale as stale:
                 club = store.club(club.id, stale.version)
             except Refused as refused:
-                raise NotDone(said_of(refused)) from None
+                raise NotDone(refusal_text(refused)) from None
             else:
-                _shown(store, club, key_id, key)
+                _print_key(store, club, key_id, key)
                 return 0
-    raise NotDone("not done: others change the club without end; try again")
+    raise NotDone("not done: other processes change the club at the same time; try again")
 
 
-def rotate(settings: Settings, given: argparse.Namespace) -> int:
-    """Gives a key of a club another secret."""
-    with operating(settings.database_url) as store:
-        club = store.club(given.club)
-        key = make_key(club.id, given.key, None)
-        store.done(club, RotateKey(key=given.key, overlap_seconds=given.overlap_seconds, hash=key.hash))
-        _shown(store, club, given.key, key)
+def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Give a key of a club a new secret, and print it. Return the exit code. Raises :class:`NotDone`."""
+    with open_store(settings.database_url) as store:
+        club = store.club(arguments.club)
+        key = make_key(club.id, arguments.key, None)
+        store.done(club, RotateKey(key=arguments.key, overlap_seconds=arguments.overlap_seconds, hash=key.hash))
+        _print_key(store, club, arguments.key, key)
     return 0
 
 
-def _shown(store: Operating, before: Club, key_id: KeyId, key: NewKey) -> None:
+def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -> None:
     club = store.club(before.id, before.version + 1)
     made = club.standing.key(key_id)
     assert made is not None, "it was just made"
-    print(f"{told_of(key_id, made)}; it is shown this once:")
+    print(f"{key_line(key_id, made)}; it is shown only this once:")
     print(key.secret)
 
 
-def revoke(settings: Settings, given: argparse.Namespace) -> int:
-    """Ends a key of a club."""
-    with operating(settings.database_url) as store:
-        store.done(store.club(given.club), RevokeKey(key=given.key))
-    print(f"{given.key} is revoked: services refuse it within two seconds")
+def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Revoke a key of a club. Return the exit code. Raises :class:`NotDone`."""
+    with open_store(settings.database_url) as store:
+        store.done(store.club(arguments.club), RevokeKey(key=arguments.key))
+    print(f"{arguments.key} is revoked: services refuse it within two seconds")
     return 0
 
 
-def make_own(settings: Settings, given: argparse.Namespace) -> int:
-    """Makes the operator's key."""
-    key = OPERATORS + new_token()
-    print("the operator's key, shown this once:")
+def make_own(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Make the operator's key, and print it with its SHA-256. Return the exit code."""
+    key = OPERATOR_PREFIX + new_token()
+    print("the operator's key, shown only this once:")
     print(key)
     print("its SHA-256, for the settings of the service:")
     print(f"{PREFIX}OPERATOR_KEY_SHA256={hash_of(key)}")

@@ -1,4 +1,4 @@
-"""``knacka log``: what the signed log needs."""
+"""``knacka log``: makes keys for signing the log."""
 
 import argparse
 import secrets
@@ -8,24 +8,23 @@ from api.settings import PREFIX, Settings
 from referee.log.notes import SEED_BYTES, SigningKey
 
 KEY = (
-    f"Makes a private key and prints it: set {PREFIX}LOG_KEY to it, keep it from others, and keep a copy. What its "
-    "signatures are verified by is printed on the other stream, for all to know. Changes nothing: the log is signed "
-    "with it when the service has been started anew."
+    f"Makes a private key and prints it. Set {PREFIX}LOG_KEY to it, keep it secret, keep a copy, and restart the "
+    "service. Prints the public key, which verifies its signatures, on the error stream. Changes nothing."
 )
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command and its own."""
+    """Add ``log`` with its subcommand to the command line."""
     log = commands.add_parser("log", help="make a key that signs the log").add_subparsers(dest="what", required=True)
     making = log.add_parser("key", help="make a private key that signs the log", description=KEY)
     making.add_argument("origin", metavar="ORIGIN", help="the name of the log, such as cards.example/log")
     making.set_defaults(run=make)
 
 
-def make(settings: Settings, given: argparse.Namespace) -> int:
-    """Makes a key of a log."""
+def make(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Make a key that signs the log, and print it. Return the exit code: 2 for an unusable name."""
     try:
-        key = SigningKey(given.origin, secrets.token_bytes(SEED_BYTES))
+        key = SigningKey(arguments.origin, secrets.token_bytes(SEED_BYTES))
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

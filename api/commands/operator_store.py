@@ -1,4 +1,4 @@
-"""What the commands about clubs share: the store, opened beside whatever services run over it."""
+"""The store as the commands about clubs open it, while services may run over it."""
 
 import argparse
 import time
@@ -17,7 +17,7 @@ from api.money.decision_basis import BasisSent, basis_of
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
 from api.runtime.member_names import may_be_shown
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.clubs.facts import Ref
 from referee.refusals import Refused
 from referee.sentences import refusal
@@ -28,84 +28,92 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate, construct
 
 OPERATOR = "operator"
-"""As whom all of this is done."""
+"""The actor of all these commands."""
 ANSWER_SECONDS = 30.0
-"""How long the store may take."""
+"""Most seconds to wait for the store."""
 LOOK_SECONDS = 0.05
-"""Between two looks at how far the books have come."""
+"""Seconds between two looks at the positions of the projections."""
 
 
 class NotDone(Exception):
-    """Nothing was changed, or not all; the message says why, and what to do."""
+    """The command was not done, or not completely. The message names the cause and the remedy."""
 
 
 class Unanswered(NotDone):
-    """Nobody knows whether it was done."""
+    """The store did not say whether the command was done."""
 
 
-class Operating:
-    """A store and its names, for whoever runs the service."""
+class OperatorStore:
+    """A store and its names, for the operator."""
 
     def __init__(self, referee: Referee, desk: Desk, names: Names, url: str) -> None:
         self.referee, self.names, self._desk, self._url = referee, names, desk, url
         self.erasures = Erasures(names)
 
     def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """The club. Raises :class:`NotDone` where there is none."""
+        """Return the club. Raises :class:`NotDone` if it does not exist."""
         try:
             club = self._desk.get(club_id, min_version=min_version)
         except UnknownAggregate:
             club = None
         if not isinstance(club, Club):
-            raise NotDone(f"there is no club {club_id}: `knacka club list` names those that there are")
+            raise NotDone(f"there is no club {club_id}: `knacka club list` lists the clubs")
         return club
 
     def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
-        """Has it decided and stored, as a service would. Raises ``Refused``,
-        :class:`~referee.store.command.Stale` and :class:`NotDone`."""
-        asked = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
+        """Have the desk decide and store a request, and return the outcome.
+
+        Raises ``Refused`` if the rules refuse it, :class:`~referee.store.command.Stale` if the version is not
+        ``expected``, :class:`NotDone` if the store fails.
+        """
+        command = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
-            return self._desk.submit(asked).result(ANSWER_SECONDS)
+            return self._desk.submit(command).result(ANSWER_SECONDS)
         except Full as full:
-            raise NotDone(f"the club has {full.most} events, and can have no more") from None
+            raise NotDone(f"not done: the club has {full.most} events, the maximum") from None
         except (Busy, Overtaken):
-            raise NotDone("not done: others write without end; try again") from None
+            raise NotDone("not done: other processes write at the same time; try again") from None
         except (InDoubt, NotInTime):
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
     def done(self, club: Club, request: Any) -> Club:
-        """The club after a request. Raises :class:`NotDone` where the club refuses it."""
+        """Return the club after a request. Raises :class:`NotDone` if the club refuses it."""
         try:
             outcome = self.do(club.id, request)
         except Refused as refused:
-            raise NotDone(said_of(refused)) from None
+            raise NotDone(refusal_text(refused)) from None
         assert isinstance(outcome.aggregate, Club), "it was one"
         return outcome.aggregate
 
-    def books_say(self, club: Club, sent: BasisSent) -> dict[str, Any]:
-        """What the books say of a request, when they have come to all that is stored. Raises :class:`NotDone` where
-        they do not."""
-        with closing(Books(self.referee, self._url)) as books:
-            books.start()
-            until = time.monotonic() + ANSWER_SECONDS
-            while any(books.follower.lag(books.head(), book) for book in (books.ledger, books.matches)):
-                if time.monotonic() > until:
-                    raise NotDone("not done: the books do not come to all that is stored: see `knacka doctor`")
-                time.sleep(LOOK_SECONDS)
-            with books.engine.connect() as connection:
-                return basis_of(books.ledger, books.matches, connection, club, sent)
+    def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
+        """Return the facts of the ledger and the matches on which a request is decided.
 
-    def named(self, club: Club) -> dict[Ref, str]:
-        """By ref the names of its members."""
+        Raises :class:`NotDone` if the projections do not reach the end of the log in :data:`ANSWER_SECONDS`.
+        """
+        with closing(Projections(self.referee, self._url)) as projections:
+            projections.start()
+            until = time.monotonic() + ANSWER_SECONDS
+            while any(
+                projections.follower.lag(projections.head(), projection)
+                for projection in (projections.ledger, projections.matches)
+            ):
+                if time.monotonic() > until:
+                    raise NotDone("not done: the projections do not reach the end of the log: see `knacka doctor`")
+                time.sleep(LOOK_SECONDS)
+            with projections.engine.connect() as connection:
+                return basis_of(projections.ledger, projections.matches, connection, club, sent)
+
+    def names_of(self, club: Club) -> dict[Ref, str]:
+        """Return by ref the names of the club's members. Erased members are left out."""
         return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
 
 
 @contextmanager
-def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
-    """The store at a URL. ``anew``: it is made where there is none."""
+def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
+    """Yield the store at a URL. ``create``: make it if it does not exist; without it that raises :class:`NotDone`."""
     place = place_of(url)
-    if isinstance(place, SqliteFile) and not anew and not Path(place.path).exists():
-        raise NotDone(f"there is no store {place.path}: KNACKA_DATABASE_URL names it")
+    if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
+        raise NotDone(f"there is no store {place.path}: set KNACKA_DATABASE_URL to an existing one")
     with ExitStack() as parts:
         referee = parts.enter_context(construct(url))
         names = Names(url)
@@ -114,16 +122,16 @@ def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
         parts.callback(names.rewrite_due)
         desk = Desk(referee)
         parts.callback(desk.close)
-        yield Operating(referee, desk, names, url)
+        yield OperatorStore(referee, desk, names, url)
 
 
-def said_of(refused: Refused) -> str:
-    """A refusal in words."""
+def refusal_text(refused: Refused) -> str:
+    """Return a refusal as a sentence."""
     return refusal(refused.code, refused.facts, "en")
 
 
 def checked(kind: Any) -> Callable[[str], Any]:
-    """Reads an argument as a type of the interface."""
+    """Return a function that reads an argument as a type of the API, for argparse."""
 
     def read(text: str) -> Any:
         try:
@@ -141,5 +149,5 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
 
 def club_argument(parser: argparse.ArgumentParser) -> None:
-    """The id of a club."""
-    parser.add_argument("club", type=checked(UUID), metavar="CLUB", help="its id, as `knacka club list` tells it")
+    """Add the id of a club as an argument."""
+    parser.add_argument("club", type=checked(UUID), metavar="CLUB", help="its id, from `knacka club list`")

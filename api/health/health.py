@@ -1,4 +1,4 @@
-"""For operators: is it up, and is it ready."""
+"""The probes for operators: whether the process is up, and whether it is ready."""
 
 import asyncio
 from typing import Literal
@@ -17,11 +17,11 @@ from referee import wire_types
 from referee.value import Value
 
 STORE_SECONDS = 1.5
-"""How long the store may take to answer a probe."""
+"""Most seconds the store may take to answer a probe."""
 
 
 class Health(Value):
-    """That the service is up. ``follower_lag``, for readiness: how many events the books are behind."""
+    """The service is up. ``follower_lag``: how many events the slowest projection is behind; only for readiness."""
 
     status: Literal["up"]
     follower_lag: wire_types.Lag | None = None
@@ -31,11 +31,11 @@ class Health(Value):
     "/health/live",
     operation_id="health_live",
     summary="Is the process up",
-    description="200 as long as the process answers at all. Restart it if it does not.",
+    description="200 while the process answers. Restart it if it does not.",
     operation_class=described(gives=Health, tagged=False),
 )
 async def health_live(request: ApiCall) -> Reply:
-    """Is the process up."""
+    """Return 200 while the process answers."""
     anybody(request)
     return reply(Health(status="up"), NO_TEXTS)
 
@@ -44,13 +44,13 @@ async def health_live(request: ApiCall) -> Reply:
     "/health/ready",
     operation_id="health_ready",
     summary="Can it take requests",
-    description="200 if the store answers and takes what it is given, the desk decides, and all books go on. Send no "
-    "requests if not; what is wrong is in the detail, and by codes in `facts`. The answer comes within two seconds, "
-    "whatever is the matter.",
+    description="200 if the store can be read and written, acts are decided, and all projections make progress. "
+    "Otherwise send no requests: the detail names the faults, and `facts` has their codes. The answer comes within "
+    "two seconds in any case.",
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: ApiCall) -> Reply:
-    """Can it take requests."""
+    """Return 200 with the lag if the process can take requests. Raises Problem (503) with the reasons if not."""
     anybody(request)
     health = request.service.health
     lag, troubles = None, health.troubles

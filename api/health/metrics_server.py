@@ -1,4 +1,4 @@
-"""The counters, on a port of their own: how often what is refused is nobody's business but the operators'."""
+"""Serves the metrics on a separate port, for operators only."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,12 +20,12 @@ from api.runtime.metrics import MEDIA_TYPE, exposition
 from api.runtime.service import Service
 
 BODY_MAX = 1024
-"""Nothing here takes a body."""
+"""Most bytes of a body. No call here accepts one."""
 
 
 @get("/metrics")
 async def metrics(request: ApiCall) -> Reply:
-    """Counters."""
+    """Return the metrics in the text format of Prometheus."""
     service = request.service
     text = exposition(service.metrics, await in_probe_thread(service.health.gauges))
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
@@ -38,7 +38,7 @@ async def _begun(message: Message, _: Scope) -> None:
 
 @asynccontextmanager
 async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
-    """While it lasts, the counters can be read at this address. Raises ``OSError`` where one cannot listen there."""
+    """Serve the metrics at an address while the context is open. Raises ``OSError`` if the address cannot be used."""
     app = Litestar(
         [metrics],
         exception_handlers=HANDLERS,

@@ -81,7 +81,7 @@ async def get_club_bundle(
         raise Problem("no_such_closing", last=last)
 
     def read(connection: Connection, club_id: UUID) -> tuple[Closing, ...]:
-        return service.books.ledger.closings_of(connection, club_id)[max(0, closing - 2) : closing]
+        return service.projections.ledger.closings_of(connection, club_id)[max(0, closing - 2) : closing]
 
     *before, this = await ask_the_books(service, caller.club, read, fresh=False)
     count = this.through - (before[0].through if before else 0)
@@ -132,7 +132,7 @@ class ClosingRows:
     ) -> None:
         self._service, self._connection, self._caller = service, connection, caller
         club, after = caller.club.id, before[0].through if before else 0
-        self.entries = tuple(service.books.ledger.read(connection, club, after=after, to=this.through))
+        self.entries = tuple(service.projections.ledger.read(connection, club, after=after, to=this.through))
         """Entries since the previous closing."""
         self._last: dict[UUID, int] = {}
         """Number of each match's last event that made an entry, by match."""

@@ -13,7 +13,7 @@ from api.http.replies import OPEN, PLAIN, Reply
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
 from api.runtime.proofs import ProofText, answer, in_tree, last_signed, texts
-from api.runtime.signer import log_at
+from api.runtime.signer import stored_log
 from referee.log.facts import LogSize, Origin
 from referee.value import Value
 from referee.wire_types import EXACT_MAX
@@ -65,7 +65,7 @@ class ConsistencyProof(Value):
 async def get_log(request: ApiCall) -> Reply:
     anybody(request)
     service = request.service
-    log = await in_thread(log_at, service.desk)
+    log = await in_thread(stored_log, service.desk)
     last = log.standing.last if log else None
     signer = service.signer
     shown = LogShown(

@@ -1,1 +1,1 @@
-"""What operators do with a store: verify, diagnose, back up and restore it."""
+"""Verifies, diagnoses, backs up and restores a store, for operators."""

@@ -1,8 +1,8 @@
-"""A backup as a file: a zip archive with the rows of each table, and a manifest that says what is in it.
+"""The file format of backups: a zip archive with the rows of each table, and a manifest.
 
-``events.jsonl`` and so on have a row on each line, a JSON array of its cells; bytes are an array of their text, or,
-where they are no UTF-8, of ``base64`` and what that makes of them. ``manifest.json`` has the SHA-256 of each part;
-the comment at the end of the file that of all bytes before it, so that no byte can be another unseen.
+``events.jsonl`` and so on have one row per line, as a JSON array of its cells. Bytes are written as ``[text]``, or
+as ``["base64", encoded]`` if they are not UTF-8. ``manifest.json`` has the SHA-256 of each part. The comment at the
+end of the file has the SHA-256 of all bytes before it, so that any changed byte is noticed.
 """
 
 import binascii
@@ -23,18 +23,18 @@ from referee.value import Value
 FORMAT = 1
 MANIFEST = "manifest.json"
 SEAL = 64
-"""Bytes at the end: the SHA-256 of all before them, in hex."""
-ENDS = ".jsonl"
+"""Bytes of the seal at the end: the SHA-256 of all bytes before it, in hex."""
+SUFFIX = ".jsonl"
 BLOCK = 1 << 20
 BYTES = "base64"
 
 
 class Damaged(Exception):
-    """A file that is no backup, or not as it was written; the message says which."""
+    """A file is not a backup, or was changed after it was written. The message says which."""
 
 
-class Held(Value):
-    """What a backup holds of a table."""
+class PartInfo(Value):
+    """The part of a backup with the rows of one table: its size and SHA-256."""
 
     name: str
     columns: tuple[str, ...]
@@ -44,7 +44,7 @@ class Held(Value):
 
 
 class Manifest(Value):
-    """What is in a backup. ``head``: the position of its last event; ``keys``: of the books that are in it."""
+    """The content of a backup. ``head``: the position of its last event. ``keys``: those of its projections."""
 
     format: int
     knacka: str
@@ -54,19 +54,19 @@ class Manifest(Value):
     matches: int
     clubs: int
     keys: tuple[str, ...]
-    parts: tuple[Held, ...]
+    parts: tuple[PartInfo, ...]
 
-    def held(self, name: str) -> Held | None:
-        """What it has of a table."""
+    def part(self, name: str) -> PartInfo | None:
+        """Return the part of this name; None if the backup has none."""
         return next((one for one in self.parts if one.name == name), None)
 
 
 class Writer:
-    """Writes a backup into a file that is open for reading and writing. One that is broken off has no seal."""
+    """Writes a backup into a file that is open for reading and writing. An interrupted backup has no seal."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
-        self.parts: list[Held] = []
+        self.parts: list[PartInfo] = []
 
     def __enter__(self) -> Self:
         return self
@@ -74,10 +74,10 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
-        """A table."""
+    def write_part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
+        """Write the rows of a table."""
         digest, count, size = sha256(), 0, 0
-        with self._zip.open(name + ENDS, "w", force_zip64=True) as part:
+        with self._zip.open(name + SUFFIX, "w", force_zip64=True) as part:
             block = bytearray()
             for row in rows:
                 block += msgspec.json.encode([_written(cell) for cell in row]) + b"\n"
@@ -88,10 +88,10 @@ class Writer:
                     block.clear()
             digest.update(block)
             size += part.write(block)
-        self.parts.append(Held(name=name, columns=columns, rows=count, bytes=size, sha256=digest.hexdigest()))
+        self.parts.append(PartInfo(name=name, columns=columns, rows=count, bytes=size, sha256=digest.hexdigest()))
 
     def end(self, manifest: Manifest) -> None:
-        """The manifest and the seal; then all of it is on the disk."""
+        """Write the manifest and the seal, and flush the file to disk."""
         self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
         self._zip.comment = b"0" * SEAL
         self._zip.close()
@@ -104,12 +104,12 @@ class Writer:
 
 
 class Archive:
-    """A backup opened for reading. Raises :class:`Damaged` where a byte of it is not as it was written."""
+    """A backup opened for reading. Opening raises :class:`Damaged` if any byte was changed."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
         try:
-            self._zip, self.manifest = self._opened(path)
+            self._zip, self.manifest = self._open(path)
         except BaseException:
             self._file.close()
             raise
@@ -121,37 +121,39 @@ class Archive:
         self._zip.close()
         self._file.close()
 
-    def _opened(self, path: Path) -> tuple[ZipFile, Manifest]:
+    def _open(self, path: Path) -> tuple[ZipFile, Manifest]:
         seal = _seal_of(self._file)
         if self._file.read(SEAL) != seal:
-            raise Damaged(f"{path} is no backup of Knacka, or not as it was written: take another one")
+            raise Damaged(
+                f"{path} is not a backup of Knacka, or was changed after it was written: use a different backup"
+            )
         try:
             zip_file = ZipFile(self._file)
             manifest = msgspec.json.decode(zip_file.read(MANIFEST), type=Manifest)
         except (BadZipFile, KeyError, ValueError, msgspec.MsgspecError) as error:
-            raise Damaged(f"{path} is no backup of Knacka: {error}") from None
+            raise Damaged(f"{path} is not a backup of Knacka: {error}") from None
         if manifest.format != FORMAT:
             made = f"by Knacka {manifest.knacka}, in format {manifest.format}"
-            raise Damaged(f"{path} was made {made}: restore it by that release")
+            raise Damaged(f"{path} was made {made}: restore it with that release")
         return zip_file, manifest
 
-    def rows(self, held: Held) -> Iterator[list[Any]]:
-        """What it has of a table. Raises :class:`Damaged` in the end where that is not what the manifest says."""
+    def rows(self, part: PartInfo) -> Iterator[list[Any]]:
+        """Yield the rows of a part. Raises :class:`Damaged` after the last row if they do not match the manifest."""
         digest, count = sha256(), 0
         try:
-            with self._zip.open(held.name + ENDS) as part:
-                for line in part:
+            with self._zip.open(part.name + SUFFIX) as lines:
+                for line in lines:
                     digest.update(line)
                     count += 1
                     yield [_read(cell) for cell in msgspec.json.decode(line)]
         except (BadZipFile, KeyError, TypeError, ValueError, binascii.Error) as error:
-            raise Damaged(f"its part {held.name} cannot be read: {error}") from None
-        if digest.hexdigest() != held.sha256 or count != held.rows:
-            raise Damaged(f"its part {held.name} is not what its manifest says")
+            raise Damaged(f"its part {part.name} cannot be read: {error}") from None
+        if digest.hexdigest() != part.sha256 or count != part.rows:
+            raise Damaged(f"its part {part.name} does not match its manifest")
 
 
 def _seal_of(file: IO[bytes]) -> bytes:
-    """The SHA-256 of all but the seal, where the file then stands."""
+    """Return the SHA-256 of all bytes before the seal. The file is then at the seal."""
     left = max(0, file.seek(0, os.SEEK_END) - SEAL)
     file.seek(0)
     digest = sha256()

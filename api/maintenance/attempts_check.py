@@ -1,4 +1,4 @@
-"""What was tried in a match and refused, proved from its rows: numbers, chain, and the events that they name."""
+"""Checks the refused attempts in a match: their numbers, their chain, and the events that they name."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,46 +13,46 @@ from referee.store.damaged import DamagedAttempt
 from referee.store.rows import FIRST, row_hash
 
 
-class Tried:
-    """The attempts of a match, read before its rows: those only grow."""
+class AttemptCheck:
+    """The attempts in a match. Make it before the rows of the match are read: rows are only added."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
-        self._found: list[str] = []
+        self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """By event, the attempts that name it, and by which hash."""
+        """The attempts that name each event, with the hashes that they name."""
         self._heads: dict[int, str] = {}
-        """The hashes of the events that are named."""
+        """The hashes of the rows of these events."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:
-                self._found.append(f"attempt {row.number} follows on attempt {number}: those between are not there")
+                self._problems.append(f"attempt {row.number} follows attempt {number}: those between are missing")
             number, stored = row.number, self._stored(row)
             try:
                 recorded, event = read_attempt(stored)
             except DamagedAttempt as damaged:
-                self._found.append(f"attempt {number} cannot be read: {damaged.detail}")
+                self._problems.append(f"attempt {number} cannot be read: {damaged.detail}")
             else:
                 if recorded.prev != prev:
-                    self._found.append(f"attempt {number}: the chain is broken before it")
+                    self._problems.append(f"attempt {number}: the chain is broken before it")
                 self._named[event.version].append((number, event.head))
             prev = row_hash(stored)
 
-    def take(self, rows: Sequence[Row]) -> None:
-        """Takes in rows of the match."""
+    def add(self, rows: Sequence[Row]) -> None:
+        """Note the hashes of more rows of the match."""
         if self._named:
             self._heads |= {row.number: row_hash(self._stored(row)) for row in rows if row.number in self._named}
 
     def compare(self, history: History) -> None:
-        """Says what is wrong with them."""
-        for what in self._found:
-            history.say(0, what)
+        """Report the faults of the attempts. Call it after all rows were added."""
+        for what in self._problems:
+            history.report(0, what)
         for version, named in sorted(self._named.items()):
             for attempt, head in named:
                 if version not in self._heads:
-                    history.say(0, f"attempt {attempt} came after event {version}, and there is no such event")
+                    history.report(0, f"attempt {attempt} names event {version}, which does not exist")
                 elif self._heads[version] != head:
-                    history.say(version, f"attempt {attempt} names another hash than that of its row")
+                    history.report(version, f"attempt {attempt} names a hash that is not that of the row")
 
     def _stored(self, row: Row) -> StoredEvent:
         state = row.state if isinstance(row.state, bytes) else str(row.state).encode()

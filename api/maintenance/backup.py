@@ -1,18 +1,17 @@
-"""``knacka backup``: events, books and names as they stood at one moment, while services go on.
+"""``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL all is read in one repeatable-read snapshot: by two transactions, so that names and books, which others
-may want to lock whole, are let go when they have been copied, and not with the last event.
+On PostgreSQL two transactions read one repeatable-read snapshot. Names and projections, which other processes may
+want to lock, are released as soon as they are copied, not after the last event.
 
-On SQLite there are three files. First names are held: nobody puts or deletes one until they have been copied, which
-is soon done; acts go on, but for those that need a name kept. Then a reader of the books begins, and after it one of
-the events. So
+On SQLite there are three files. First the names are locked until they are copied, which takes little time; only acts
+that store a name wait. Then a reader of the projections begins, and after it a reader of the events. So
 
-- names are not behind events: each name was put before the event that has its ref, so before names were held;
-- nor ahead of them: where a name was deleted its erasure had been stored before. What was put, and has come to
-  nothing yet, is a text without an event; a name that is there still, and its erasure on record, a restore erases;
-- books are not ahead of events: they began to be read before them.
+- no name is missing: each was stored before the event that has its ref, so before the lock;
+- no name is deleted too early: its erasure was stored before. A name without an event does no harm. A name that is
+  left although its erasure is on record is erased by a restore;
+- projections are not ahead of the events, for their reader began earlier.
 
-Readers of books and events see them as they stood when they began (write-ahead log), however long they take.
+Readers of projections and events see the state when they began (write-ahead log), however long they take.
 """
 
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from sqlalchemy import Connection, func, select, text
 from api import VERSION
 from api.maintenance.archive import FORMAT, Manifest, Writer
 from api.maintenance.raw_store import Stored
-from api.maintenance.tables import NEEDED, Part, kept_whole, parts_of_events, parts_of_names, there
+from api.maintenance.tables import NEEDED, Part, complete_projections, existing, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
 from projections.follow.engine import engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
@@ -33,26 +32,30 @@ from referee.store.match import Match
 
 
 class NoStore(Exception):
-    """There is nothing that could be copied; the message says why."""
+    """The store to copy does not exist. The message names the remedy."""
 
 
 class Section(NamedTuple):
-    """Parts that are copied over one connection, which is then let go. ``keys``: of the books among them."""
+    """Parts that are copied over one connection, which is then closed. ``keys``: those of the projections in them."""
 
     connection: Connection
     parts: tuple[Part, ...]
     keys: tuple[str, ...] = ()
 
 
-def take(url: str, file: IO[bytes]) -> Manifest:
-    """Writes a backup into a file that is open for reading and writing. Raises what the databases raise, and
-    :class:`NoStore`."""
+def write_backup(url: str, file: IO[bytes]) -> Manifest:
+    """Write a backup into a file that is open for reading and writing, and return its manifest.
+
+    Raises :class:`NoStore` without a store, and the databases' errors.
+    """
     stored = Stored(url)
     try:
         with at_one_moment(stored, url) as sections:
             taken_at, events = utc_now(), sections[-1].connection
             if missing := NEEDED - {part.name for part in sections[-1].parts}:
-                raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` over it once")
+                raise NoStore(
+                    f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them"
+                )
             head = events.scalar(select(func.max(stored.rows_table.c[0]))) or 0
             first = stored.rows_table.c
             count = select(first.topic, func.count()).where(first.originator_version == 1).group_by(first.topic)
@@ -60,7 +63,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
             with Writer(file) as archive:
                 for connection, parts, keys in sections:
                     for part in parts:
-                        archive.part(part.name, part.columns, part.rows(connection, keys))
+                        archive.write_part(part.name, part.columns, part.rows(connection, keys))
                     connection.close()
                 manifest = Manifest(
                     format=FORMAT,
@@ -81,37 +84,37 @@ def take(url: str, file: IO[bytes]) -> Manifest:
 
 @contextmanager
 def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
-    """The parts as they stood at one moment; the events come last."""
-    with ExitStack() as held:
-        yield _of_sqlite(stored, url, held) if stored.files else _of_postgres(stored, held)
+    """Yield the parts of the store, all of one moment, the events last."""
+    with ExitStack() as stack:
+        yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
 
-def _of_sqlite(stored: Stored, url: str, held: ExitStack) -> list[Section]:
+def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section]:
     if not stored.files[0].exists():
-        raise NoStore(f"there is no store {stored.files[0]}: KNACKA_DATABASE_URL names it")
+        raise NoStore(f"there is no store {stored.files[0]}: set KNACKA_DATABASE_URL to an existing one")
     sections = []
     if names_file(url).exists():
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
-        held.callback(engine.dispose)
-        names = held.enter_context(writer(engine).connect())
-        sections.append(Section(names, there(names, parts_of_names())))  # held from here on
+        stack.callback(engine.dispose)
+        names = stack.enter_context(writer(engine).connect())
+        sections.append(Section(names, existing(names, parts_of_names())))  # locked from here on
     if stored.files[1].exists():
-        books = held.enter_context(stored.books.connect())
-        sections.append(Section(books, *kept_whole(books)))  # read as they stand from here on
-    events = held.enter_context(stored.events.connect())
-    sections.append(Section(events, there(events, parts_of_events(stored))))
+        projections = stack.enter_context(stored.projections.connect())
+        sections.append(Section(projections, *complete_projections(projections)))  # the reader begins here
+    events = stack.enter_context(stored.events.connect())
+    sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections
 
 
-def _of_postgres(stored: Stored, held: ExitStack) -> list[Section]:
-    events = held.enter_context(stored.events.connect())
+def _postgres_sections(stored: Stored, stack: ExitStack) -> list[Section]:
+    events = stack.enter_context(stored.events.connect())
     moment = events.scalar(text("SELECT pg_export_snapshot()"))
     without_limits(events)
-    others = held.enter_context(stored.events.connect())
+    others = stack.enter_context(stored.events.connect())
     others.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{moment}'")
     without_limits(others)
-    books, keys = kept_whole(others)
+    projections, keys = complete_projections(others)
     return [
-        Section(others, (*there(others, parts_of_names()), *books), keys),
-        Section(events, there(events, parts_of_events(stored))),
+        Section(others, (*existing(others, parts_of_names()), *projections), keys),
+        Section(events, existing(events, parts_of_events(stored))),
     ]

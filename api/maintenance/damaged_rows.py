@@ -1,4 +1,4 @@
-"""The rows of a store that cannot be read, or are missing, found by reading all of them."""
+"""Finds the rows of a store that cannot be read or are missing, by reading all rows."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,32 +20,34 @@ class Damage(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The kind of an aggregate, by its first row, and the number of the last of its rows so far."""
+    """The kind of an aggregate, by its first row, and the number of its last row so far."""
 
     kind: str
     number: int
 
 
 def damages(stored: Stored) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and each that is missing before another. Whether the rules can take them
-    is for ``knacka verify``."""
+    """Yield each row that cannot be decoded, and each that is missing before a later one.
+
+    Does not check whether the rules accept the rows; ``knacka verify`` does.
+    """
     known: dict[UUID, _Last] = {}
     for rows in stored.log():
-        for _, whose, number, topic, state in rows:
+        for _, stored_id, number, topic, state in rows:
             try:
-                own = UUID(str(whose))
-            except ValueError:  # no match or club can have these rows
+                aggregate_id = UUID(str(stored_id))
+            except ValueError:  # these rows cannot belong to a match or club
                 continue
-            last = known.get(own) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
-            known[own] = _Last(last.kind, number)
-            for damaged in _damaged(own, last.number, number, topic, state):
+            last = known.get(aggregate_id) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
+            known[aggregate_id] = _Last(last.kind, number)
+            for damaged in _damaged(aggregate_id, last.number, number, topic, state):
                 yield Damage(last.kind, damaged)
 
 
-def _damaged(own: UUID, before: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
-    if number != before + 1:
-        yield DamagedRow(own, before + 1, "missing")
+def _damaged(aggregate_id: UUID, last: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
+    if number != last + 1:
+        yield DamagedRow(aggregate_id, last + 1, "missing")
     try:
-        from_row(StoredEvent(own, number, topic, state))
+        from_row(StoredEvent(aggregate_id, number, topic, state))
     except DamagedRow as damaged:
         yield damaged

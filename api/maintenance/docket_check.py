@@ -1,4 +1,4 @@
-"""Sealed tokens of officials checked against the hashes by which their matches know them."""
+"""Checks the sealed tokens of officials against the hashes of tokens in their matches."""
 
 from api.maintenance.raw_store import Stored
 from api.maintenance.replay_check import History
@@ -6,14 +6,14 @@ from referee.store.match import Match
 from referee.tokens import in_match, sealed
 
 
-class Dockets:
-    """The dockets of officials: the values by which the service finds all matches of one token."""
+class DocketCheck:
+    """Checks dockets: sealed tokens of officials, by which the service finds all matches of one token."""
 
     def __init__(self, stored: Stored) -> None:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:
-        """Report each official whose docket does not open to the token that the match knows."""
+        """Report each official whose docket does not contain the token that the match knows."""
         match = history.aggregate
         if not isinstance(match, Match) or not match.opened.dockets:
             return
@@ -21,8 +21,8 @@ class Dockets:
         tokens = sealed(self._secret or b"", match.id, match.opened.dockets)
         known = tuple(in_match(match.id, token) for token in tokens)
         if len(known) != len(attending):
-            history.say(1, f"it has {len(known)} dockets for {len(attending)} officials")
-        for place, (one, held) in enumerate(zip(known, attending, strict=False), 1):
-            if one != held:
-                why = "another secret sealed it" if self._secret else "the store has no secret"
-                history.say(1, f"the docket of official {place} does not open to its token: {why}")
+            history.report(1, f"the match has {len(known)} dockets for {len(attending)} officials")
+        for place, (actual, expected) in enumerate(zip(known, attending, strict=False), 1):
+            if actual != expected:
+                why = "it was sealed with a different secret" if self._secret else "the store has no secret"
+                history.report(1, f"the docket of official {place} does not contain its token: {why}")

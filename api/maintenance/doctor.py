@@ -1,21 +1,22 @@
-"""``knacka doctor``: what is wrong with the settings, the store and its books, in words, and what to do about it."""
+"""``knacka doctor``: finds faults in the settings, the store and its projections, and names the remedies."""
 
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damages
-from api.maintenance.raw_store import ASIDE, Stored, in_a_line
-from api.runtime.checkpoint_file import Kept, extends, file_for
-from api.runtime.projections import all_books, every_book
+from api.maintenance.raw_store import ASIDE, Stored, one_line
+from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
+from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.engine import DamagedCell
 from projections.follow.follow import Projection
@@ -27,32 +28,32 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Less free space than this will not last: a rebuild writes the books a second time."""
+"""Least free bytes on the disk: a rebuild writes the projections a second time."""
 LOOK_SECONDS = 2.0
-"""How long books that are behind have to move."""
-SOME = 20
-"""Matches of each book that are looked for in the store, and damaged rows that are named."""
+"""Seconds in which a projection that is behind must make progress."""
+NAMED_MAX = 20
+"""Matches of each projection that are searched in the store, and damaged rows that are named."""
 VERSION_MIN = 13
-"""Of PostgreSQL: the oldest that was still mended when this was written."""
+"""Oldest release of PostgreSQL that was maintained when this was written."""
 
-Ills = Iterator[str]
+Problems = Iterator[str]
 
 
 def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
-    """Says what is wrong, a line each. The exit code: 0 if nothing is, else 1."""
+    """Print one line for each fault with its remedy. Return the exit code: 0 without faults, else 1."""
     wrong = 0
-    for ill in ills(environment):
+    for problem in problems(environment):
         wrong += 1
-        say(ill)
+        say(problem)
     if not wrong:
-        say("nothing wrong")
+        say("no faults found")
     return 1 if wrong else 0
 
 
-def ills(environment: Mapping[str, str]) -> Ills:
-    """What is wrong."""
-    yield from _of_names(environment)
-    yield from _of_clock()
+def problems(environment: Mapping[str, str]) -> Problems:
+    """Yield one line for each fault."""
+    yield from _check_names(environment)
+    yield from _check_clock()
     try:
         settings = from_environment({name: value for name, value in environment.items() if name in _names()})
         stored = Stored(settings.database_url)
@@ -60,12 +61,12 @@ def ills(environment: Mapping[str, str]) -> Ills:
         linked = any(environment.get(name, "").startswith("tcp://") for name in _names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
         return
-    except ValueError as error:  # a store that can have no books
+    except ValueError as error:  # a store that cannot have projections
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
     try:
-        yield from _of_sqlite(stored) if stored.files else _of_postgres(stored)
-        yield from _of_log(settings, stored)
+        yield from _check_sqlite(stored) if stored.files else _check_postgres(stored)
+        yield from _check_log(settings, stored)
     finally:
         stored.close()
 
@@ -77,61 +78,61 @@ def _names() -> tuple[str, ...]:
     return tuple(PREFIX + name.upper() for name in Settings.__struct_fields__)
 
 
-def _of_names(environment: Mapping[str, str]) -> Ills:
+def _check_names(environment: Mapping[str, str]) -> Problems:
     for name in sorted(environment):
-        # Kubernetes makes up some for a Service that has our name.
+        # Kubernetes sets such variables for a Service that is called knacka.
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
             near = get_close_matches(name, _names(), 1, 0.8)
-            yield f"{name}: there is no such setting{f', but {near[0]}' if near else ': see deploy/env.example'}"
+            yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see deploy/env.example'}"
 
 
 # The clock
 
 
-def _of_clock() -> Ills:
+def _check_clock() -> Problems:
     try:
         utc_now()
     except ClockWrong as wrong:
-        yield f"{wrong}: set it (`timedatectl set-ntp true`), since the service records nothing until then"
+        yield f"{wrong}: set the clock (`timedatectl set-ntp true`): until then the service records nothing"
 
 
 # SQLite
 
 
-def _of_sqlite(stored: Stored) -> Ills:
+def _check_sqlite(stored: Stored) -> Problems:
     events, books = stored.files
     if not events.exists():
         yield (
-            f"there is no file {events}: `knacka serve` creates it when it first starts; if there was one, "
-            f"{PREFIX}DATABASE_URL names another place, or it has to be restored from a backup"
+            f"there is no file {events}: `knacka serve` creates it at its first start; if it existed before, "
+            f"correct {PREFIX}DATABASE_URL or restore it from a backup"
         )
         return
     for file in (events, books):
         if file.exists():
-            yield from _of_file(file)
-    yield from _of_directory(events.absolute().parent)
-    store_holds = True
-    for ill in _of_database(stored.events, events, "restore it from a backup (deploy/backup.md)"):
-        store_holds = False
-        yield ill
-    if not store_holds:
+            yield from _check_file(file)
+    yield from _check_directory(events.absolute().parent)
+    store_intact = True
+    for problem in _check_integrity(stored.events, events, "restore it from a backup (deploy/backup.md)"):
+        store_intact = False
+        yield problem
+    if not store_intact:
         return
-    yield from _of_tables(stored)
-    yield from _of_rows(stored)
-    anew = f"stop the service, delete {books} and start it: the books are made anew"
-    books_hold = True
-    for ill in _of_database(stored.books, books, anew) if books.exists() else ():
-        books_hold = False
-        yield ill
-    if books_hold:
-        yield from _of_books(stored)
-    yield from _of_erasures(stored)
+    yield from _check_tables(stored)
+    yield from _check_rows(stored)
+    remake = f"stop the service, delete {books} and start it: it builds the projections again"
+    books_intact = True
+    for problem in _check_integrity(stored.projections, books, remake) if books.exists() else ():
+        books_intact = False
+        yield problem
+    if books_intact:
+        yield from _check_projections(stored)
+    yield from _check_erasures(stored)
 
 
-def _of_file(file: Path) -> Ills:
-    """Who may read and write it."""
+def _check_file(file: Path) -> Problems:
+    """Yield the faults in the kind and permissions of a database file."""
     if not file.is_file():
-        yield f"{file} is no file: {PREFIX}DATABASE_URL has to name one"
+        yield f"{file} is not a file: set {PREFIX}DATABASE_URL to one"
         return
     for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm"))):
         try:
@@ -139,42 +140,42 @@ def _of_file(file: Path) -> Ills:
         except OSError:
             continue
         if mode & 0o007:
-            yield f"{one} can be read by everybody on this machine: chmod 600 {one}"
+            yield f"{one} can be read by all users of this machine: chmod 600 {one}"
     if not os.access(file, os.R_OK | os.W_OK):
-        yield f"{file} cannot be read and written by this user: give it to the user that runs the service"
+        yield f"{file} cannot be read and written by this user: chown it to the user that runs the service"
 
 
-def _of_directory(directory: Path) -> Ills:
+def _check_directory(directory: Path) -> Problems:
     if not os.access(directory, os.W_OK | os.X_OK):
-        yield f"{directory} cannot be written by this user, and SQLite has to create files in it"
+        yield f"{directory} cannot be written by this user, but SQLite must create files there: chown or chmod it"
     free = shutil.disk_usage(directory).free
     if free < FREE_BYTES_MIN:
-        yield f"{directory} has {free // 2**20} MiB left: make room, or acts will be refused"
+        yield f"{directory} has {free // 2**20} MiB left: free some space, or acts will be refused"
 
 
-def _of_database(engine: Engine, file: Path, cure: str) -> Ills:
+def _check_integrity(engine: Engine, file: Path, remedy: str) -> Problems:
     try:
         with engine.connect() as connection:
             said = list(connection.execute(text("PRAGMA integrity_check(3)")).scalars())
     except (SQLAlchemyError, OSError) as error:
-        yield f"{file} cannot be read: {in_a_line(error)}: {cure}"
+        yield f"{file} cannot be read: {one_line(error)}: {remedy}"
         return
     if said != ["ok"]:
-        yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {cure}"
+        yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {remedy}"
 
 
 # PostgreSQL
 
-CURES = {
-    "password": f"mend the password in {PREFIX}DATABASE_URL",
-    "database .* does not exist": "create the database (createdb), or name another one",
-    "role .* does not exist": "create the user (createuser), or name another one",
-    "pg_hba": "let this host in, in pg_hba.conf",
-    "": f"see that it runs and that {PREFIX}DATABASE_URL names its host and port",
+REMEDIES = {
+    "password": f"correct the password in {PREFIX}DATABASE_URL",
+    "database .* does not exist": "create the database (createdb), or name an existing one",
+    "role .* does not exist": "create the user (createuser), or name an existing one",
+    "pg_hba": "allow this host in pg_hba.conf",
+    "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""What to do, by what PostgreSQL says when it lets nobody in; while connecting it gives no code."""
+"""Remedies by parts of PostgreSQL's message when it refuses a connection; it sends no error code then."""
 
-ASKED = text(
+SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
     " pg_encoding_to_char(encoding) AS encoding, pg_is_in_recovery() AS standby,"
     " current_setting('default_transaction_read_only') AS read_only,"
@@ -182,71 +183,71 @@ ASKED = text(
     " has_schema_privilege(current_schema(), 'CREATE') AS may_create, current_user AS role"
     " FROM pg_database WHERE datname = current_database()"
 )
-MISSING = text(
+FUNCTION_MISSING = text(
     "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_store'"
     " AND pronamespace = current_schema()::regnamespace)"
 )
-NOT_ALLOWED = text(
+NOT_OWNED = text(
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
     " AND (relname LIKE 'referee\\_%' OR relname LIKE 'book\\_%') AND NOT pg_has_role(relowner, 'USAGE')"
     " ORDER BY relname"
 )
 
 
-def _of_postgres(stored: Stored) -> Ills:
+def _check_postgres(stored: Stored) -> Problems:
     try:
         with stored.events.connect() as connection:
-            sound = True
-            for ill in _of_server(connection):
-                sound = False
-                yield ill
-            if sound and connection.scalar(MISSING):
-                yield "there is no function referee_events_store: `knacka serve` creates it when it starts"
+            usable = True
+            for problem in _check_server(connection):
+                usable = False
+                yield problem
+            if usable and connection.scalar(FUNCTION_MISSING):
+                yield "there is no function referee_events_store: start `knacka serve`, which creates it"
     except SQLAlchemyError as error:
-        said = in_a_line(error)
-        cure = next(cure for words, cure in CURES.items() if re.search(words, said))
-        yield f"PostgreSQL cannot be asked: {said}: {cure}"
+        said = one_line(error)
+        remedy = next(remedy for words, remedy in REMEDIES.items() if re.search(words, said))
+        yield f"PostgreSQL cannot be queried: {said}: {remedy}"
         return
-    if sound:
-        yield from _of_tables(stored)
-        yield from _of_rows(stored)
-        yield from _of_books(stored)
-        yield from _of_erasures(stored)
+    if usable:
+        yield from _check_tables(stored)
+        yield from _check_rows(stored)
+        yield from _check_projections(stored)
+        yield from _check_erasures(stored)
 
 
-def _of_server(connection: Connection) -> Ills:
-    said = connection.execute(ASKED).one()
+def _check_server(connection: Connection) -> Problems:
+    said = connection.execute(SERVER_FACTS).one()
     if said.number < VERSION_MIN * 10_000:
-        yield f"PostgreSQL is of version {said.version}: take {VERSION_MIN} or later"
+        yield f"PostgreSQL has version {said.version}: use {VERSION_MIN} or later"
     if said.encoding != "UTF8":
-        yield f"the database is in {said.encoding}: make one in UTF8 (createdb --encoding=UTF8 --template=template0)"
+        yield f"the database is in {said.encoding}: use one in UTF8 (createdb --encoding=UTF8 --template=template0)"
     if said.standby:
-        yield "the server is a standby, which takes no acts: name the primary, or promote this one"
+        yield f"the server is a read-only standby: set {PREFIX}DATABASE_URL to the primary, or promote this one"
     elif said.read_only == "on":
-        yield "the database takes no changes: default_transaction_read_only is on"
+        yield "the database is read-only: set default_transaction_read_only to off"
     if said.schema is None:
         yield f"there is no schema {said.named} that {said.role} may use: create it, and GRANT USAGE, CREATE on it"
         return
     if not said.may_create:
         grant = f"GRANT CREATE ON SCHEMA {said.schema} TO {said.role}"
-        yield f"{said.role} may create no tables in schema {said.schema}: {grant}"
-    for name in connection.scalars(NOT_ALLOWED):
+        yield f"{said.role} may not create tables in schema {said.schema}: {grant}"
+    for name in connection.scalars(NOT_OWNED):
         change = f"ALTER TABLE {name} OWNER TO {said.role}"
-        yield f"table {name} is not {said.role}'s, who could not mend or rebuild it: {change}"
+        yield f"table {name} is not owned by {said.role}, who cannot repair or rebuild it: {change}"
 
 
 # Both
 
 
-def _of_tables(stored: Stored) -> Ills:
+def _check_tables(stored: Stored) -> Problems:
     with stored.events.connect() as connection:
         there = inspect(connection).get_table_names()
     for table in (stored.rows_table, stored.snapshots_table):
         if table.name not in there:
-            yield f"there is no table {table.name}: nothing was ever stored here, or it is no store of Knacka"
+            yield f"there is no table {table.name}: start `knacka serve` once, or name a store of Knacka"
 
 
-def _of_rows(stored: Stored) -> Ills:
+def _check_rows(stored: Stored) -> Problems:
     with stored.events.connect() as connection:
         if not inspect(connection).has_table(stored.rows_table.name):
             return
@@ -257,129 +258,151 @@ def _of_rows(stored: Stored) -> Ills:
         return
     more = 0
     for place, (kind, row) in enumerate(damages(stored)):
-        if place >= SOME:
+        if place >= NAMED_MAX:
             more += 1
             continue
         yield (
             f"event {row.number} of {kind} {row.aggregate_id} {row.what}: restore its row from a backup "
-            f"(deploy/backup.md), and then see `knacka verify {row.aggregate_id}`"
+            f"(deploy/backup.md), then run `knacka verify {row.aggregate_id}`"
         )
     if more:
-        yield f"{more} more rows are missing or cannot be read: `knacka verify` names them"
+        yield f"{more} more rows are missing or cannot be read: run `knacka verify`, which names them"
 
 
-def _of_books(stored: Stored) -> Ills:
+def _check_projections(stored: Stored) -> Problems:
     try:
-        head, before = stored.head(), stored.positions()
-        with stored.books.connect() as connection:
-            there = set(inspect(connection).get_table_names())
-            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in there else []
+        head, positions = stored.head(), stored.positions()
+        with stored.projections.connect() as connection:
+            tables = set(inspect(connection).get_table_names())
+            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in tables else []
     except FileNotFoundError:
-        before, there, aside = {}, set(), []
+        head, positions, tables, aside = 0, {}, set(), []
     except SQLAlchemyError as error:
-        yield f"the books cannot be read: {in_a_line(error)}"
+        yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return
     except DamagedCell as damaged:
-        yield f"what the books have set aside cannot be read: {damaged}: `knacka rebuild` builds all of them again"
+        yield f"the projections' set-aside matches cannot be read: {damaged}: `knacka rebuild` builds all again"
         return
-    books = {book.key: book for book in all_books()}
-    kept = {key: book for key, book in books.items() if key in before and there.issuperset(book.metadata.tables)}
-    for key, book in books.items():
-        if key not in kept:
-            yield f"there is no book {book.name} yet: `knacka rebuild` builds it, or the next start of `knacka serve`"
-    names = {book.key: book.name for book in every_book()}
-    for row in aside:
+    existing = []
+    for projection in match_projections():
+        if projection.key in positions and tables.issuperset(projection.metadata.tables):
+            existing.append(projection)
+        else:
+            yield f"there is no projection {projection.name}: `knacka rebuild` or the next `knacka serve` builds it"
+    yield from _check_set_aside(aside)
+    for projection in existing:
+        yield from _check_origin(stored, projection, positions[projection.key], head)
+    yield from _check_progress(stored, positions, head)
+
+
+def _names_by_key() -> dict[str, str]:
+    return {projection.key: projection.name for projection in all_projections()}
+
+
+def _check_set_aside(rows: Sequence[Any]) -> Problems:
+    names = _names_by_key()
+    for row in rows:
         if row.book in names:
             match, why = UUID(row.match), " ".join(row.error.split())
             yield (
-                f"book {names[row.book]} has set match {match} aside at event {row.event}: {why}: "
-                f"see `knacka verify {match}`, and mend the row"
+                f"projection {names[row.book]} has set match {match} aside at event {row.event}: {why}: "
+                f"run `knacka verify {match}`, and repair the row"
             )
-    for key, book in kept.items():
-        if before[key] > head:
-            yield (
-                f"book {book.name} has come to position {before[key]}, and the log ends at {head}: the log is of an "
-                f"older backup, or the books are another store's: `knacka rebuild {book.name}`"
-            )
-        elif strange := _strange(stored, book):
-            yield (
-                f"book {book.name} tells of match {UUID(strange)}, and the store has nothing of it: the books are "
-                f"another store's: `knacka rebuild {book.name}`"
-            )
-    if any(position < head for position in before.values()) and is_followed(stored.books, _books_file(stored)):
-        time.sleep(LOOK_SECONDS)
-        now = stored.positions()
-        for key, name in names.items():
-            if before.get(key, head) < head and now.get(key) == before[key]:
-                yield (
-                    f"book {name} stands still at position {before[key]}, and the log ends at {head}: see "
-                    f"/health/ready and the log of the service that runs"
-                )
 
 
-def _of_erasures(stored: Stored) -> Ills:
-    """Whether an erasure was not finished. While a service runs it finishes them."""
+def _check_origin(stored: Stored, projection: Projection, position: int, head: int) -> Problems:
+    """Yield a line if a projection was not made from this log."""
+    if position > head:
+        yield (
+            f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
+            f"older backup, or the projections belong to a different store: `knacka rebuild {projection.name}`"
+        )
+    elif unknown := _unknown_match(stored, projection):
+        yield (
+            f"projection {projection.name} has match {UUID(unknown)}, but the store does not: the projections belong "
+            f"to a different store: `knacka rebuild {projection.name}`"
+        )
+
+
+def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
+    """Yield a line for each projection that a running service should update and does not."""
+    if all(position >= head for position in before.values()) or not is_followed(
+        stored.projections, _books_file(stored)
+    ):
+        return
+    time.sleep(LOOK_SECONDS)
+    now = stored.positions()
+    for key, name in _names_by_key().items():
+        if before.get(key, head) < head and now.get(key) == before[key]:
+            yield (
+                f"projection {name} has stopped at position {before[key]}, but the log ends at {head}: see "
+                f"/health/ready and the log of the running service"
+            )
+
+
+def _check_erasures(stored: Stored) -> Problems:
+    """Yield a line if an erasure is not finished and no service runs, which would finish it."""
     try:
-        left = stored.is_rewriting_due() and not is_followed(stored.books, _books_file(stored))
+        left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
-        yield f"the names cannot be read: {in_a_line(error)}: restore them from a backup (deploy/backup.md)"
+        yield f"the names cannot be read: {one_line(error)}: restore them from a backup (deploy/backup.md)"
         return
     if left:
-        yield "what was erased may still lie in the files of the names: `knacka serve` rewrites them when it starts"
+        yield "the files of the names may still hold erased data: start `knacka serve`, which rewrites them"
 
 
 def _books_file(stored: Stored) -> Path | None:
     return stored.files[1] if stored.files else None
 
 
-def _of_log(settings: Settings, stored: Stored) -> Ills:
-    """Whether the log still extends what was signed of it."""
+def _check_log(settings: Settings, stored: Stored) -> Problems:
+    """Yield a line if the log does not extend the last signed checkpoint, or the checkpoint is missing."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
     if file is None:
         yield (
-            f"the last signed checkpoint is kept nowhere, so a store that is put back to an older state would be "
-            f"signed once more: set {PREFIX}LOG_FILE"
+            f"the last signed checkpoint is not stored in a file, so a store restored to an older state would be "
+            f"signed again: set {PREFIX}LOG_FILE"
         )
         return
     try:
-        kept = Kept(file).read()
+        kept = CheckpointFile(file).read()
     except (ValueError, OSError) as error:
-        yield f"{file} cannot be read as a checkpoint, and nothing is signed: {error}"
+        yield f"{file} cannot be read as a checkpoint, so nothing is signed: {error}: restore it from a backup"
         return
-    book = Log()
+    projection = Log()
     try:
-        if kept is None and stored.has_come_since(LOG_ID.hex, 0, LogSigned.TOPIC):
+        if kept is None and stored.has_event_since(LOG_ID.hex, 0, LogSigned.TOPIC):
             yield (
-                f"{file} is missing, though the log was signed: compare the store with a checkpoint that somebody "
-                f"keeps (GET /v1/log/consistency), for it may be an older one. The service writes the file again"
+                f"{file} is missing, though the log was signed: the store may be an older one. Compare it with a "
+                f"checkpoint that a client has (GET /v1/log/consistency). The service writes the file again"
             )
-        if kept is None or book.key not in stored.positions():  # not signed yet, or there are no books yet
+        if kept is None or projection.key not in stored.positions():  # not signed yet, or no projections yet
             return
-        with stored.books.connect() as connection:
-            size = book.size(connection)
-            if extends(connection, book, size, kept):
+        with stored.projections.connect() as connection:
+            size = projection.size(connection)
+            if extends(connection, projection, size, kept):
                 return
         if size < kept.size and (size := stored.count()) >= kept.size:
-            return  # the book of the log has not come so far yet
+            return  # the projection of the log is behind
     except (SQLAlchemyError, FileNotFoundError):
-        return  # told above
+        return  # reported above
     yield (
         f"the log has {size} rows and does not extend the checkpoint of {kept.size} rows in {file}: the store is an "
-        f"older backup or another one, and nothing is signed. Put the newer one back; or, if rows are lost for good, "
-        f"tell those who keep checkpoints, take a new {PREFIX}LOG_ORIGIN and key, and delete the file"
+        f"older backup or a different one, and nothing is signed. Restore the newer store. If its rows are lost, "
+        f"warn the holders of checkpoints, set a new {PREFIX}LOG_ORIGIN and key, and delete the file"
     )
 
 
-def _strange(stored: Stored, book: Projection) -> str | None:
-    """A match that a book tells of, and of which there is no event."""
-    for ids in stored.ids_in(book):
-        some = [aggregate_id for aggregate_id, _ in zip(ids, range(SOME), strict=False)]
+def _unknown_match(stored: Stored, projection: Projection) -> str | None:
+    """Return a match that a projection has and the store lacks, from the first of each table; else None."""
+    for ids in stored.ids_in(projection):
+        some = [aggregate_id for aggregate_id, _ in zip(ids, range(NAMED_MAX), strict=False)]
         with stored.events.connect() as connection:
             this = stored.rows_table.c.originator_id
             found = connection.scalars(select(this).where(this.in_(some)).distinct())
             known = {str(one).replace("-", "") for one in found}
-        if strange := [one for one in some if one not in known]:
-            return strange[0]
+        if unknown := [one for one in some if one not in known]:
+            return unknown[0]
     return None

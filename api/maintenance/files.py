@@ -1,4 +1,4 @@
-"""The files of a SQLite store: what is played and who may act lies in them, so they are their owner's alone."""
+"""Protects the files of a SQLite store, which hold cards and hashes of tokens, from other users of the machine."""
 
 import os
 from pathlib import Path
@@ -8,16 +8,19 @@ from projections.follow.engine import books_file
 from referee.store.connection import SqliteFile, place_of
 
 OWNER_ALONE = 0o077
-"""The mask of what others may not do."""
+"""The permission bits that users other than the owner must not have."""
 
 
-def kept_from_others() -> None:
-    """From now on. SQLite itself makes the files, and those beside them as they go (``-wal``, ``-shm``)."""
+def hide_new_files() -> None:
+    """Make files that this process creates from now on accessible to their owner only.
+
+    SQLite itself creates the database files, and those beside them (``-wal``, ``-shm``).
+    """
     os.umask(OWNER_ALONE)
 
 
-def open_to_others(url: str) -> list[Path]:
-    """The files of this store that are there already and that others than their owner may open."""
+def files_open_to_others(url: str) -> list[Path]:
+    """Return the existing files of this store that users other than their owner can open."""
     place = place_of(url)
     if not isinstance(place, SqliteFile):
         return []

@@ -1,4 +1,4 @@
-"""The money of all clubs: whether the ledger is what the rows make, in the order of the log."""
+"""Compares the ledger of all clubs with one that is calculated from the rows, in the order of the log."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
-from api.maintenance.projection_check import as_written
+from api.maintenance.projection_check import raw_column
 from api.maintenance.raw_store import POSITIONS, ROWS, Stored
 from api.runtime.projections import decoded
 from projections.follow.engine import DamagedCell, engine_for
@@ -18,17 +18,17 @@ from projections.follow.projection import rebuild
 from projections.ledger import Ledger
 
 
-def of_the_ledger(stored: Stored) -> Iterator[str]:
-    """What is wrong with it, where there is one: of each table the first club or match of which it is otherwise."""
-    book = Ledger()
-    with suppress(FileNotFoundError):  # there need not be any books
-        if book.key in stored.positions():
-            with stored.books.connect() as kept:
-                position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == book.key)) or 0
-                yield from _otherwise(stored, book, kept, position)
+def check_ledger(stored: Stored) -> Iterator[str]:
+    """Yield a line for each table that differs, with the first club or match that does. Nothing without a ledger."""
+    ledger = Ledger()
+    with suppress(FileNotFoundError):  # there may be no projections
+        if ledger.key in stored.positions():
+            with stored.projections.connect() as kept:
+                position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == ledger.key)) or 0
+                yield from _differences(stored, ledger, kept, position)
 
 
-def _otherwise(stored: Stored, book: Ledger, kept: Connection, position: int) -> Iterator[str]:
+def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
     pages = stored.log()
 
     def read(_: int, __: int) -> Page:
@@ -36,25 +36,28 @@ def _otherwise(stored: Stored, book: Ledger, kept: Connection, position: int) ->
 
     with TemporaryDirectory() as folder:
         engine = engine_for(f"sqlite:///{folder}/knacka.db")
-        rebuild(read, engine, book, page=ROWS)
+        rebuild(read, engine, ledger, page=ROWS)
         with engine.connect() as made:
-            for name, table in book.metadata.tables.items():
+            for name, table in ledger.metadata.tables.items():
                 try:
-                    for told, real in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
-                        if told != real:
-                            whose = min(owner for owner, _ in filter(None, (told, real)))
-                            yield f"book ledger: {name} is not what the rows make of {whose}: `knacka rebuild ledger`"
+                    for actual, expected in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
+                        if actual != expected:
+                            owner = min(one for one, _ in filter(None, (actual, expected)))
+                            place = f"projection ledger: {name} of {owner}"
+                            yield f"{place} differs from the rows: `knacka rebuild ledger`"
                             break
                 except DamagedCell as damaged:
-                    yield f"book ledger: {name} cannot be read: {damaged}: `knacka rebuild ledger`"
+                    yield f"projection ledger: {name} cannot be read: {damaged}: `knacka rebuild ledger`"
         engine.dispose()
 
 
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """The rows of a table by whose they are, but for matches that are not for money, of which nothing is entered.
-    Texts are not in the same order in all databases."""
+    """Yield each owner with the set of its rows, without matches that have no stakes: the ledger ignores them.
+
+    The rows are sets because databases sort texts differently.
+    """
     owner = next(iter(table.primary_key.columns))
-    query = select(owner, *map(as_written, table.c)).order_by(owner)
+    query = select(owner, *map(raw_column, table.c)).order_by(owner)
     if "money" in table.c:
         query = query.where(table.c.money.is_not(None))
     rows = connection.execute(query)

@@ -1,4 +1,4 @@
-"""The log as a whole: whether its tree, and every checkpoint on record, is that of the rows as they are stored."""
+"""Checks the tree over the log, and every recorded checkpoint, against the stored rows."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +16,7 @@ from referee.visibility import Recorded
 
 
 class _Row(msgspec.Struct):
-    """Of a row only the checkpoint."""
+    """The checkpoint in a row."""
 
     event: LogSigned
 
@@ -24,45 +24,45 @@ class _Row(msgspec.Struct):
 _signed_in = msgspec.json.Decoder(_Row).decode
 
 
-def of_the_tree(stored: Stored) -> Iterator[str]:
-    """What is wrong with it."""
-    book = Log()
+def check_tree(stored: Stored) -> Iterator[str]:
+    """Yield a line for each tile and each checkpoint that does not match the rows."""
+    tree = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
     with memory.connect() as made:
-        book.metadata.create_all(made)
+        tree.metadata.create_all(made)
         for rows in stored.log():
-            book.apply(made, Page(rows, _nothing))
-        with suppress(FileNotFoundError):  # there need not be any books
-            if book.key in stored.positions():
-                yield from _otherwise(stored, book, made)
-        size = book.size(made)
+            tree.apply(made, Page(rows, _nothing))
+        with suppress(FileNotFoundError):  # there may be no projections
+            if tree.key in stored.positions():
+                yield from _differences(stored, tree, made)
+        size = tree.size(made)
         for row in (row for page in stored.rows(LOG_ID.hex) for row in page):
             if row.topic == LogSigned.TOPIC:
                 try:
                     signed = _signed_in(row.state).event
                 except (msgspec.MsgspecError, ValueError, TypeError):
-                    continue  # told where it is read like all that is stored
-                if signed.size > size or book.tree(made, signed.size).root().hex() != signed.root:
+                    continue  # the check of the aggregate reports it
+                if signed.size > size or tree.tree(made, signed.size).root().hex() != signed.root:
                     yield f"the checkpoint of {signed.size} rows, event {row.number} of the log, is of other rows"
     memory.dispose()
 
 
-def _otherwise(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
-    this = book.tiles.c
+def _differences(stored: Stored, tree: Log, made: Connection) -> Iterator[str]:
+    this = tree.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
-    with stored.books.connect() as kept:
-        edge, there = book.edge(kept), set()
+    with stored.projections.connect() as kept:
+        edge, stored_tiles = tree.edge(kept), set()
         for level, number, hashes in kept.execute(tiles):
-            there.add((level, number))
-            ours = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
-            if ours[: len(hashes)] != bytes(hashes):
-                yield f"book log: tile {number} of level {level} is not that of the rows: `knacka rebuild log`"
+            stored_tiles.add((level, number))
+            expected = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
+            if expected[: len(hashes)] != bytes(hashes):
+                yield f"projection log: tile {number} of level {level} does not match the rows: `knacka rebuild log`"
     for level, number, _ in made.execute(tiles):
-        if (level, number) not in there and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
-            yield f"book log: tile {number} of level {level} is missing: `knacka rebuild log`"
-    if edge.position and book.index(made, edge.position) != edge.size - 1:
-        yield f"book log: it has {edge.size} rows up to position {edge.position}, and the log has not so many"
+        if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
+            yield f"projection log: tile {number} of level {level} is missing: `knacka rebuild log`"
+    if edge.position and tree.index(made, edge.position) != edge.size - 1:
+        yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 
 def _nothing(*_: object) -> Recorded:
-    raise AssertionError("a tree decodes nothing")
+    raise AssertionError("a tree decodes no rows")

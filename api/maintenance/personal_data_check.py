@@ -1,4 +1,4 @@
-"""Names and texts checked against the rows that have their refs: whether any was exchanged, is missing or is left."""
+"""Checks names and texts against the rows with their refs: none may be changed, missing or left after an erasure."""
 
 from collections.abc import Iterator, Mapping
 from uuid import UUID
@@ -14,79 +14,80 @@ from referee.store.club import Club
 from referee.store.match import Match
 
 
-def exchanged(stored: Stored) -> Iterator[str]:
-    """Yield a line for each text that is neither the one that was put nor the one that replaced it, or was moved."""
+def changed_texts(stored: Stored) -> Iterator[str]:
+    """Yield a line for each text that was changed or moved after it was stored, other than by an erasure."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
             origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
-            whole = ref_of(salt, msgspec.json.decode(text, type=str), origin) == (redacted or ref)
+            intact = ref_of(salt, msgspec.json.decode(text, type=str), origin) == (redacted or ref)
         except (msgspec.MsgspecError, TypeError, ValueError):
-            whole = False
-        if not whole:
-            yield f"text {ref}: it is not the one that was put, or not where it was put"
+            intact = False
+        if not intact:
+            yield f"text {ref}: it was changed or moved after it was stored: restore it from a backup"
 
 
 class _Row(msgspec.Struct):
-    """What a row of an erasure says."""
+    """The event of an erasure in a row."""
 
     event: MemberErased
 
 
-class Texts:
-    """The texts of clubs and of their matches, checked aggregate by aggregate."""
+class TextCheck:
+    """Checks the texts of clubs and of their matches, one aggregate after the other."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
-        """By club what the erasures on record have made of its texts."""
+        """The changes that recorded erasures made to the texts of each club."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
         """Report the differences of a club or a match. Call it after its rows were read: a text is stored before its
-        row. ``refs``: those of its rows, each with the number of the first."""
+        row. ``refs``: the refs in its rows, each with the number of the first row that has it."""
         if isinstance(history.aggregate, Club):
             self._compare_club(history, history.aggregate)
         elif isinstance(history.aggregate, Match) and history.aggregate.opened.club is not None:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report a member without a name, an erased one who has a name, a number that is missing, and a text that was
-        replaced or deleted otherwise than by an erasure on record. What was erased or replaced meanwhile is passed
-        over."""
+        """Report missing names and numbers, names of erased members, and texts changed without a recorded erasure.
+
+        Changes by erasures during the check are ignored.
+        """
         stored, members = self._stored, club.standing.members
         payees = (club.standing.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
         found, lists = stored.redacted(club.id), stored.erased(club.id)
         erased = folded_over(club.standing.erasures, lists)
         wrong = []
-        if not found.keys() >= set(numbers) and not stored.has_come_since(club.id.hex, club.version, PayeeSet.TOPIC):
-            wrong.append("a number by which somebody is paid is missing, and no erasure is on record")
+        if not found.keys() >= set(numbers) and not stored.has_event_since(club.id.hex, club.version, PayeeSet.TOPIC):
+            wrong.append("a payment number is missing without a recorded erasure")
         for number, member in enumerate(members, 1):
             kept = found.keys() & set(member.names)
             if member.erased and kept:
-                wrong.append(f"member {number} is erased, and has a name still: `knacka erase {club.id} {number}`")
+                wrong.append(f"member {number} is erased but still has a name: run `knacka erase {club.id} {number}`")
             elif not member.erased and len(kept) < len(set(member.names)):
-                wrong.append(f"member {number}: a name is missing, and no erasure is on record")
+                wrong.append(f"member {number}: a name is missing without a recorded erasure")
         if len(lists.keys() & set(club.standing.erasures)) < len(set(club.standing.erasures)):
-            wrong.append("the list of what an erasure changed is missing, or is not the one on record")
+            wrong.append("the list of an erasure's changes is missing, or differs from the recorded digest")
         for ref, redacted in sorted(found.items()):
             if ref in erased and erased[ref] != redacted:
-                wrong.append(f"text {ref}: its erasure is on record, and not carried out")
+                wrong.append(f"text {ref}: its erasure is recorded but was not carried out")
             elif ref not in erased and redacted is not None:
-                wrong.append(f"text {ref}: another text is in its place, and no erasure is on record")
-        if wrong and not stored.has_come_since(club.id.hex, club.version, MemberErased.TOPIC):
+                wrong.append(f"text {ref}: it was replaced without a recorded erasure")
+        if wrong and not stored.has_event_since(club.id.hex, club.version, MemberErased.TOPIC):
             for what in wrong:
-                history.say(0, what)
+                history.report(0, what)
 
     def _compare_match(self, history: History, club: UUID, refs: Mapping[str, int]) -> None:
-        """Report each text that is missing, but for those that an erasure on record has deleted."""
+        """Report each missing text that no recorded erasure has deleted."""
         missing = refs.keys() - self._stored.refs(club, list(refs))
-        if missing - self._deleted(club, anew=False):
-            missing -= self._deleted(club, anew=True)
+        if missing - self._deleted(club, reload=False):
+            missing -= self._deleted(club, reload=True)
             for ref in sorted(missing, key=refs.__getitem__):
-                history.say(refs[ref], f"text {ref} is missing, and no erasure is on record")
+                history.report(refs[ref], f"text {ref} is missing without a recorded erasure")
 
-    def _deleted(self, club: UUID, *, anew: bool) -> set[str]:
-        if anew or club not in self._erased:
+    def _deleted(self, club: UUID, *, reload: bool) -> set[str]:
+        if reload or club not in self._erased:
             rows = self._stored.states(club.hex, MemberErased.TOPIC)
             erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]
             self._erased[club] = folded_over(erasures, self._stored.erased(club))

@@ -1,4 +1,4 @@
-"""What the books have of one aggregate, beside what they make of its rows alone."""
+"""Compares the rows of projections for one aggregate with those calculated from its events alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,42 +24,42 @@ from sqlalchemy import (
 
 from api.maintenance.raw_store import ASIDE, POSITIONS, Row, Stored
 from api.maintenance.replay_check import History, differing
-from api.runtime.projections import all_books
+from api.runtime.projections import match_projections
 from projections.follow.engine import Json
 from projections.follow.follow import Projection
 from projections.follow.page import Page
 from referee.visibility import Recorded
 
 Lines = Mapping[str, Sequence[RowMapping]]
-"""What stands in each table, JSON to the byte."""
+"""Rows of a projection by table, with JSON as text."""
 
 
 class _Queries:
-    """What is asked of a book about an aggregate, written once."""
+    """The queries to a projection about an aggregate, made once."""
 
-    def __init__(self, book: Projection) -> None:
-        self.book = book
-        self._lines = {name: _all_of(table) for name, table in book.metadata.tables.items()}
+    def __init__(self, projection: Projection) -> None:
+        self.projection = projection
+        self._lines = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
 
     def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
-        """What stands in its tables."""
-        asked = {"aggregate": aggregate_id}
-        return {name: connection.execute(query, asked).mappings().all() for name, query in self._lines.items()}
+        """Return the rows of an aggregate in each table."""
+        parameters = {"aggregate": aggregate_id}
+        return {name: connection.execute(query, parameters).mappings().all() for name, query in self._lines.items()}
 
 
-def _all_of(table: Table) -> Select[Any]:
-    query = select(*map(as_written, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
+def _query_of(table: Table) -> Select[Any]:
+    query = select(*map(raw_column, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
     return query.order_by(*table.primary_key.columns)
 
 
-def as_written(column: Column[Any]) -> ColumnElement[Any]:
-    """A column of a book, JSON to the byte."""
+def raw_column(column: Column[Any]) -> ColumnElement[Any]:
+    """Return a column of a projection for a query, with JSON as text."""
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 
-class _Kept(NamedTuple):
-    """What a book has of an aggregate. ``position``: where it stands in the log; ``aside``: at which event it has set
-    the aggregate aside, and why."""
+class _StoredState(NamedTuple):
+    """The state of a projection for an aggregate. ``position``: how far the projection has read the log. ``aside``:
+    the event at which it has set the aggregate aside, and the error."""
 
     queries: _Queries
     aside: tuple[int, str] | None
@@ -68,54 +68,54 @@ class _Kept(NamedTuple):
     lines: Lines
 
 
-class Shelves:
-    """The books of a store, and the same books in memory, for the rows of one aggregate after the other."""
+class StoredProjections:
+    """The projections of a store, and the same projections in memory, for one aggregate after the other."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
         self._queries: list[_Queries] = []
         try:
-            with stored.books.connect() as connection:
-                there = set(inspect(connection).get_table_names())
-                keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in there else set()
+            with stored.projections.connect() as connection:
+                tables = set(inspect(connection).get_table_names())
+                keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in tables else set()
         except FileNotFoundError:
-            there = keys = set()
-        self._sets_aside = ASIDE.name in there
-        for book in all_books(lambda: stored.secret or b""):
-            if book.key in keys and there.issuperset(book.metadata.tables):
-                self._queries.append(_Queries(book))
-                book.metadata.create_all(self._memory)
+            tables = keys = set()
+        self._sets_aside = ASIDE.name in tables
+        for projection in match_projections(lambda: stored.secret or b""):
+            if projection.key in keys and tables.issuperset(projection.metadata.tables):
+                self._queries.append(_Queries(projection))
+                projection.metadata.create_all(self._memory)
         self._memory.commit()
 
     @property
-    def books(self) -> list[Projection]:
-        """Those that are kept."""
-        return [queries.book for queries in self._queries]
+    def existing(self) -> list[Projection]:
+        """The projections that the store has."""
+        return [queries.projection for queries in self._queries]
 
     def close(self) -> None:
-        """Forgets what is in memory."""
+        """Close the projections in memory."""
         self._memory.close()
 
-    def of(self, aggregate_id: UUID) -> "Shelf":
-        """What the books have of an aggregate at this moment: ask before its rows are read."""
+    def of(self, aggregate_id: UUID) -> "ProjectionCheck":
+        """Read an aggregate's rows in the projections, and return its check. Call it before its events are read."""
         self._memory.rollback()
         if not self._queries:
-            return Shelf([], aggregate_id, self._memory)
-        with self._stored.books.connect() as connection:
+            return ProjectionCheck([], aggregate_id, self._memory)
+        with self._stored.projections.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
             aside = self._aside(connection, aggregate_id)
-            kept = [
-                _Kept(
+            states = [
+                _StoredState(
                     queries,
-                    aside.get(queries.book.key),
-                    positions.get(queries.book.key, 0),
-                    queries.book.version(connection, aggregate_id),
+                    aside.get(queries.projection.key),
+                    positions.get(queries.projection.key, 0),
+                    queries.projection.version(connection, aggregate_id),
                     queries.lines(connection, aggregate_id),
                 )
                 for queries in self._queries
             ]
-        return Shelf(kept, aggregate_id, self._memory)
+        return ProjectionCheck(states, aggregate_id, self._memory)
 
     def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
         if not self._sets_aside:
@@ -124,86 +124,88 @@ class Shelves:
         return {row.book: (row.event, " ".join(row.error.split())) for row in connection.execute(query)}
 
 
-class Shelf:
-    """What the books have of one aggregate."""
+class ProjectionCheck:
+    """Checks the projections of one aggregate."""
 
-    def __init__(self, kept: list[_Kept], aggregate_id: UUID, memory: Connection) -> None:
-        self._kept, self._id, self._memory = kept, aggregate_id, memory
-        self._due = dict.fromkeys((one.queries.book.name for one in kept), 0)
-        """Up to which event each book should have come, by its position."""
+    def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
+        self._states, self._id, self._memory = states, aggregate_id, memory
+        self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
+        """The event that each projection must have reached, according to its position."""
         self._failed: dict[str, str] = {}
 
-    def take(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
-        """Takes in rows of the aggregate; those up to ``readable`` can be applied."""
+    def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
+        """Apply rows of the aggregate to the projections in memory, up to event ``readable``."""
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
-        for queries, _, position, version, _ in self._kept:
-            book = queries.book
+        for queries, _, position, version, _ in self._states:
+            projection = queries.projection
             passed = [row for row in log if row[0] <= position]
             if passed:
-                self._due[book.name] = passed[-1][2]
+                self._due[projection.name] = passed[-1][2]
             news = [row for row in log if row[2] <= version] if version else passed
-            if news and book.name not in self._failed:
+            if news and projection.name not in self._failed:
                 try:
-                    book.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
-                except Exception as error:  # a row may hold what its book does not expect
-                    self._failed[book.name] = f"{type(error).__name__}: {error}"
+                    projection.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
+                except Exception as error:  # a row may hold anything
+                    self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Says in what the books differ from the rows that were taken in."""
+        """Report the differences between the stored projections and those calculated. Call it after all rows."""
         broken = history.readable < history.events
-        for kept in self._kept:
-            book, version = kept.queries.book, kept.version
-            name, due = book.name, self._due[book.name]
+        for state in self._states:
+            projection, version = state.queries.projection, state.version
+            name, due = projection.name, self._due[projection.name]
             if name in self._failed:
-                history.say(0, f"book {name} cannot take it in: {self._failed[name]}")
+                history.report(0, f"projection {name} cannot apply it: {self._failed[name]}")
                 continue
-            made = book.version(self._memory, self._id)
+            calculated = projection.version(self._memory, self._id)
             if version > history.readable:
                 if not broken:
-                    history.say(version, f"book {name} tells of it, and there is no such event")
+                    history.report(version, f"projection {name} has it, but the event does not exist")
                 continue
-            if kept.aside is not None:
-                history.say(kept.aside[0], f"book {name} has set the match aside here: {kept.aside[1]}")
-            elif made and not version:
-                history.say(0, f"book {name} does not have it, though it has come past its event {due}")
+            if state.aside is not None:
+                history.report(state.aside[0], f"projection {name} has set the match aside here: {state.aside[1]}")
+            elif calculated and not version:
+                history.report(0, f"projection {name} does not have it, though its position is past event {due}")
             elif version and version < due:
-                history.say(due, f"book {name} has come past it in the log, and tells no more than event {version}")
+                history.report(
+                    due, f"projection {name} has only event {version}, though its position is past this one"
+                )
             elif version > due:
-                history.say(version, f"book {name} tells of it, and has not come so far in the log")
-            if version or not made:
-                for what in _otherwise(book, kept.lines, kept.queries.lines(self._memory, self._id)):
-                    history.say(0, f"book {name}: {what}")
+                history.report(version, f"projection {name} has it, though its position is before it")
+            if version or not calculated:
+                for what in _row_differences(projection, state.lines, state.queries.lines(self._memory, self._id)):
+                    history.report(0, f"projection {name}: {what}")
 
 
-def _otherwise(book: Projection, kept: Lines, made: Lines) -> Iterator[str]:
-    for name, table in book.metadata.tables.items():
-        ours, theirs = _by_key(table, made[name]), _by_key(table, kept[name])
-        for key in dict.fromkeys((*ours, *theirs)):
+def _row_differences(projection: Projection, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
+    for name, table in projection.metadata.tables.items():
+        calculated, stored = _by_key(table, calculated_lines[name]), _by_key(table, stored_lines[name])
+        for key in dict.fromkeys((*calculated, *stored)):
             place = f"{name}{key}" if key else name
-            if key not in theirs:
+            if key not in stored:
                 yield f"{place} is missing"
-            elif key not in ours:
-                yield f"{place} is none of its rows"
-            elif theirs[key] != ours[key]:
+            elif key not in calculated:
+                yield f"{place} does not follow from the events"
+            elif stored[key] != calculated[key]:
                 for column in table.c:
-                    told, real = theirs[key][column.name], ours[key][column.name]
-                    if told != real:
-                        yield from (f"{place}: {what}" for what in _cells(column, told, real))
+                    actual, expected = stored[key][column.name], calculated[key][column.name]
+                    if actual != expected:
+                        yield from (f"{place}: {what}" for what in _cell_differences(column, actual, expected))
 
 
 def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
-    """By what tells the rows of one aggregate apart."""
+    """Return the rows by their primary key, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
 
 
-def _cells(column: Any, told: Any, real: Any) -> Iterator[str]:
-    """How two cells differ; JSON that says the same does not."""
-    if isinstance(column.type, Json) and told is not None and real is not None:
+def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
+    """Yield the differences of two cells. JSON with the same values does not differ."""
+    if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
-            yield from differing(msgspec.json.decode(told), msgspec.json.decode(real), column.name)
+            yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)
         except (msgspec.MsgspecError, ValueError) as error:
             yield f"{column.name} cannot be read: {error}"
     else:
-        yield f"{column.name} is {told}, not {real}"
+        yield f"{column.name} is {actual}, not {expected}"

@@ -1,4 +1,4 @@
-"""A store and its books as they lie there, for those who look after them: read, and nothing changed or created."""
+"""Reads a store and its projections without changing or creating anything, for operators' commands."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -39,15 +39,15 @@ from referee.store.connection import SqliteFile, place_of
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
-"""The id of an aggregate: 32 digits on SQLite, which takes any text for one."""
+"""The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS, ROWS = 500, 2000
-"""Ids and rows read at a time."""
+"""Ids and rows that one query reads."""
 LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
-"""How long PostgreSQL may say nothing: longer than to readers, for here much is read at a time."""
+"""Seconds PostgreSQL may take to answer: more than for requests, for these queries read much."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
-"""Where the books stand."""
+"""The positions of the projections in the log."""
 ASIDE = table(
     "book_aside",
     column("book", Text()),
@@ -56,11 +56,11 @@ ASIDE = table(
     column("event"),
     column("error", Json(str)),
 )
-"""What books have set aside, if they do."""
+"""The matches that projections have set aside."""
 
 
 class Row(NamedTuple):
-    """A row of an aggregate, as it is stored, and its position in the log."""
+    """A stored row of an aggregate, and its position in the log."""
 
     position: int
     number: Any
@@ -69,21 +69,21 @@ class Row(NamedTuple):
 
 
 class Stored:
-    """A store opened for reading. Raises what the databases raise; and ``FileNotFoundError`` for no file."""
+    """A store opened for reading. Raises the databases' errors, and ``FileNotFoundError`` for a missing file."""
 
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` for a URL that names no store."""
         self.files: tuple[Path, ...] = ()
-        """On SQLite those of the events and of the books."""
+        """The files of the events and of the projections; empty on PostgreSQL."""
         place = place_of(url)
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)
-            self.events, self.books = map(sqlite_engine, self.files)
+            self.events, self.projections = map(sqlite_engine, self.files)
             self._names = sqlite_engine(names_file(url))
             prefix, position = "stored", "rowid"
         else:
             engine = engine_for(url, SILENCE_SECONDS)
-            self.events = self.books = self._names = engine.execution_options(
+            self.events = self.projections = self._names = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
             prefix, position = "referee", "notification_id"
@@ -95,14 +95,14 @@ class Stored:
         self._position = self.rows_table.c[position]
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Close all connections."""
         self.events.dispose()
-        self.books.dispose()
+        self.projections.dispose()
         self._names.dispose()
 
     @cached_property
     def secret(self) -> bytes | None:
-        """The secret of the store; ``None``: it has none."""
+        """The secret of the store; None if it has no secret."""
         with self.events.connect() as connection:
             if not inspect(connection).has_table(self.secret_table.name):
                 return None
@@ -112,7 +112,7 @@ class Stored:
     # The log
 
     def head(self) -> int:
-        """The position of the last event of the log, or 0."""
+        """Return the position of the last event of the log, or 0."""
         with self.events.connect() as connection:
             return connection.scalar(select(func.max(self._position))) or 0
 
@@ -124,12 +124,12 @@ class Stored:
             refuse_older([*first, *connection.scalars(query.order_by(self._position.desc()))])
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows in the log."""
         with self.events.connect() as connection:
             return connection.scalar(select(func.count()).select_from(self.rows_table)) or 0
 
     def log(self) -> Iterator[list[Any]]:
-        """All rows in the order of the log, page by page: position, whose, number, topic, state."""
+        """Yield all rows in the order of the log, page by page: position, aggregate, number, topic, state."""
         this, last = self.rows_table.c, 0
         query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
         query = query.order_by(self._position).limit(ROWS)
@@ -143,28 +143,28 @@ class Stored:
                 return
 
     def ids(self) -> Iterator[str]:
-        """Whose rows there are, in order."""
+        """Yield the ids of all aggregates that have rows, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)
 
     def ids_of(self, topic: str) -> Iterator[str]:
-        """Of those that begin with an event of this topic, in order."""
+        """Yield the ids of the aggregates whose first event has this topic, in order."""
         this = self.rows_table.c
         return self._ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
 
     def ids_of_snapshots(self) -> Iterator[str]:
-        """Of whom there are snapshots, in order."""
+        """Yield the ids of the aggregates that have snapshots, in order."""
         return self._ids(self.events, self.snapshots_table.c.originator_id)
 
     def ids_of_attempts(self) -> Iterator[str]:
-        """In whose matches something was tried and refused, in order."""
+        """Yield the ids of the matches that have refused attempts, in order."""
         if not self._has_attempts:
             return iter(())
         return self._ids(self.events, self.attempts_table.c.originator_id)
 
-    def ids_in(self, book: Projection) -> list[Iterator[str]]:
-        """Of whom each table of a book tells, in order."""
-        tables = [table(name, column("match", ID)) for name in book.metadata.tables]
-        return [self._ids(self.books, one.c.match) for one in tables]
+    def ids_in(self, projection: Projection) -> list[Iterator[str]]:
+        """Return for each table of a projection an iterator over its aggregates' ids, in order."""
+        tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
+        return [self._ids(self.projections, one.c.match) for one in tables]
 
     def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
         query = select(ids).where(ids.is_not(None), *which).distinct().order_by(ids).limit(IDS)
@@ -178,7 +178,7 @@ class Stored:
             page = query.where(ids > found[-1])
 
     def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
-        """The rows of an aggregate in order, page by page."""
+        """Yield the rows of an aggregate in order, page by page."""
         this = self.rows_table.c
         query = (
             select(self._position, this.originator_version, this.topic, this.state)
@@ -197,7 +197,7 @@ class Stored:
             page = query.where(this.originator_version > found[-1].number)
 
     def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
-        """The snapshots of an aggregate, each with the number of the event that it was taken after."""
+        """Return the snapshots of an aggregate, each with the number of the event after which it was taken."""
         this = self.snapshots_table.c
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:
@@ -205,13 +205,12 @@ class Stored:
 
     @cached_property
     def _has_attempts(self) -> bool:
-        """Whether attempts are kept; if not they are from the next start on."""
+        """True if the table of attempts exists. The next start of the service creates it."""
         with self.events.connect() as connection:
             return inspect(connection).has_table(self.attempts_table.name)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
-        """What was tried in a match and refused, in order; there are few, whoever tried and how often. Their position
-        is 0: they are in no log."""
+        """Return the refused attempts in a match, in order. Their position is 0, for they are not in the log."""
         if not self._has_attempts:
             return []
         this = self.attempts_table.c
@@ -221,13 +220,15 @@ class Stored:
 
     @cached_property
     def has_acts(self) -> bool:
-        """Whether keyed acts are kept; if not they are made from the events at the next start."""
+        """True if the table of keyed acts exists. The next start of the service creates it from the events."""
         with self.events.connect() as connection:
             return inspect(connection).has_table(self.acts_table.name)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """The keyed acts of an aggregate, by what stands for their keys: the first and the last event of each.
-        ``None`` where none are kept."""
+        """Return by hash of their keys the keyed acts of an aggregate: the first and the last event of each.
+
+        None if the table does not exist.
+        """
         if not self.has_acts:
             return None
         this = self.acts_table.c
@@ -242,8 +243,8 @@ class Stored:
         with self.events.connect() as connection:
             return [_bytes(state) for state in connection.scalars(query.order_by(this.originator_version))]
 
-    def has_come_since(self, aggregate_id: str, number: int, topic: str) -> bool:
-        """Whether an event of this topic has come after event ``number`` of an aggregate."""
+    def has_event_since(self, aggregate_id: str, number: int, topic: str) -> bool:
+        """Return whether an aggregate has an event of this topic after event ``number``."""
         this = self.rows_table.c
         query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
         with self.events.connect() as connection:
@@ -258,48 +259,48 @@ class Stored:
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
         query = query.add_columns(this.member, this.kind).order_by(this.ref)
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is not None:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
         """Return those of the refs that have a text in a club."""
         found: set[str] = set()
-        with self._named() as connection:
+        with self._names_connection() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS):
-                assert connection is not None, "then there are none"
+                assert connection is not None, "the range is empty without a connection"
                 query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.club == club)
                 found.update(connection.scalars(query.where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS]))))
         return found
 
     def redacted(self, club: UUID) -> dict[str, str | None]:
-        """Return by ref the names, numbers and texts of a club that there are, each with the ref of what replaced
+        """Return by ref the existing names, numbers and texts of a club, each with the ref of the text that replaced
         it."""
         this = NAMES_TABLE.c
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is None:
                 return {}
             query = select(this.ref, this.redacted).where(this.club == club)
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return by digest what each erasure of a club, planned or done, deletes and replaces. A list that does not
-        have its digest is left out."""
-        with self._named() as connection:
+        """Return by digest the changes of each erasure of a club, planned or done. A list that does not match its
+        digest is left out."""
+        with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
 
     def is_rewriting_due(self) -> bool:
         """Return whether an erasure may have left copies in the files of the names."""
-        with self._named() as connection:
+        with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(DUE.name):
                 return False
             return connection.execute(select(DUE.c.erasure).limit(1)).first() is not None
 
     @contextmanager
-    def _named(self) -> Iterator[Connection | None]:
-        """A connection to the names, if any were ever kept."""
+    def _names_connection(self) -> Iterator[Connection | None]:
+        """Yield a connection to the names; None if their table does not exist."""
         try:
             connection = self._names.connect()
         except FileNotFoundError:
@@ -311,8 +312,8 @@ class Stored:
     # The books
 
     def positions(self) -> dict[str, int]:
-        """Where the books stand, by their keys; empty before there are any."""
-        with self.books.connect() as connection:
+        """Return the positions of the projections by their keys; empty before the first start."""
+        with self.projections.connect() as connection:
             if POSITIONS.name not in inspect(connection).get_table_names():
                 return {}
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
@@ -325,7 +326,7 @@ def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """An engine that only reads. Its connections raise ``FileNotFoundError`` where there is no such file."""
+    """Return an engine that only reads. Its connections raise ``FileNotFoundError`` if the file does not exist."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():
@@ -350,7 +351,7 @@ def _bytes(state: Any) -> bytes:
     return state.encode() if isinstance(state, str) else bytes(state)
 
 
-def in_a_line(error: Exception) -> str:
-    """What a database or the system says, without what SQLAlchemy adds to it."""
+def one_line(error: Exception) -> str:
+    """Return the message of a database or the system as one line, without SQLAlchemy's additions."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

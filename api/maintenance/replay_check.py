@@ -1,4 +1,4 @@
-"""One aggregate proved from its rows: numbers, chain, rulings and snapshots."""
+"""Checks one aggregate from its rows: numbers, chain, decisions and snapshots."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,20 +19,20 @@ from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.store.store import Loaded, Snapshot, snapshot_row
 from referee.visibility import Event, Recorded
 
-SEED, ANOTHER = "heads", "tails"
-"""Seeds where none is on record: what comes out otherwise by the other was left to chance."""
-LONGEST = 60
-"""Characters of a value that are told."""
+SEED, OTHER_SEED = "heads", "tails"
+"""Seeds for acts without a recorded seed. An event that differs between them depends on chance."""
+LENGTH_MAX = 60
+"""Most characters of a value in a line."""
 
 
 MATCH, UNKNOWN = "match", "id"
 KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
-"""Of which kind of aggregate a topic is: ``match``, ``club``, ``log``."""
+"""The kind of aggregate that has events of a topic: ``match``, ``club`` or ``log``."""
 
 
 class Difference(NamedTuple):
-    """What is not as it should be, of which aggregate, and at which event, or with 0 of the whole. ``kind``: one of
-    :data:`KIND_OF`; ``id``: nobody knows."""
+    """A difference between stored and expected data. ``event``: 0 if it concerns the whole aggregate. ``kind``: one
+    of :data:`KIND_OF`, or ``id`` if it is unknown."""
 
     kind: str
     aggregate: str
@@ -40,12 +40,12 @@ class Difference(NamedTuple):
     what: str
 
     def __str__(self) -> str:
-        """In a line."""
+        """Return the difference as one line."""
         return f"{self.kind} {self.aggregate}: {f'event {self.event}: ' if self.event else ''}{self.what}"
 
 
-class _Kept(NamedTuple):
-    """A row, what it keeps, and the hash that the next row names."""
+class _ReadRow(NamedTuple):
+    """A row, its recorded event, and the hash that the next row must name."""
 
     stored: StoredEvent
     recorded: Recorded
@@ -53,96 +53,99 @@ class _Kept(NamedTuple):
 
 
 class History:
-    """The rows of an aggregate, taken in one after the other, and what is wrong with them."""
+    """Checks the rows of an aggregate in their order, and collects the differences."""
 
     def __init__(self, aggregate_id: UUID, snapshots: Sequence[tuple[int, bytes]]) -> None:
         self.id = aggregate_id
         self.events = 0
-        """How many rows there are."""
+        """The number of rows added."""
         self.readable = 0
-        """Up to this event the rows can be read, and none is missing."""
-        self.of_no_use = 0
-        """Snapshots of another release."""
-        self._found: list[tuple[int, str]] = []
+        """The last event up to which every row exists and can be read."""
+        self.unusable_snapshots = 0
+        """The number of snapshots of a different release."""
+        self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
         self._snapshots = dict(snapshots)
         self._number, self._prev = 0, FIRST
         self._aggregate: Aggregate | None = None
         self._folds = True
-        self._act: list[_Kept] = []
+        self._act: list[_ReadRow] = []
         self._past: list[Recorded] = []
-        """What came before the act, where something may have been decided on it."""
+        """The events before the act; some acts are decided on them."""
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
-    def say(self, number: int, what: str) -> None:
-        """There is a difference at this event, or with 0 of the whole."""
-        self._found.append((number, what))
+    def report(self, number: int, what: str) -> None:
+        """Record a difference at this event; 0: it concerns the whole aggregate."""
+        self._problems.append((number, what))
 
     @property
     def kind(self) -> str:
-        """What it is, by the first of its rows that tells. What there are no rows of has a snapshot, an attempt or a
-        place in a book, as matches have."""
+        """The kind of the aggregate, by its first row with a known topic. Without rows: a match, for its id is in
+        snapshots, attempts or projections."""
         return self._kind or (UNKNOWN if self.events else MATCH)
 
     @property
-    def found(self) -> tuple[Difference, ...]:
-        """What is wrong with it."""
-        return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._found)
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences found so far."""
+        return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._problems)
 
-    def take(self, rows: Sequence[Row]) -> dict[int, Recorded]:
-        """Takes in more rows; the recorded events of those that can be read."""
-        found: dict[int, Recorded] = {}
+    def add(self, rows: Sequence[Row]) -> dict[int, Recorded]:
+        """Check more rows. Return by number the recorded events of those that can be read."""
+        recorded: dict[int, Recorded] = {}
         for row in rows:
             self.events += 1
             self._kind = self._kind or KIND_OF.get(row.topic)
             kept = self._read(row)
             if kept is None:
-                self._broken_off()
+                self._stop_folding()
                 continue
-            found[row.number] = kept.recorded
-            self._note_key(kept.recorded)
+            recorded[row.number] = kept.recorded
+            self._record_key(kept.recorded)
             if self._folds:
                 self.readable = row.number
                 if self._act and _begins(kept.recorded, self._act[-1].recorded):
-                    self._judge()
+                    self._check_act()
                 self._act.append(kept)
-        return found
+        return recorded
 
     @property
     def aggregate(self) -> Aggregate | None:
-        """How it stands after its rows; ``None`` where they cannot all be folded."""
+        """The aggregate after its rows; None if they cannot all be folded."""
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
-        """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
+        """Check the last act, the snapshots and the keyed acts. Call it after all rows.
+
+        ``acts``: by hash of its key the first and last event of each stored keyed act.
+        """
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
             if made is None and kept is not None and (not isinstance(kept[0], int) or kept[0] <= self._number):
-                self.say(kept[0], "an act with a key is kept for it, and its row names no such key")
+                self.report(kept[0], "a keyed act is stored for it, but its row has no such key")
             elif made is not None and kept != made:
-                self.say(made[0], "its act has a key, and a repeat would not be found by it")
+                self.report(made[0], "its act has a key that is not stored: a repeat would not be recognized")
         folds = self._folds
-        self._broken_off()
+        self._stop_folding()
         if folds:
             for number in self._snapshots:
-                self.say(number, "there is a snapshot of it, and no such event")
+                self.report(number, "it has a snapshot, but the event does not exist")
 
-    def _broken_off(self) -> None:
-        """What comes after this cannot be folded."""
+    def _stop_folding(self) -> None:
+        """Check the act so far. Later rows are not folded."""
         if self._act:
-            self._judge()
+            self._check_act()
         self._folds = False
 
     # Rows
 
-    def _read(self, row: Row) -> _Kept | None:
-        """What a row keeps; checks that it follows on the one before."""
+    def _read(self, row: Row) -> _ReadRow | None:
+        """Return the content of a row; None if it cannot be read. Check its number and its link to the row before."""
         number, state, before, prev = row.number, row.state, self._number, self._prev
         if number != before + 1:
-            self._broken_off()
-            self.say(number, _gap(before, number))
+            self._stop_folding()
+            self.report(number, _gap(before, number))
         if not isinstance(state, bytes):
-            self.say(number, "its row was written as text, and the referee writes bytes: it cannot go on from there")
+            self.report(number, "its row is stored as text instead of bytes: the referee cannot read it")
             state = str(state).encode()
         stored = StoredEvent(self.id, number, row.topic, state)
         self._number = number if isinstance(number, int) else before + 1
@@ -150,33 +153,33 @@ class History:
         try:
             recorded = from_row(stored)
         except DamagedRow as damaged:
-            self.say(number, f"its row cannot be read: {damaged.detail}")
+            self.report(number, f"its row cannot be read: {damaged.detail}")
             return None
         if recorded.prev != prev:
-            names = f"the hash of event {before}" if before else "nothing, as a first one does"
-            self.say(number, f"the chain is broken before it: its `prev` is not {names}")
-        return _Kept(stored, recorded, self._prev)
+            names = f"the hash of event {before}" if before else "the fixed value for a first event"
+            self.report(number, f"the chain is broken before it: its `prev` is not {names}")
+        return _ReadRow(stored, recorded, self._prev)
 
     # Acts
 
-    def _note_key(self, recorded: Recorded) -> None:
-        """Which events the acts made that have a key."""
+    def _record_key(self, recorded: Recorded) -> None:
+        """Note the first and last event of an act with a key."""
         if not recorded.act_id.startswith(OWN):
             key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
-    def _judge(self) -> None:
-        """Decides the act under way again, folds it, and looks at what snapshots there are of it."""
+    def _check_act(self) -> None:
+        """Decide the present act again, fold it, and compare its snapshots."""
         act, self._act = self._act, []
         before, number = self._aggregate, act[0].stored.originator_version
         after: Aggregate | None = None
         try:
-            after = self._decided_again(before, act)
+            after = self._decide_again(before, act)
         except Refused as refused:
             rule = f" by {refused.rule}" if refused.rule else ""
-            self.say(number, f"today's rules refuse what was asked{rule}: {refused.code}")
-        except Exception as error:  # what somebody wrote into a row may be anything
-            self.say(number, f"what was asked cannot be decided again: {_named(error)}")
+            self.report(number, f"today's rules refuse the request{rule}: {refused.code}")
+        except Exception as error:  # a row may hold anything
+            self.report(number, f"the request cannot be decided again: {_error_text(error)}")
         self._past += [kept.recorded for kept in act]
         for place, kept in enumerate(act, 1):
             number = kept.stored.originator_version
@@ -184,7 +187,7 @@ class History:
                 try:
                     self._aggregate = fold(self._aggregate, [kept.recorded])
                 except Exception as error:
-                    self.say(number, f"it cannot be folded: {_named(error)}")
+                    self.report(number, f"it cannot be folded: {_error_text(error)}")
                     self._folds = False
                     return
             elif place == len(act):
@@ -193,61 +196,61 @@ class History:
                 self._aggregate = fold(before, [one.recorded for one in act[:place]])
             if (snapshot := self._snapshots.pop(number, None)) is not None:
                 assert self._aggregate is not None
-                self._compare(snapshot, Loaded(self._aggregate, kept.hash))
+                self._compare_snapshot(snapshot, Loaded(self._aggregate, kept.hash))
 
-    def _decided_again(self, before: Aggregate | None, act: list[_Kept]) -> Aggregate | None:
-        """Says what today's rules make otherwise of what was asked. The aggregate after the act where they do not."""
+    def _decide_again(self, before: Aggregate | None, act: list[_ReadRow]) -> Aggregate | None:
+        """Decide an act again. Return the aggregate after it, or report the differences and return None."""
         history = [kept.recorded for kept in act]
         first, number = history[0], history[0].originator_version
-        asked = msgspec.json.encode(first.event) if before is None else first.request
-        if asked is None:
-            self.say(number, "its row does not tell what was asked")
+        request = msgspec.json.encode(first.event) if before is None else first.request
+        if request is None:
+            self.report(number, "its row does not contain the request")
             return None
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
         past = self._past
-        events, standing = _decided(before, first, asked, SEED if seed is None else seed, past)
-        if _is_made_of(act, events, asked):
+        events, standing = _decided(before, first, request, SEED if seed is None else seed, past)
+        if _reproduces(act, events, request):
             return fold(None, history) if before is None else advanced(before, history, standing)
         if seed is None:
-            other, _ = _decided(before, first, asked, ANOTHER, past)
+            other, _ = _decided(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
-            if chance and getattr(events[chance[0]], "seed", None) is None:  # what the house drew for the first deal
+            if chance and getattr(events[chance[0]], "seed", None) is None:  # the house drew it for the first deal
                 act, events = act[: chance[0]], events[: chance[0]]
-        for number, what in _otherwise(act, events, asked):
-            self.say(number, what)
+        for number, what in _differences(act, events, request):
+            self.report(number, what)
         return None
 
     # Snapshots
 
-    def _compare(self, row: bytes, here: Loaded) -> None:
-        """Says what a snapshot tells otherwise."""
+    def _compare_snapshot(self, row: bytes, here: Loaded) -> None:
+        """Report the differences between a stored snapshot and the fold."""
         number = here.aggregate.version
-        ours = snapshot_row(here).state
-        if row == ours:
+        own = snapshot_row(here).state
+        if row == own:
             return
         try:
-            kept, whole = msgspec.json.decode(row, type=Snapshot), msgspec.json.decode(ours, type=Snapshot)
-            told, real = msgspec.json.decode(kept.aggregate), msgspec.json.decode(whole.aggregate)
+            kept, whole = msgspec.json.decode(row, type=Snapshot), msgspec.json.decode(own, type=Snapshot)
+            actual, expected = msgspec.json.decode(kept.aggregate), msgspec.json.decode(whole.aggregate)
         except (msgspec.MsgspecError, ValueError) as error:
-            self.say(number, f"its snapshot cannot be read: {error}")
+            self.report(number, f"its snapshot cannot be read: {error}")
             return
         if kept.shape != whole.shape:
-            self.of_no_use += 1
+            self.unusable_snapshots += 1
             return
         if kept.kind != whole.kind:
-            self.say(number, f"its snapshot is of a {kept.kind}")
+            self.report(number, f"its snapshot is of a {kept.kind}")
         if kept.head != whole.head:
-            self.say(number, "its snapshot names another hash than the row's")
-        for place in differing(told, real):
-            self.say(number, f"its snapshot tells otherwise: {place}")
+            self.report(number, "its snapshot names a hash that is not the row's")
+        for place in differing(actual, expected):
+            self.report(number, f"its snapshot differs: {place}")
 
 
 def _gap(before: int, number: Any) -> str:
     if not isinstance(number, int) or number < 1:
-        return "that is no number of an event"
+        return "this is not the number of an event"
     if not before:
-        return f"the history begins with it: {_events(1, number - 1)} not there"
-    return f"it follows on event {before}: {_events(before + 1, number - 1)} not there"
+        return f"the history begins with it: {_events(1, number - 1)} missing"
+    return f"it follows event {before}: {_events(before + 1, number - 1)} missing"
 
 
 def _events(first: int, last: int) -> str:
@@ -255,7 +258,7 @@ def _events(first: int, last: int) -> str:
 
 
 def _begins(recorded: Recorded, before: Recorded) -> bool:
-    """Whether it is the first event of another act than the one before it."""
+    """Return whether an event begins an act, and does not belong to the act of the event before."""
     return recorded.request is not None or (recorded.act_id, recorded.actor, recorded.at) != (
         before.act_id,
         before.actor,
@@ -264,28 +267,31 @@ def _begins(recorded: Recorded, before: Recorded) -> bool:
 
 
 def _decided(
-    before: Aggregate | None, first: Recorded, asked: bytes, seed: str, past: Sequence[Recorded]
+    before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
-    """The events that today's rules make of what was asked, and the state after them."""
+    """Return the events by which today's rules decide a request, and the state after them.
+
+    Raises the rules' errors, LookupError for an unknown first event, PermissionError for a different seat's act.
+    """
     if before is None:
         opened = first.event
         if opened.TOPIC not in KINDS:
-            raise LookupError(f"nothing begins with {opened.TOPIC}")
+            raise LookupError(f"no history begins with {opened.TOPIC}")
         rules = KINDS[opened.TOPIC].rules_for(opened)
         moment = Moment(1, first.at, seed, match=first.originator_id)
         return (opened, *rules.begin(rules.start(opened), moment)), None
-    request = type(before).REQUEST_OF(asked)
-    whose = before.sole_actor(request)
+    sent = type(before).REQUEST_OF(request)
+    whose = before.sole_actor(sent)
     if isinstance(first.actor, int) and whose is not None and first.actor != whose:
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
-        raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
+        raise PermissionError(f"seat {first.actor} did an act of {owner}")
     moment = Moment(before.version, first.at, seed, first.actor, Past(lambda: past), before.id)
-    return before.procedure.take(before.standing, request, moment)
+    return before.procedure.take(before.standing, sent, moment)
 
 
-def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[_Kept, StoredEvent]]:
-    """Each row of an act, and as it would be written today."""
-    digest = digest_of(asked)
+def _rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[_ReadRow, StoredEvent]]:
+    """Yield each row of an act with the row that would be written today."""
+    digest = digest_of(request)
     first = act[0].recorded if act else None
     for kept, event in zip(act, events, strict=False):
         one = kept.recorded
@@ -309,47 +315,47 @@ def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[t
         )
 
 
-def _is_made_of(act: list[_Kept], events: Sequence[Event], asked: bytes) -> bool:
-    """Whether the rows of an act are what today's rules make of what was asked, to the byte."""
-    rows = _rows(act, events, asked)
+def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> bool:
+    """Return whether today's rules make exactly the stored rows of an act from its request."""
+    rows = _rows(act, events, request)
     return len(act) == len(events) and all(
-        kept.stored.state == ours.state and kept.stored.topic == ours.topic for kept, ours in rows
+        kept.stored.state == expected.state and kept.stored.topic == expected.topic for kept, expected in rows
     )
 
 
-def _otherwise(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[int, str]]:
-    """Where today's rules make otherwise of what was asked, and what."""
-    for (kept, ours), event in zip(_rows(act, events, asked), events, strict=False):
+def _differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the event numbers at which today's rules decide a request differently, with the differences."""
+    for (kept, expected), event in zip(_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):
-            yield number, f"today's rules make {event.TOPIC} of what was asked, and {stored.TOPIC} is stored"
+            yield number, f"{stored.TOPIC} is stored, but today's rules make {event.TOPIC} from the request"
         elif event != stored:
             for place in differing(msgspec.to_builtins(stored), msgspec.to_builtins(event)):
-                yield number, f"today's rules make it otherwise: {place}"
-        elif ours.state != kept.stored.state:
-            if kept.recorded.digest != digest_of(asked):
-                yield number, "its digest is not that of what was asked"
+                yield number, f"today's rules decide differently: {place}"
+        elif expected.state != kept.stored.state:
+            if kept.recorded.digest != digest_of(request):
+                yield number, "its digest is not that of the request"
             else:
-                yield number, "its row holds what the referee does not write"
+                yield number, "its row holds data that the referee does not write"
     number = act[-1].stored.originator_version if act else 0
     for kept in act[len(events) :]:
-        yield kept.stored.originator_version, f"today's rules make no {kept.recorded.event.TOPIC} of what was asked"
+        yield kept.stored.originator_version, f"today's rules make no {kept.recorded.event.TOPIC} from the request"
     for event in events[len(act) :]:
-        yield number, f"today's rules make {event.TOPIC} as well of what was asked, and it is not there"
+        yield number, f"today's rules also make {event.TOPIC} from the request, which is missing"
 
 
-def differing(told: Any, real: Any, path: str = "") -> Iterator[str]:
-    """Where two values as JSON has them differ: the place, what is told there, and what it is."""
-    if isinstance(told, dict) and isinstance(real, dict):
-        for key in dict.fromkeys((*real, *told)):
-            if (one := told.get(key, _NOTHING)) != (other := real.get(key, _NOTHING)):
+def differing(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
+    """Yield a line for each place where two JSON values differ: the path, the actual and the expected value."""
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for key in dict.fromkeys((*expected, *actual)):
+            if (one := actual.get(key, _NOTHING)) != (other := expected.get(key, _NOTHING)):
                 yield from differing(one, other, f"{path}.{key}" if path else str(key))
-    elif isinstance(told, list | tuple) and isinstance(real, list | tuple) and len(told) == len(real):
-        for place, (one, other) in enumerate(zip(told, real, strict=True)):
+    elif isinstance(actual, list | tuple) and isinstance(expected, list | tuple) and len(actual) == len(expected):
+        for place, (one, other) in enumerate(zip(actual, expected, strict=True)):
             if one != other:
                 yield from differing(one, other, f"{path}[{place}]")
     else:
-        yield f"{path} is {_short(told)}, not {_short(real)}"
+        yield f"{path} is {_short(actual)}, not {_short(expected)}"
 
 
 _NOTHING = object()
@@ -357,10 +363,10 @@ _NOTHING = object()
 
 def _short(value: Any) -> str:
     if value is _NOTHING:
-        return "not there"
+        return "missing"
     text = msgspec.json.encode(value).decode()
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= LENGTH_MAX else f"{text[:LENGTH_MAX]}…"
 
 
-def _named(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

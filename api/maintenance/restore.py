@@ -1,10 +1,10 @@
-"""``knacka restore``: what is in a backup is proved, and then put where nothing is.
+"""``knacka restore``: checks a backup, and then installs it as an empty store.
 
-It is made a store of its own first, on SQLite and in a folder that is deleted afterwards, whatever store it was
-taken of. There who was erased is erased again, for a backup may have been taken between the record and the deed; and
-there all is proved that ``knacka verify`` proves. Only then it is put in its place: on SQLite the files are moved
-there, the events last; on PostgreSQL all rows are stored in one transaction. So a restore that is broken off has
-restored no events, and no service starts on half of them.
+It first makes a temporary SQLite store from the backup. Members whose erasure is on record are erased again there:
+the backup may have been taken after the erasure was recorded and before it was carried out. Then everything is
+checked as by ``knacka verify``. Only then the store is installed: on SQLite the files are moved, the events last; on
+PostgreSQL all rows are stored in one transaction. So an interrupted restore leaves no events, and no service starts
+on half.
 """
 
 import os
@@ -20,22 +20,22 @@ from uuid import UUID
 from sqlalchemy import Connection, create_engine, delete, func, select, text
 
 from api.maintenance.archive import Archive, Damaged
-from api.maintenance.backup import take
+from api.maintenance.backup import write_backup
 from api.maintenance.raw_store import Stored
 from api.maintenance.tables import (
     BY_BOOK,
     Cell,
     Part,
+    existing,
     is_empty,
-    parts_of_books,
     parts_of_events,
     parts_of_names,
-    there,
+    parts_of_projections,
 )
 from api.maintenance.verify import verify
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import NAMES, PRAGMAS, Names, names_file
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import books_file, engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
@@ -47,21 +47,24 @@ Say = Callable[[str], None]
 
 
 class NotEmpty(Exception):
-    """There is something already where a backup should be restored; the message says what."""
+    """The store to restore into is not empty. The message says what it holds."""
 
 
-class Shelves(NamedTuple):
-    """Connections to what a store consists of; on PostgreSQL one is all three."""
+class Connections(NamedTuple):
+    """Connections to the parts of a store; on PostgreSQL one connection is all three."""
 
     events: Connection
-    books: Connection
+    projections: Connection
     names: Connection
 
 
 @contextmanager
 def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
-    """The URL of a store of its own, which is then deleted, with what a backup holds; says who had to be erased again
-    in it. ``beside``: in which folder. Raises :class:`~api.maintenance.archive.Damaged`."""
+    """Yield the URL of a temporary store with the content of a backup, and delete it afterwards.
+
+    Reports the members who were erased again in it. ``beside``: the folder in which to make it. Raises
+    :class:`~api.maintenance.archive.Damaged`.
+    """
     with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
         url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
         open_once(url)
@@ -70,37 +73,38 @@ def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
         yield url
 
 
-def proved(url: str, say: Say, progress: Say) -> bool:
-    """Whether a store agrees with itself; says in what it does not."""
+def is_proved(url: str, say: Say, progress: Say) -> bool:
+    """Return whether a store has no differences, and report those it has."""
     return verify(url, None, say, progress) == 0
 
 
-def place(url: str, staged_url: str) -> None:
-    """Puts a store that was staged where nothing is. Raises :class:`NotEmpty`, and what the databases raise."""
-    refuse_what_is_there(url)
+def install(url: str, staged_url: str) -> None:
+    """Install a staged store at a URL. Raises :class:`NotEmpty` if the store there is not empty, and the databases'
+    errors."""
+    refuse_unless_empty(url)
     target = place_of(url)
     if isinstance(target, SqliteFile):
         _move(staged_url, url)
         return
-    again = _file_of(staged_url).with_name("again.backup")
-    with again.open("x+b") as file:
-        take(staged_url, file)
+    copy = _file_of(staged_url).with_name("again.backup")
+    with copy.open("x+b") as file:
+        write_backup(staged_url, file)
     open_once(url)
-    with Archive(again) as archive:
+    with Archive(copy) as archive:
         load(archive, url, lambda _: None)
 
 
-# What is there
+# The store to restore into
 
 
-def refuse_what_is_there(url: str) -> None:
-    """Raises :class:`NotEmpty` unless nothing is stored at a URL."""
+def refuse_unless_empty(url: str) -> None:
+    """Raise :class:`NotEmpty` unless the store at a URL is empty or does not exist."""
     target = place_of(url)
     if isinstance(target, SqliteFile):
         for file in _files(url):
             for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm", "-journal"))):
                 if one.exists():
-                    raise NotEmpty(f"there is {one} already: move it away, or name another place")
+                    raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
         return
     stored = Stored(url)
     try:
@@ -111,27 +115,27 @@ def refuse_what_is_there(url: str) -> None:
 
 
 def _refuse_rows(connection: Connection, stored: Stored) -> None:
-    for part in there(connection, (*parts_of_events(stored), *parts_of_names())):
+    for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
-                f"there are rows in {part.table.name} already: name a database or schema with nothing in it"
+                f"{part.table.name} has rows already: set KNACKA_DATABASE_URL to an empty database or schema"
             )
 
 
 def _files(url: str) -> tuple[Path, ...]:
-    """The files of a SQLite store, in the order in which they are put in their place."""
+    """Return the files of a SQLite store, in the order in which they are installed."""
     return names_file(url), books_file(url), _file_of(url)
 
 
 def _file_of(url: str) -> Path:
     target = place_of(url)
-    assert isinstance(target, SqliteFile), "it lies in a file"
+    assert isinstance(target, SqliteFile), "it is a file"
     return Path(target.path)
 
 
 def _move(staged_url: str, url: str) -> None:
     for source, goal in zip(_files(staged_url), _files(url), strict=True):
-        with closing(sqlite3.connect(source)) as connection:  # who only reads leaves its log beside it
+        with closing(sqlite3.connect(source)) as connection:  # a reader leaves the write-ahead log beside it
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         with source.open("rb") as file:
             os.fsync(file.fileno())
@@ -147,52 +151,58 @@ def _move(staged_url: str, url: str) -> None:
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
-    """Stores what a backup holds in a store that has its tables and nothing in them; says which books have to be made
-    anew. Raises :class:`~api.maintenance.archive.Damaged` and :class:`NotEmpty`; nothing is stored then."""
+    """Store the content of a backup in a store with empty tables, and report the projections to build again.
+
+    Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`, and then stores nothing.
+    """
     stored = Stored(url)
     try:
         events, names = parts_of_events(stored), parts_of_names()
-        keys = _books_of(archive, say)
-        books = [one for one in parts_of_books() if one.name in BY_BOOK or one.key in keys]
-        with _writing(url) as shelves:
-            if shelves.events.dialect.name == "postgresql":
-                shelves.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
-                _refuse_rows(shelves.events, stored)
-            for connection, parts in zip(shelves, (events, books, names), strict=True):
+        keys = _usable_projections(archive, say)
+        projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
+        with _write_connections(url) as connections:
+            if connections.events.dialect.name == "postgresql":
+                connections.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
+                _refuse_rows(connections.events, stored)
+            for connection, parts in zip(connections, (events, projections, names), strict=True):
                 for part in parts:
                     _fill(archive, connection, part, keys)
-            if shelves.events.dialect.name == "postgresql":
-                _number_on(shelves.events, stored)
+            if connections.events.dialect.name == "postgresql":
+                _set_next_position(connections.events, stored)
     finally:
         stored.close()
 
 
-def _books_of(archive: Archive, say: Say) -> frozenset[str]:
-    """The keys of the books that a backup has as this release keeps them."""
-    ours = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in every_book()}
+def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
+    """Return the keys of the projections in a backup that have the tables of this release. Report the others."""
+    parts_by_key = {
+        projection.key: parts_of_projections([projection])[len(BY_BOOK) :] for projection in all_projections()
+    }
     keys = frozenset(
         key
-        for key, parts in ours.items()
+        for key, parts in parts_by_key.items()
         if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
     )
-    for book in every_book():
-        if book.key not in keys:
-            say(f"book {book.name} is not in it as this release keeps it, and is made anew")
+    for projection in all_projections():
+        if projection.key not in keys:
+            say(f"projection {projection.name} is not in the backup in this release's form: it will be built again")
     return keys
 
 
 def _fits(archive: Archive, part: Part) -> bool:
-    held = archive.manifest.held(part.name)
-    return held is not None and held.columns == part.columns
+    info = archive.manifest.part(part.name)
+    return info is not None and info.columns == part.columns
 
 
 def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    held = archive.manifest.held(part.name)
-    if held is None:  # as before the first start of a release that has it
+    info = archive.manifest.part(part.name)
+    if info is None:  # the backup is older than this part
         return
     if not _fits(archive, part):
-        raise Damaged(f"its part {part.name} is of another release: restore it by Knacka {archive.manifest.knacka}")
-    rows = _read(part, archive.rows(held))
+        raise Damaged(
+            f"its part {part.name} is of a different release: restore it with Knacka {archive.manifest.knacka}"
+        )
+    rows = _read(part, archive.rows(info))
     if part.name in BY_BOOK:
         connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
         rows = (row for row in rows if row[0] in keys)
@@ -208,17 +218,17 @@ def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
 
-def _number_on(connection: Connection, stored: Stored) -> None:
-    """Positions go on after the last."""
+def _set_next_position(connection: Connection, stored: Stored) -> None:
+    """Make PostgreSQL give the next row the position after the last one."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
         connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
 
 
 @contextmanager
-def _writing(url: str) -> Iterator[Shelves]:
-    """Connections that commit in the end, or store nothing."""
-    with ExitStack() as held:
+def _write_connections(url: str) -> Iterator[Connections]:
+    """Yield connections that commit at the end, or roll back after an error."""
+    with ExitStack() as info:
         target = place_of(url)
         if isinstance(target, SqliteFile):
             events = create_engine(f"sqlite:///{target.path}", hide_parameters=True)
@@ -226,19 +236,21 @@ def _writing(url: str) -> Iterator[Shelves]:
         else:
             engines = [engine_for(url)]
         for engine in engines:
-            held.callback(engine.dispose)
-        connections = [held.enter_context(writer(engine).begin()) for engine in engines]
+            info.callback(engine.dispose)
+        connections = [info.enter_context(writer(engine).begin()) for engine in engines]
         for connection in connections:
             without_limits(connection)
-        yield Shelves(*connections) if len(connections) > 1 else Shelves(*connections * 3)
+        yield Connections(*connections) if len(connections) > 1 else Connections(*connections * 3)
 
 
-# Who was erased
+# Erasures
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Carry out in a store the erasures on record, and say whose names and texts were still there. A club that cannot
-    be read is left to the proof."""
+    """Carry out the recorded erasures in a store, and report the members whose names and texts were left.
+
+    Skips a club that cannot be read: the check reports it.
+    """
     names, stored = Names(url), Stored(url)
     erasures = Erasures(names)
     try:

@@ -1,4 +1,4 @@
-"""The parts of a store, table by table, in a form that is the same on either database."""
+"""The tables of a store, with rows in a form that is the same on SQLite and PostgreSQL."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -28,15 +28,15 @@ from sqlalchemy.types import NullType, TypeEngine
 
 from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
 from api.personal_data import names
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from projections.follow.engine import Day, Json, Utc
 from projections.follow.projection import Projection
 from projections.follow.sheets import Kept
 
 PAGE = 2000
-"""Rows at a time."""
+"""Rows that are read or stored at a time."""
 Cell = str | int | float | bytes | date | datetime | None
-"""What stands in a table: an id in 32 digits, JSON as its text."""
+"""A cell of a table: an id as 32 hex digits, JSON as text."""
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
@@ -48,12 +48,12 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Text: None,
     Utc: datetime.fromisoformat,
 }
-"""How a cell of a backup is converted for each type of column. ``None``: the archive gives it back as it was. No part
-can be made with a type that is missing here."""
+"""Conversions of a backup's cells by type of column. ``None``: the archive returns the stored value. A part cannot
+have columns of other types."""
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: how they are called in a backup; ``key``: of the book that it belongs to."""
+    """A table. ``columns``: their names in a backup. ``key``: that of the projection which has the table."""
 
     name: str
     table: TableClause
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """What stands in it, in order; of what is kept by book only what belongs to those of these ``keys``."""
+        """Yield the rows in order. Parts in :data:`BY_BOOK`: only rows of the projections with these ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in BY_BOOK:
@@ -74,7 +74,7 @@ class Part(NamedTuple):
             yield cells
 
     def fill(self, connection: Connection, rows: Iterable[Sequence[Cell]]) -> None:
-        """Stores rows."""
+        """Insert rows."""
         columns = [one.name for one in self.table.c]
         if connection.dialect.name == "postgresql":
             driver: Any = connection.connection.driver_connection
@@ -101,11 +101,11 @@ class Part(NamedTuple):
 
 
 BY_BOOK = frozenset({"places", "aside"})
-"""Parts that have rows for each book."""
+"""Parts with rows for each projection."""
 
 
 def parts_of_events(stored: Stored) -> tuple[Part, ...]:
-    """The log, and what lies in the same file or schema: what is derived from it, the secret, and what was tried."""
+    """Return the parts of the events' file or schema: the log and data derived from it, the secret, the attempts."""
     return (
         _part("events", stored.rows_table, "position"),
         _part("snapshots", stored.snapshots_table),
@@ -116,22 +116,26 @@ def parts_of_events(stored: Stored) -> tuple[Part, ...]:
 
 
 NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
-"""Parts that each store has from its first start on."""
+"""Parts that every store has after its first start."""
 
 
-def parts_of_books(books: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Where the books stand, what they have set aside, and their tables."""
-    kept = every_book() if books is None else books
+def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
+    """Return the parts of projections: their positions, the matches set aside, and their tables."""
+    projections = all_projections() if selected is None else selected
     return (
         _part("places", POSITIONS),
-        _part("aside", as_it_lies(ASIDE)),
-        *(_part(name, as_it_lies(one), key=book.key) for book in kept for name, one in book.metadata.tables.items()),
+        _part("aside", raw_table(ASIDE)),
+        *(
+            _part(name, raw_table(one), key=projection.key)
+            for projection in projections
+            for name, one in projection.metadata.tables.items()
+        ),
     )
 
 
 def parts_of_names() -> tuple[Part, ...]:
-    """The names and texts."""
-    return tuple(_part(str(one.name), as_it_lies(one)) for one in (names.TABLE, names.ERASED))
+    """Return the parts with names and texts."""
+    return tuple(_part(str(one.name), raw_table(one)) for one in (names.TABLE, names.ERASED))
 
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
@@ -141,33 +145,37 @@ def _part(name: str, table: TableClause, first: str | None = None, key: str | No
     return Part(str(name), table, (first or columns[0], *columns[1:]), key)
 
 
-def as_it_lies(kept: TableClause) -> TableClause:
-    """Return the same table with its JSON as text and its ids as they are written."""
-    return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
+def raw_table(projections: TableClause) -> TableClause:
+    """Return a table with its JSON and its ids as the stored text."""
+    return table(projections.name, *(_raw_column(one) for one in projections.columns))
 
 
-def _as_it_lies(one: ColumnClause[Any]) -> ColumnClause[Any]:
+def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
     if isinstance(one.type, Uuid):
         return column(one.name, ID)
     return column(one.name, Text() if isinstance(one.type, Json | Kept) else one.type)
 
 
-def there(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Those that there are."""
+def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Return the parts whose tables exist."""
     found = set(inspect(connection).get_table_names())
     return tuple(part for part in parts if part.table.name in found)
 
 
-def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """The parts of the books that are kept whole, and their keys."""
+def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """Return the parts of the projections that have all their tables, and their keys."""
     found = set(inspect(connection).get_table_names())
     if not {POSITIONS.name, ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
-    books = [book for book in every_book() if book.key in known and found.issuperset(book.metadata.tables)]
-    return parts_of_books(books), tuple(book.key for book in books)
+    selected = [
+        projection
+        for projection in all_projections()
+        if projection.key in known and found.issuperset(projection.metadata.tables)
+    ]
+    return parts_of_projections(selected), tuple(projection.key for projection in selected)
 
 
 def is_empty(connection: Connection, part: Part) -> bool:
-    """Whether nothing stands in it."""
+    """Return whether a part has no rows."""
     return not connection.scalar(select(func.count()).select_from(select(part.table.c[0]).limit(1).subquery()))

@@ -163,11 +163,11 @@ async def list_matches(
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     service = request.service
-    book = service.books.matches
+    book = service.projections.matches
 
     must_be_ruleset(ruleset)
     with must_be_cursor():
-        (found, following), behind = await service.books.ask_of_all(
+        (found, following), behind = await service.projections.ask_of_all(
             book,
             lambda connection: book.page(
                 connection,

@@ -261,8 +261,8 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
     if club is None:
         service.quotas.opens(request)
         return
-    book = service.books.matches
-    count, _ = await service.books.ask_of_all(book, lambda connection: book.still_open(connection, club))
+    book = service.projections.matches
+    count, _ = await service.projections.ask_of_all(book, lambda connection: book.still_open(connection, club))
     service.quotas.may_open_in_club(count)
 
 

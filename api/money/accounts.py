@@ -83,7 +83,7 @@ async def list_accounts(
     unit = None if currency is None else currency_of(caller, currency)
     if evening is not None:
         evening_of(caller.club.standing, evening)
-    ledger = service.books.ledger
+    ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
         if at is None and evening is None:

@@ -19,7 +19,7 @@ from api.money import audit_page, audit_texts
 from api.money.audit_report import Audit, audit_books
 from api.money.ledger_access import ask_the_books, names_by_member
 from api.runtime.call import ApiCall
-from api.runtime.signer import log_at
+from api.runtime.signer import stored_log
 from projections.audit.tree import Signed
 
 
@@ -50,8 +50,8 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    books, language = service.books, request.language
-    log = await in_thread(log_at, service.desk)
+    books, language = service.projections, request.language
+    log = await in_thread(stored_log, service.desk)
     last = log.standing.last if log else None
     signed = None if last is None else Signed(last.size, last.root)
     head = await in_thread(books.head)

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from api.money.ledger_access import Day
 from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import Names
-from api.runtime.projections import Books, decoded
+from api.runtime.projections import Projections, decoded
 from projections.audit.books import Compared, written
 from projections.audit.findings import CHECKS, DIFFERENCES_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
@@ -217,7 +217,13 @@ class TextsOfClub:
 
 
 def audit_books(
-    books: Books, names: Names, club: UUID, to: int, signed: Signed | None, say: Say, members: Mapping[int, Ref]
+    projections: Projections,
+    names: Names,
+    club: UUID,
+    to: int,
+    signed: Signed | None,
+    say: Say,
+    members: Mapping[int, Ref],
 ) -> Audit:
     """Return the audit by the rows up to position ``to``, which the books must have reached.
 
@@ -228,11 +234,11 @@ def audit_books(
     findings = Findings()
 
     def since(version: int) -> Sequence[Row]:
-        return books.rows(club, after=version, limit=VERSION_MAX).rows
+        return projections.rows(club, after=version, limit=VERSION_MAX).rows
 
     with Rows(club, decoded, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
-        rows.read(books.log_after, to)
-        last, trial = _compared(books, rows, to, signed, findings)
+        rows.read(projections.log_after, to)
+        last, trial = _compared(projections, rows, to, signed, findings)
         keeping, history = rows.keeping, rows.history
         return Audit(
             club=rows.people.name or str(club),
@@ -255,7 +261,7 @@ def audit_books(
             related=tuple(history.related),
             stakes=tuple(rows.agreements.listed),
             waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
-            attempts=_attempts(books, club, history),
+            attempts=_attempts(projections, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, last - keeping.through),
@@ -263,24 +269,24 @@ def audit_books(
 
 
 def _compared(
-    books: Books, rows: Rows, to: int, signed: Signed | None, findings: Findings
+    projections: Projections, rows: Rows, to: int, signed: Signed | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
     """Compare the books and the signed log with the rows. Return the last entry and the trial balance."""
 
     def whose(position: int) -> tuple[UUID, int] | None:
-        for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
+        for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
             own = rows.of(aggregate)
             return None if own is None else (own, number)
         return None
 
     def stored(aggregate: UUID, number: int) -> int | None:
-        found = books.rows(aggregate, after=number - 1, limit=1).rows
+        found = projections.rows(aggregate, after=number - 1, limit=1).rows
         return next((row[0] for row in found if row[2] == number), None)
 
-    with books.engine.connect() as kept:
-        compared = Compared(rows, kept, books.ledger, stored, to, findings)
+    with projections.engine.connect() as kept:
+        compared = Compared(rows, kept, projections.ledger, stored, to, findings)
         compared.compare()
-        compare(rows, kept, books.tree, to, signed, whose, findings)
+        compare(rows, kept, projections.tree, to, signed, whose, findings)
         return compared.last, _trial(compared)
 
 
@@ -321,14 +327,14 @@ def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
     )
 
 
-def _attempts(books: Books, club: UUID, history: History) -> tuple[ViewRefused, ...]:
+def _attempts(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
     """Return the refused requests for the officials' view, an item by match and actor, in the order of time."""
-    with books.engine.connect() as connection:
+    with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
-        matches = connection.scalars(books.matches.of_club(club, sight)).all()
+        matches = connection.scalars(projections.matches.of_club(club, sight)).all()
     found: dict[tuple[UUID, Actor], ViewRefused] = {}
     for match in matches:
-        for row in books.attempts(match):
+        for row in projections.attempts(match):
             with suppress(DamagedAttempt):  # `knacka verify` reports it
                 recorded, attempt = read_attempt(row)
                 if attempt.code == HELD_BACK:

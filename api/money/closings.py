@@ -76,7 +76,7 @@ async def list_closings(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    ledger = service.books.ledger
+    ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
         found = ledger.closings_of(connection, club_id, after=after, limit=limit + 1)

@@ -37,7 +37,7 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
     Raises ``Problem`` (503) if the books do not include all stored events in time.
     """
-    books = service.books
+    books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
 

@@ -125,7 +125,7 @@ async def export_books(
     part = _Part(first, last, unit, await _names(service, caller) if names else {})
 
     def read(connection: Connection, _: UUID) -> Journal:
-        return _journal(service.books.ledger, connection, caller.club, part)
+        return _journal(service.projections.ledger, connection, caller.club, part)
 
     journal = await ask_the_books(service, caller.club, read, fresh=fresh)
     body = await in_long_thread(export.write, journal)

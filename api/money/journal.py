@@ -52,7 +52,7 @@ async def list_entries(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    ledger = service.books.ledger
+    ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
         found = list(ledger.read(connection, club_id, after=after, limit=limit + 1))

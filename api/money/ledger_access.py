@@ -77,7 +77,7 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
     Raises ``Problem`` (503) if the ledger does not have them in time.
     """
-    books = service.books
+    books = service.projections
     if fresh:
         await books.catch_up(books.ledger)
     return await books.ask_of(books.ledger, club.id, club.version, question)

@@ -29,7 +29,7 @@ async def plan_of(
 
     Raises 503 if the ledger does not have the club's last event in time.
     """
-    ledger = service.books.ledger
+    ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
         if evening is None:

@@ -94,7 +94,7 @@ async def get_statement(
     part = _Part(account, unit, after, first, last, limit)
 
     def read(connection: Connection, club_id: UUID) -> _Lines:
-        return _lines(service.books.ledger, connection, club_id, part)
+        return _lines(service.projections.ledger, connection, club_id, part)
 
     found = await ask_the_books(service, caller.club, read, fresh=fresh)
     statement = Statement(

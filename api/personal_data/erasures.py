@@ -1,11 +1,11 @@
-"""Erasures: what a member's erasure deletes and replaces, on record by its digest and then carried out.
+"""Plans, records and carries out erasures of members.
 
-An erasure has three steps. It is planned: its changes are stored beside the texts. It is put on record: the event
+An erasure has three steps. It is planned: its changes are stored beside the texts. It is recorded: the event
 ``member/erased`` names the digest of the changes. It is carried out: the texts are deleted or replaced. After a crash
 between two steps the plan is void (no event) or is carried out by the next caller (:meth:`Erasures.carry_out`).
 
 The digest covers the ref of each deleted text, and of each replaced text its ref and the ref of the new text. So a
-text may be missing, or be another than the one that was put, only if an erasure on record says exactly that.
+text may be missing or changed only if a recorded erasure says exactly that.
 """
 
 import logging
@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, is_whole, note_due, pieces, ref_of
+from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, batches, is_intact, note_due, ref_of
 from api.personal_data.redaction import Redactor, folded
 from referee.actors import Actor
 from referee.clubs.commands import Erase, EraseSent
@@ -34,7 +34,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""By ref of an erased text the ref of the text that replaced it; ``None``: it was deleted."""
+"""The ref of each erased text with that of the text that replaced it; None for a deleted text."""
 
 
 class Change(NamedTuple):
@@ -45,15 +45,15 @@ class Change(NamedTuple):
     at: datetime
     before: str
     after: str | None = None
-    """The new text; ``None``: it is deleted."""
+    """The new text; None if the text is deleted."""
     places: int = 0
-    """How often a name or number was replaced in it."""
+    """The number of names and numbers that are replaced in the text."""
     salt: bytes = b""
     """The salt of the new text."""
 
     @property
     def match(self) -> UUID | None:
-        """The match in which it was written; ``None``: none."""
+        """The match in which the text was written; None for names and numbers."""
         return self.origin.match
 
     @property
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest of the changes, as it stands on record."""
+        """The digest of the changes, which is recorded."""
         return digest_of(self.club, self.member, {one.ref: one.redacted for one in self.changes})
 
     @property
@@ -83,12 +83,12 @@ class Plan(NamedTuple):
 
     @property
     def deleted(self) -> int:
-        """How many texts are deleted."""
+        """The number of deleted texts."""
         return sum(one.after is None for one in self.texts)
 
     @property
     def changed(self) -> int:
-        """How many texts are replaced."""
+        """The number of replaced texts."""
         return len(self.texts) - self.deleted
 
 
@@ -98,7 +98,7 @@ def digest_of(club: UUID, member: int, changes: Redactions) -> str:
 
 
 def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
-    """Return what these erasures, in their order, have made of each text. A missing list is passed over."""
+    """Return the combined changes of erasures, in their order. A missing list is ignored."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
         found.update(lists.get(erasure, {}))
@@ -106,7 +106,7 @@ def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dic
 
 
 def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
-    """Return by digest the changes of all erasures of a club. A list that does not have its digest is left out."""
+    """Return by digest the changes of all erasures of a club. A list that does not match its digest is left out."""
     this = ERASED.c
     query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
     found: dict[tuple[str, int], dict[str, str | None]] = {}
@@ -115,12 +115,12 @@ def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
     return {erasure: one for (erasure, member), one in found.items() if digest_of(club, member, one) == erasure}
 
 
-def prepared(
+def prepare_erasure(
     erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
 ) -> tuple[Erase, Plan]:
-    """Return the request for an erasure, and its plan, which is not stored. ``says``: what the books say.
+    """Return the request for an erasure, and its plan, which is not stored.
 
-    Raises: Refused if the club would refuse the request.
+    ``says``: the facts of the ledger and matches on which it is decided. Raises Refused if the club refuses it.
     """
     sends = asdict(sent) | dict(says)
     try:
@@ -139,23 +139,23 @@ def _decide(club: Club, actor: Actor, request: Erase) -> None:
 
 
 class Erasures:
-    """The erasures of the members of clubs. It touches the database: call it in a thread."""
+    """Plans and carries out the erasures of clubs' members. Touches the database: call it in a thread."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
 
     def redactions(self, club: Club) -> Redactions:
-        """Return what the erasures on record have made of each text of a club."""
+        """Return the changes of a club's texts by all its recorded erasures."""
         with self._names.reader.connect() as connection:
             return folded_over(club.standing.erasures, lists_in(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
-        """Return what the erasure of a member would change. Carries out what is on record and was not done before."""
+        """Return the plan of a member's erasure. First carry out recorded erasures that are not done."""
         self.carry_out(club)
         return _Planning(self._rows(club.id), self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
-        """Store a plan, before its digest is put on record."""
+        """Store a plan. Call it before its digest is recorded."""
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -167,29 +167,29 @@ class Erasures:
             connection.execute(insert(ERASED), rows)
 
     def drop(self, digest: str) -> None:
-        """Delete a plan that was not put on record."""
+        """Delete a plan that was not recorded."""
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
     def finish(self, referee: Referee) -> None:
-        """Carry out the erasures that an earlier process could only put on record. A club that cannot be read is left
-        as it is."""
+        """Carry out the erasures that an earlier process recorded but did not finish. Skip a club that cannot be
+        read."""
         with self._names.reader.connect() as connection:
             clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()
         for club_id in clubs:
             try:
                 club = referee.load(club_id).aggregate
-            except Exception:  # a row may be anything, and a plan may be of a club that was never founded
-                log.exception("the erasures of club %s are not carried out", club_id)
+            except Exception:  # a row may hold anything, and the club may never have been founded
+                log.exception("the erasures of club %s were not carried out: see `knacka doctor`", club_id)
                 continue
             if isinstance(club, Club):
                 self.carry_out(club)
 
     def carry_out(self, club: Club) -> dict[int, int]:
-        """Delete and replace what the erasures on record say. Return by member how many names, numbers and texts.
-        :meth:`~api.personal_data.names.Names.rewrite_due` then leaves no copy of them.
+        """Carry out the recorded erasures. Return by member the number of changed names, numbers and texts.
 
-        Plans that the club has passed without recording them are deleted. Doing it again changes nothing.
+        Deletes plans that were not recorded at their version of the club. Calling it again changes nothing. Then call
+        :meth:`~api.personal_data.names.Names.rewrite_due`, which removes the copies in the files.
         """
         this = ERASED.c
         own = this.club == club.id
@@ -202,7 +202,7 @@ class Erasures:
             rows = connection.execute(planned).all()
             due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.standing.erasures}
             for changes in due.values():
-                _do(connection, changes)
+                _apply(connection, changes)
             done = [erasure for erasure, changes in due.items() if changes]
             if done:
                 values = {"version": None, "salt": None, "text": None}
@@ -219,10 +219,10 @@ class Erasures:
             return list(connection.execute(select(TABLE).where(TABLE.c.club == club)).all())
 
 
-def _do(connection: Connection, changes: Sequence[Any]) -> None:
-    gone = [one.ref for one in changes if one.redacted is None]
-    for some in pieces(gone):
-        connection.execute(delete(TABLE).where(TABLE.c.ref.in_(some)))
+def _apply(connection: Connection, changes: Sequence[Any]) -> None:
+    deleted = [one.ref for one in changes if one.redacted is None]
+    for batch in batches(deleted):
+        connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
     new = [
         {"own": one.ref, "redacted": one.redacted, "salt": one.salt, "text": one.text}
         for one in changes
@@ -233,29 +233,29 @@ def _do(connection: Connection, changes: Sequence[Any]) -> None:
 
 
 class _Planning:
-    """What an erasure would change, from all names, numbers and texts of a club."""
+    """Plans an erasure from all names, numbers and texts of a club."""
 
     def __init__(self, rows: Sequence[Any], on_record: Redactions, referee: Referee, club: Club, member: int) -> None:
         self._referee, self._club, self._number = referee, club, member
         own = {*club.standing.members[member - 1].names, *club.standing.members[member - 1].payee.numbers}
         self._theirs = [row for row in rows if row.ref in own or row.member == member]
         theirs = {row.ref for row in self._theirs}
-        whole = [row for row in rows if _is_whole(row, on_record)]
-        self._others = [row for row in whole if row.kind == "text" and row.ref not in theirs]
+        intact = [row for row in rows if _is_intact(row, on_record)]
+        self._others = [row for row in intact if row.kind == "text" and row.ref not in theirs]
         self._by_ref = {row.ref: row for row in self._others}
-        names = [row for row in whole if row.kind == "name"]
+        names = [row for row in intact if row.kind == "name"]
         self._names = sorted((row.at, row.text) for row in names if row.ref in theirs)
-        self._numbers = tuple(row.text for row in whole if row.kind == "number" and row.ref in theirs)
+        self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
         shared = {folded(row.text) for row in names if row.ref not in theirs}
-        self._alone = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
-        """By folded name that no other member has had, since when the member has it."""
+        self._unshared = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
+        """The folded names that no other member has had, each with the time since when the member has it."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 
     def plan(self) -> Plan:
         """Return all changes."""
-        gone = [_deletion(row) for row in self._theirs]
-        return Plan(self._club.id, self._number, self._club.version, (*gone, *self._changes()))
+        deleted = [_deletion(row) for row in self._theirs]
+        return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes()))
 
     def _changes(self) -> Iterator[Change]:
         for row in self._others:
@@ -263,7 +263,7 @@ class _Planning:
             after, places = self._redactor(names).redact(row.text)
             if not places:
                 continue
-            took_part, officials = self._match(row.match)
+            took_part, officials = self._involvement_in(row.match)
             if row.ref in officials:
                 yield _deletion(row)
                 continue
@@ -278,31 +278,31 @@ class _Planning:
             self._redactors[names] = Redactor(names, self._numbers)
         return self._redactors[names]
 
-    def _match(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
-        """Return whether the member took part in a match, and the refs under which it names the member an official.
+    def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+        """Return whether the member took part in a match, and the refs by which it names the member as an official.
 
-        A member took part who played, wrote something, officiated by a key or is named an official.
+        A member took part who played, wrote a text, officiated with a key or is named as an official.
         """
         if match_id not in self._matches:
-            self._matches[match_id] = self._looked_up(match_id)
+            self._matches[match_id] = self._involvement(match_id)
         return self._matches[match_id]
 
-    def _looked_up(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+    def _involvement(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         try:
             match = self._referee.load(match_id).aggregate
-        except UnknownAggregate:  # the text was put for a match that was never opened
+        except UnknownAggregate:  # the text was stored for a match that was never opened
             return True, frozenset()
         assert isinstance(match, Match), "texts are written in matches"
         opened = match.opened
         officials = () if opened.adjudication is None else opened.adjudication.officials
-        named = frozenset(filter(self._is_alone, officials))
+        named = frozenset(filter(self._is_unshared_name, officials))
         wrote = any(row.match == match_id for row in self._theirs)
         return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
 
-    def _is_alone(self, ref: str) -> bool:
-        """Return whether a text is nothing but a name that only this member has had."""
+    def _is_unshared_name(self, ref: str) -> bool:
+        """Return whether a text consists only of a name that no other member has had."""
         row = self._by_ref.get(ref)
-        since = None if row is None else self._alone.get(folded(row.text))
+        since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at
 
     def _acted_in(self, match_id: UUID) -> bool:
@@ -319,8 +319,8 @@ def _origin(row: Any) -> Origin:
     return Origin(row.club, row.match, row.member, row.kind)
 
 
-def _is_whole(row: Any, on_record: Redactions) -> bool:
-    """Return whether it is the text that was put, or the one that an erasure on record put in its place."""
-    if not is_whole(row):
+def _is_intact(row: Any, on_record: Redactions) -> bool:
+    """Return whether a row has the original text, or the one by which a recorded erasure replaced it."""
+    if not is_intact(row):
         return False
     return row.redacted is None or on_record.get(row.ref) == row.redacted

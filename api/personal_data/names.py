@@ -1,15 +1,14 @@
-"""Names, numbers and texts of a club's people, kept outside the event rows, which hold a ref instead.
+"""Stores the names, payment numbers and texts of a club's members outside the event rows, which hold a ref instead.
 
-A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. Its salt lies beside the text, so
-a text that is exchanged or moved to another member is detected; once both are deleted a ref reveals nothing. An
-erasure may replace a text by one without the name of the erased member (:mod:`api.personal_data.erasures`): its row
-then has the ref of that text as well.
+A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. Its salt is stored with the text,
+so a changed text, or one moved to a different member, is detected. After both are deleted a ref reveals nothing. An
+erasure may replace a text by one without the member's name (:mod:`api.personal_data.erasures`): its row then also
+has the ref of the new text.
 
-On SQLite they have a file of their own, in which nothing is left of what was deleted: what is freed is overwritten, a
-transaction that is done leaves no journal. Where SQLite has moved what it keeps it leaves copies, so the file is
-written anew after erasures: within a minute, and at most once a minute, for nobody else can write meanwhile. On
-PostgreSQL they are a table, which is written anew as well; its write-ahead log holds what was deleted until the
-server has done with it.
+On SQLite they are in a file of their own. Freed space is overwritten, and a finished transaction leaves no journal.
+SQLite may leave copies of rows that it has moved, so the file is rewritten after erasures: within a minute, and at
+most once a minute, for other writers wait meanwhile. On PostgreSQL they are a table, which is rewritten too. Its
+write-ahead log holds deleted data until the server recycles it.
 """
 
 import hmac
@@ -56,27 +55,25 @@ log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
-"""Of SQLite. A journal is deleted, and the folder written to the disk, before a transaction counts as done: what was
-deleted does not come back with it after a power cut. In memory: else what a statement has changed is also in a file
-of its own until it is done."""
+"""Settings of SQLite. It deletes the journal and syncs the folder before a commit returns, so that deleted data do
+not return after a power cut. Temporary data stay in memory, so that no other file holds changed rows."""
 SALT_BYTES = 32
 REF = "hmac:"
 REF_LENGTH = len(REF) + 64
-ONCE_MOST = 10_000
-"""Refs in one statement: SQLite takes no more than 32,766."""
+BATCH_MAX = 10_000
+"""Most refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
-"""Between two times that the tables are written anew."""
+"""Seconds between two rewrites of the tables."""
 REWRITE_WAIT_SECONDS = 1
-"""So long it is waited until nobody uses the tables. Others wait as long behind it."""
+"""Seconds a rewrite waits for exclusive use of the tables. Other processes wait behind it for as long."""
 
 Kind = Literal["name", "number", "text"]
-"""What a text is: the name of a member, a number by which somebody is paid, or something that somebody wrote."""
+"""The kind of a text: a member's name, a payment number, or a text that a member wrote."""
 
 
-class Words(Json):
-    """A text as JSON. A cell that is no JSON is read as it is: its HMAC is not the one on record, as of any text that
-    was exchanged."""
+class TextType(Json):
+    """A column with a text as JSON. A cell that is not JSON is returned unchanged; its HMAC will not match."""
 
     cache_ok = True
 
@@ -84,7 +81,7 @@ class Words(Json):
         super().__init__(str)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Return the text."""
+        """Return the text of a cell."""
         try:
             text: str | None = super().process_result_value(value, dialect)
         except (msgspec.MsgspecError, ValueError, TypeError):
@@ -106,10 +103,11 @@ TABLE = Table(
     Column("puts", BigInteger, nullable=False),
     Column("redacted", Text),
     Column("salt", LargeBinary, nullable=False),
-    Column("text", Words, nullable=False),
+    Column("text", TextType, nullable=False),
     Index("names_by_act", "club", "act"),
 )
-"""``at``: when the text was put. ``redacted``: the ref of the text that replaced it, if one did."""
+"""Names, numbers and texts. ``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the
+ref of the text that replaced it, or null."""
 _names = TABLE
 ERASED = Table(
     "names_erased",
@@ -121,17 +119,17 @@ ERASED = Table(
     Column("member", BigInteger, nullable=False),
     Column("version", BigInteger),
     Column("salt", LargeBinary),
-    Column("text", Words),
+    Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""What each erasure deletes and replaces (:mod:`api.personal_data.erasures`). ``redacted``: the ref of the text that
-replaces the text of ``ref``; null for one that is deleted. Until it is done ``version`` is that of the club for which
+"""The changes of each erasure (:mod:`api.personal_data.erasures`). ``redacted``: the ref of the text that replaces
+that of ``ref``; null for a deleted text. Until the erasure is done, ``version`` is the version of the club for which
 it was planned, and ``salt`` and ``text`` are the new ones."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
-"""Erasures after which the tables have not been rewritten yet."""
+"""Erasures after which the tables must still be rewritten."""
 
 
-class Kept(NamedTuple):
+class StoredText(NamedTuple):
     """A text, the club it belongs to, and the ref of the text that replaced it, if one did."""
 
     text: str
@@ -140,56 +138,57 @@ class Kept(NamedTuple):
 
 
 def names_file(url: str) -> Path:
-    """The SQLite file of the names, beside that of the events: ``knacka-names.db`` for ``knacka.db``."""
+    """Return the SQLite file of the names, beside that of the events: ``knacka-names.db`` for ``knacka.db``."""
     return file_beside(url, NAMES)
 
 
 class Origin(NamedTuple):
-    """The club, match and member a text belongs to, as its ref covers them."""
+    """The club, match, member and kind of a text, which its ref covers."""
 
     club: UUID
     match: UUID | None
     member: int | None
-    """The member who wrote the text or whose name or number it is; ``None``: no member, or one who just joins."""
+    """The member who wrote the text or has the name or number; None for no member, or one who is just joining."""
     kind: Kind
 
 
 def ref_of(salt: bytes, text: str, origin: Origin) -> str:
-    """Return what stands for a text in the event rows."""
+    """Return the ref of a text, which replaces it in the event rows."""
     return REF + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
 
 
-def is_whole(row: Any) -> bool:
-    """Return whether a row has the text that was put there, or that an erasure put in its place."""
+def is_intact(row: Any) -> bool:
+    """Return whether the text of a row matches its ref: the original text, or one by which an erasure replaced it."""
     origin = Origin(row.club, row.match, row.member, row.kind)
     whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
     return whole
 
 
 def is_ref(text: str) -> bool:
-    """Whether a text looks like what stands for one."""
+    """Return whether a text has the form of a ref."""
     return len(text) == REF_LENGTH and text.startswith(REF)
 
 
 class Names:
-    """Touches the database: call it in a thread."""
+    """Stores, reads and deletes names, numbers and texts. Touches the database: call it in a thread."""
 
     def __init__(self, url: str, books: Engine | None = None) -> None:
-        """``books``: the engine over the books; on PostgreSQL its connections are used, and left open in the end."""
+        """``books``: the engine of the projections. On PostgreSQL its connections are shared, and
+        :meth:`close` leaves them open."""
         shared = books if isinstance(place_of(url), Postgres) else None
         self._own = shared is None
         self.reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
         self.writer = writer(self.reader)
 
     def prepare(self) -> None:
-        """Creates what tables are missing, and ends an erasure that was broken off."""
+        """Create the missing tables, and finish the rewrite of an interrupted erasure."""
         with self.writer.begin() as connection:
             exclude_others(connection)
             _metadata.create_all(connection)
         self.rewrite_due()
 
     def close(self) -> None:
-        """Ends its own connections."""
+        """Close the connections, unless they are shared."""
         if self._own:
             self.reader.dispose()
 
@@ -203,16 +202,15 @@ class Names:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> tuple[str, ...]:
-        """Keeps texts of a member, or of nobody who is one; their refs in the same order. ``match``: in which they
-        were written.
+        """Store texts of a member, or of no member (None), and return their refs in the same order.
 
-        ``act``: stands for the Idempotency-Key of what is done with them. Put again with the same ``act``, the same
-        text has the ref that it had, and another has another.
+        ``match``: the match in which they were written. ``act``: identifies the act that has them, by its
+        Idempotency-Key. A text that is stored again for the same ``act`` gets the same ref.
         """
         at = utc_now()
         with self.writer.begin() as connection:
-            found = _put_before(connection, club, act) if act is not None and texts else {}
-            fresh: dict[str, str] = {}
+            found = _refs_of_act(connection, club, act) if act is not None and texts else {}
+            new: dict[str, str] = {}
             for text in dict.fromkeys(texts):
                 if text in found:
                     again = update(_names).where(_names.c.ref == found[text]).values(puts=_names.c.puts + 1)
@@ -220,14 +218,13 @@ class Names:
                     continue
                 salt = secrets.token_bytes(SALT_BYTES)
                 origin = Origin(club, match, member, kind)
-                fresh[text] = ref_of(salt, text, origin)
-                row = {**origin._asdict(), "ref": fresh[text], "act": act}
+                new[text] = ref_of(salt, text, origin)
+                row = {**origin._asdict(), "ref": new[text], "act": act}
                 connection.execute(insert(_names).values(**row, at=at, puts=1, salt=salt, text=text))
-        return tuple((found | fresh)[text] for text in texts)
+        return tuple((found | new)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
-        """What was put with these refs came to nothing: the texts are deleted, but for those that somebody else has
-        put as well, in the same act."""
+        """Delete the texts with these refs, whose act was refused, unless a repeat of the act stored them too."""
         wanted = sorted(set(refs))
         with self.writer.begin() as connection:
             these = _names.c.ref.in_(wanted)
@@ -236,46 +233,48 @@ class Names:
             connection.execute(update(_names).where(these).values(puts=_names.c.puts - 1))
 
     def forget(self, refs: Collection[str]) -> None:
-        """Deletes the texts of these refs, however often they were put: others have taken their place."""
-        for some in pieces(sorted(refs)):
+        """Delete the texts with these refs, however often they were stored, because others replace them."""
+        for batch in batches(sorted(refs)):
             with self.writer.begin() as connection:
-                connection.execute(delete(_names).where(_names.c.ref.in_(some)))
+                connection.execute(delete(_names).where(_names.c.ref.in_(batch)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
-        """Return by ref the names and numbers of a club. An exchanged one is left out."""
+        """Return by ref the names and numbers of a club. One that does not match its ref is left out."""
         found = self._found(_names.c.club == club, refs)
-        return {ref: kept.text for ref, kept in found if kept is not None and kept.redacted is None}
+        return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
-    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, Kept]:
-        """Return by ref the texts that were written in these matches. An exchanged one is left out.
+    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
+        """Return by ref the texts that were written in these matches. A text that does not match its ref is left out.
 
-        So a caller cannot read the texts of one match by sending their refs to another that repeats what was sent.
-        The caller has to compare ``redacted`` with the erasures on record.
+        So a client cannot read texts of one match by sending their refs in a different match. The caller of this
+        method must compare ``redacted`` with the recorded erasures.
         """
         found = self._found(_names.c.match.in_(matches), refs)
-        return {ref: kept for ref, kept in found if kept is not None}
+        return {ref: stored for ref, stored in found if stored is not None}
 
-    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, Kept | None]:
-        """Return by ref what a club has of these texts; ``None`` for an exchanged one."""
+    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
+        """Return by ref the texts of a club; None for a text that does not match its ref."""
         return dict(self._found(_names.c.club == club, refs))
 
-    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, Kept | None]]:
+    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, StoredText | None]]:
         this = _names.c
-        for some in pieces(list(set(refs))):
+        for batch in batches(list(set(refs))):
             query = select(_names)
             with self.reader.connect() as connection:
-                for row in connection.execute(query.where(where, this.ref.in_(some))):
-                    yield row.ref, Kept(row.text, row.club, row.redacted) if is_whole(row) else None
+                for row in connection.execute(query.where(where, this.ref.in_(batch))):
+                    yield row.ref, StoredText(row.text, row.club, row.redacted) if is_intact(row) else None
 
     def check(self) -> list[str]:
-        """Return the refs whose texts were exchanged or moved."""
+        """Return the refs whose texts were changed or moved."""
         with self.reader.connect() as connection:
-            return [row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_whole(row)]
+            return [
+                row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_intact(row)
+            ]
 
     def rewrite_due(self) -> None:
-        """Write the tables again if an erasure is due, so that no file keeps what it deleted.
+        """Rewrite the tables if an erasure requires it, so that no file holds data that it deleted.
 
-        Raises what the database raises, also if somebody uses the tables all the while.
+        Raises the database's errors, also if the tables are in use for :data:`REWRITE_WAIT_SECONDS`.
         """
         with self.reader.connect() as connection:
             due = connection.scalars(select(DUE.c.erasure)).all()
@@ -283,7 +282,7 @@ class Names:
             return
         with closing(self.reader.raw_connection()) as connection:
             driver: Any = connection.driver_connection
-            connection.detach()  # what is set here goes with it
+            connection.detach()  # the settings made here end with it
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 driver.execute("SET statement_timeout = 0")
@@ -298,7 +297,7 @@ class Names:
 
 
 class Rewriter:
-    """Writes the tables again on a thread of its own, once in a while and in the end, if erasures are due."""
+    """Rewrites the tables on a thread of its own, periodically and at the end, if erasures require it."""
 
     def __init__(self, names: Names, *, seconds: float = REWRITE_SECONDS) -> None:
         self._names, self._seconds = names, seconds
@@ -306,11 +305,11 @@ class Rewriter:
         self._thread = threading.Thread(target=self._run, name="rewriter", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Write what is due, and end."""
+        """Rewrite the tables if required, and stop the thread."""
         self._closed.set()
         self._thread.join()
 
@@ -321,13 +320,13 @@ class Rewriter:
             try:
                 self._names.rewrite_due()
             except (DBAPIError, PoolTimeout, psycopg.Error, sqlite3.Error) as error:
-                log.info("the names are not written anew this time: %s: %s", type(error).__name__, error)
+                log.info("the names were not rewritten; the next try follows: %s: %s", type(error).__name__, error)
             except Exception:
-                log.exception("the names could not be written anew")
+                log.exception("the names could not be rewritten, so their files may still hold erased data")
 
 
-def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
-    """By text the refs of an act; nobody else puts any of this act, nor drops these, until this transaction ends."""
+def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]:
+    """Return by text the refs of an act, and lock them against other writers until this transaction ends."""
     if connection.dialect.name == "postgresql":
         whole = f"{NAMES} {club} {act}"
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(whole, 0))))
@@ -336,12 +335,12 @@ def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
 
 
 def note_due(connection: Connection, erasures: Collection[str]) -> None:
-    """Record that the tables have to be rewritten after these erasures."""
+    """Note that the tables must be rewritten after these erasures."""
     connection.execute(delete(DUE).where(DUE.c.erasure.in_(erasures)))
     connection.execute(insert(DUE), [{"erasure": one} for one in erasures])
 
 
-def pieces(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+def batches(refs: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the refs in parts, each small enough for one statement."""
-    for first in range(0, len(refs), ONCE_MOST):
-        yield refs[first : first + ONCE_MOST]
+    for first in range(0, len(refs), BATCH_MAX):
+        yield refs[first : first + BATCH_MAX]

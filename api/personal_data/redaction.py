@@ -1,4 +1,4 @@
-"""Replace the names and numbers of a person in a text by a placeholder.
+"""Replaces the names and numbers of a person in a text by a placeholder.
 
 A name counts as whole words: in any Unicode form, with any blanks between its words, and in the genitive ("Annas",
 "Anna's"). Within another word or a double name ("bordet", "Bo-Erik") it is not the name. A name of several words
@@ -15,7 +15,7 @@ from api.http.strict import UNSEEN
 from projections.payable import SEPARATORS
 
 PLACEHOLDER = "█"
-"""A single character, so that no text becomes longer than a text may be."""
+"""A single character, so that no text exceeds the maximum length."""
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
 """Characters that join two parts of one word."""
@@ -58,8 +58,8 @@ class Redactor:
 
 
 class _Folded:
-    """A text in one form for comparison: without case, composition and characters that show nothing, and with single
-    blanks. ``starts`` and ``ends`` map places in it to places in the text as written."""
+    """A text in one form for comparison: without case, composition and invisible characters, and with single blanks.
+    ``starts`` and ``ends`` map places in it to places in the written text."""
 
     def __init__(self, written: str) -> None:
         self.written = written
@@ -79,7 +79,7 @@ class _Folded:
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the part of the text as written that stands between two places."""
+        """Return the span in the written text between two places in the folded one."""
         return self.starts[start], self.ends[end]
 
 
@@ -91,7 +91,7 @@ class _Needle(NamedTuple):
     one_letter: bool
 
     def is_at(self, text: _Folded, start: int) -> bool:
-        """Return whether the name stands at a place of a text, as words of its own."""
+        """Return whether the name is at a place of a text, as separate words."""
         end = start + len(self.folded)
         if not text.text.startswith(self.folded, start) or end not in text.ends:
             return False
@@ -114,14 +114,14 @@ def _needle(name: str) -> _Needle:
 
 
 def _perhaps(needle: _Needle) -> str:
-    """Return a pattern for all that may be the name, in a text that was folded as a whole."""
+    """Return a pattern that finds every possible occurrence of the name in a text that was folded as a whole."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
     return before + re.escape(needle.folded) + after
 
 
 def _clusters(text: str) -> Iterator[Span]:
-    """Yield each character with the marks and the characters that show nothing behind it."""
+    """Yield the span of each character with the marks and invisible characters after it."""
     start = 0
     for place, character in enumerate(text):
         if place > start and not (category(character)[0] == "M" or UNSEEN.fullmatch(character)):
@@ -147,7 +147,7 @@ def _is_word(character: str) -> bool:
 
 
 def _touches(beside: str) -> bool:
-    """Return whether a word goes on with these characters, the nearest first."""
+    """Return whether these characters, the nearest first, continue a word."""
     return _is_word(beside[:1] or " ") or (beside[:1] in _JOINS and _is_word(beside[1:2] or " ") if beside else False)
 
 

@@ -1,8 +1,7 @@
-"""What people of a club write in its matches: kept among the names, and in the rows only by its refs.
+"""Replaces texts that members write in matches by refs in requests, and refs by texts in answers.
 
-On the way in each text of a request is replaced before anybody else sees the request (:func:`written`,
-:func:`replaced`); on the way out :class:`Texts` replaces refs in answers to callers who may read the texts. The first
-goes by the types of requests, so that no call can forget it. The second is an argument of every reply
+:func:`written` and :func:`replaced` find the texts of a request by its types, so that no call can forget it.
+:class:`Texts` replaces refs in answers to callers who may read the texts. It is an argument of every reply
 (:class:`~api.http.member_texts.MemberTexts`).
 """
 
@@ -20,14 +19,14 @@ from msgspec import inspect, structs
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN
 from api.http.threads import in_thread
 from api.personal_data.erasures import Redactions
-from api.personal_data.names import REF, Kept, Names
+from api.personal_data.names import REF, Names, StoredText
 from referee import wire_types
 from referee.notation import to_json
 from referee.value import Value
 
 
 def is_prose(kind: inspect.Type) -> bool:
-    """Whether a type is that of a text in somebody's own words."""
+    """Return whether a type is that of a free text."""
     return (
         isinstance(kind, inspect.Metadata)
         and isinstance(kind.type, inspect.StrType)
@@ -37,7 +36,7 @@ def is_prose(kind: inspect.Type) -> bool:
 
 @cache
 def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
-    """The fields of a type that hold such a text."""
+    """Return the fields of a type that hold a free text."""
     shape = inspect.type_info(kind)
     assert isinstance(shape, inspect.StructType), "it is one"
     return frozenset(field.name for field in shape.fields if any(map(is_prose, _either(field.type))))
@@ -49,7 +48,7 @@ def _either(kind: inspect.Type) -> tuple[inspect.Type, ...]:
 
 @cache
 def _may_hold(kind: type) -> bool:
-    """Whether there may be such a text in a request of this type."""
+    """Return whether a request of this type may hold a free text."""
     seen: set[type] = set()
 
     def within(part: Any) -> bool:
@@ -68,7 +67,7 @@ def _may_hold(kind: type) -> bool:
 
 
 def replaced(value: Any, change: Callable[[str], str]) -> Any:
-    """A request, or a part of one, with each text that somebody wrote in it changed; itself where there is none."""
+    """Return a request, or a part of it, with each free text changed. Without such a text return it unchanged."""
     match value:
         case msgspec.Struct():
             prose = _prose_of(type(value))
@@ -86,8 +85,8 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def written(request: Value) -> tuple[str, ...]:
-    """The texts that somebody wrote in a request, each once."""
-    if not _may_hold(type(request)):  # as of most acts
+    """Return the different free texts in a request."""
+    if not _may_hold(type(request)):  # true for most acts
         return ()
     found: dict[str, None] = {}
 
@@ -99,7 +98,7 @@ def written(request: Value) -> tuple[str, ...]:
     return tuple(found)
 
 
-# On the way out
+# Answers
 
 _BEGINS = REF.encode()
 _REF = re.compile(rb"%b[0-9a-f]{64}" % _BEGINS)
@@ -120,7 +119,7 @@ def _in_html(text: str) -> bytes:
 _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
     {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html, PLAIN: _in_notation}
 )
-"""How a text is written in what is sent, by its media type. In others there are none."""
+"""Functions that write a text in an answer of a media type. Answers of other types hold no texts."""
 
 
 class Texts:
@@ -129,27 +128,27 @@ class Texts:
     def __init__(
         self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
     ) -> None:
-        """``redactions``: returns what the erasures on record have made of the texts of a club."""
+        """``redactions``: returns the changes of a club's texts by recorded erasures."""
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
-        """Whether there is anything in it that looks like a ref."""
+        """Return whether a body may hold a ref."""
         return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """Return what is about to be sent, with texts instead of refs. The ref of a deleted text stays."""
+        """Return the body of an answer with texts instead of refs. The ref of a deleted text stays."""
         as_in = _AS_IN.get(media_type)
         if as_in is None or not (refs := set(_REF.findall(body))):
             return body
         found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
         erased: dict[str, str | None] = {}
-        for club in {kept.club for kept in found.values()}:
+        for club in {stored.club for stored in found.values()}:
             erased |= await self._redactions(club)
-        shown = {ref: kept for ref, kept in found.items() if _is_on_record(ref, kept, erased)}
-        texts = {ref.encode(): as_in(kept.text) for ref, kept in shown.items()}
+        shown = {ref: stored for ref, stored in found.items() if _is_on_record(ref, stored, erased)}
+        texts = {ref.encode(): as_in(stored.text) for ref, stored in shown.items()}
         return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
 
 
-def _is_on_record(ref: str, kept: Kept, erased: Redactions) -> bool:
-    """Return whether a text is the one that was put, or the one that an erasure on record put in its place."""
-    return kept.redacted == erased.get(ref) and (kept.redacted is not None or ref not in erased)
+def _is_on_record(ref: str, stored: StoredText, erased: Redactions) -> bool:
+    """Return whether a text is the original one, or the one by which a recorded erasure replaced it."""
+    return stored.redacted == erased.get(ref) and (stored.redacted is not None or ref not in erased)

@@ -1,4 +1,4 @@
-"""Finding matches and clubs: from memory or the store, at the version that a request needs."""
+"""Finds matches and clubs in memory or in the store, at the version that a request needs."""
 
 import asyncio
 import logging
@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 
 
 class AggregateReader:
-    """Finds matches and clubs, and waits for versions that another process may have stored."""
+    """Returns matches and clubs, and waits for versions that another process may store."""
 
     def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
-        """``wait_seconds``: the most seconds that a read waits for the version that it asks for."""
+        """``wait_seconds``: most seconds a read waits for the requested version."""
         self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
         self._wait_seconds = wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
@@ -60,11 +60,11 @@ class AggregateReader:
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
-        """Return the match as it is stored: another process may have added events."""
+        """Return the match with all its stored events: another process may have added some."""
         return match_of(await self._stored(match))
 
     async def newest_club(self, club: Club) -> Club:
-        """Return the club as it is stored: another process may have added events."""
+        """Return the club with all its stored events: another process may have added some."""
         return club_of(await self._stored(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
@@ -83,7 +83,7 @@ class AggregateReader:
         return club if isinstance(club, Club) else None
 
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
-        """Return the match, which has a case of this number. Raises Problem (404) if it has not."""
+        """Return the match. Raises Problem (404) if it has no case of this number."""
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
             match = await self.newest(match)

@@ -1,4 +1,4 @@
-"""A call of the API in the form in which its handler gets it."""
+"""The request object that the handlers of the API get."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from referee.sentences import Language
 class ApiCall(Request[Any, Any, Any]):
     """A request with its headers in the terms of the API. Litestar makes one for each request (``request_class``).
 
-    The caller is not in it: :class:`~api.access.access.Access` returns one for each match, and again as it goes on.
+    It does not hold the caller: :class:`~api.access.access.Access` identifies the caller for each match.
     """
 
     @property
@@ -38,7 +38,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def accepted(self) -> str | None:
-        """The media types that the client accepts, as Accept has them; None: any."""
+        """The Accept header; None without it: any media type."""
         return header(self, b"accept")
 
     @property
@@ -48,7 +48,8 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def secret_idempotency_key(self) -> str | None:
-        """The Idempotency-Key of a call that returns secrets. Raises Problem (400) if it could be guessed."""
+        """The Idempotency-Key of a call that returns secrets; None without one. Raises Problem (400) if it could be
+        guessed."""
         return opening_key_of(self)
 
     @property

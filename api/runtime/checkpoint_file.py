@@ -1,5 +1,4 @@
-"""The last checkpoint that was signed, in a file beside the data: a store that was put back to an older state says
-nothing of it, and the file does."""
+"""The last signed checkpoint, in a file beside the data, so that a store restored to an older state is noticed."""
 
 import fcntl
 import os
@@ -13,8 +12,8 @@ from referee.store.connection import SqliteFile, place_of
 
 
 def file_for(url: str, named: str) -> Path | None:
-    """Where it lies: where that is ``named``, else beside a SQLite file (``knacka-log.note`` for ``knacka.db``), and
-    for PostgreSQL nowhere."""
+    """Return the path of the checkpoint file: ``named`` if it is set, else beside a SQLite file (``knacka-log.note``
+    for ``knacka.db``). None for PostgreSQL."""
     if named:
         return Path(named)
     place = place_of(url)
@@ -24,15 +23,17 @@ def file_for(url: str, named: str) -> Path | None:
     return None
 
 
-class Kept:
-    """The file; without one nothing is kept."""
+class CheckpointFile:
+    """Reads and replaces the file. Without a path it stores nothing."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
 
     def read(self) -> Checkpoint | None:
-        """What was signed last; ``None`` where nothing is known of that. Raises ``ValueError`` and ``OSError`` where
-        it cannot be read."""
+        """Return the checkpoint in the file; None without a file.
+
+        Raises ``ValueError`` or ``OSError`` if it cannot be read.
+        """
         if self.file is None:
             return None
         try:
@@ -41,13 +42,15 @@ class Kept:
             return None
 
     def write(self, note: str) -> None:
-        """Keeps a note, unless a later one is there: whole, and for certain before this returns. Raises as
-        :meth:`read`."""
+        """Replace the note, atomically and flushed to disk, unless the present one covers the same rows or more.
+
+        Raises ``ValueError`` or ``OSError`` if the file cannot be read or written.
+        """
         if self.file is None:
             return
         lock_file = self.file.with_name(f"{self.file.name}.lock")
         with lock_file.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may write it
             known = self.read()
             if known is not None and known.size >= checkpoint_in(note).size:
                 return
@@ -63,6 +66,6 @@ class Kept:
                 os.close(directory)
 
 
-def extends(connection: Connection, book: Log, size: int, signed: Checkpoint) -> bool:
-    """Whether the tree over so many rows is what was signed, and more."""
-    return signed.size <= size and book.tree(connection, signed.size).root() == signed.root
+def extends(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
+    """Return whether a tree of ``size`` rows extends a signed checkpoint: it has the same root over those rows."""
+    return signed.size <= size and tree.tree(connection, signed.size).root() == signed.root

@@ -1,4 +1,4 @@
-"""Doing commands at the desk, and storing the names and texts in them outside the events."""
+"""Sends commands to the desk, and stores the names and texts in them outside the events."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -32,7 +32,7 @@ from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 
 ACT_SECONDS = 4.5
-"""Seconds a request waits for the desk. It takes milliseconds if the store is well."""
+"""Seconds a request waits for the desk. It takes milliseconds if the store works."""
 ASIDE_SECONDS = 25.0
 """Seconds a request waits if the whole history of a match has to be read for it. Proxies give up after 30 or 60."""
 REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)

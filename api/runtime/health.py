@@ -1,4 +1,4 @@
-"""The health of the process: why it should get no requests, how far the books are behind, and the gauges."""
+"""The health of the process: reasons to send it no requests, the lag of its projections, and the gauges."""
 
 import time
 from contextlib import suppress
@@ -6,7 +6,7 @@ from uuid import UUID
 
 from api.http.problems import STORE_FAILURES, Reason
 from api.runtime.metrics import Gauges, Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
 from referee.store.attempts import Attempts
@@ -20,7 +20,7 @@ STUCK_SECONDS = 5.0
 FAILED_SECONDS = 30.0
 """Seconds for which a failed transaction counts as a trouble. Only a later act shows that the store works again."""
 ASIDE_NAMED_MOST = 100
-"""Matches set aside that the metrics name. The log names all."""
+"""Set-aside matches that the metrics name. The log names all."""
 
 
 class Health:
@@ -31,17 +31,17 @@ class Health:
         referee: Referee,
         desk: Desk,
         hub: Hub,
-        books: Books,
+        projections: Projections,
         attempts: Attempts,
         metrics: Metrics,
         signer: Signer | None,
     ) -> None:
-        self._referee, self._desk, self._hub, self._books = referee, desk, hub, books
+        self._referee, self._desk, self._hub, self._projections = referee, desk, hub, projections
         self._attempts, self._metrics, self._signer = attempts, metrics, signer
 
     @property
     def troubles(self) -> list[Reason]:
-        """The reasons that this process knows to send it no requests. Empty if all is well."""
+        """The reasons to send this process no requests. Empty if there is no reason."""
         found: list[Reason] = []
         try:
             utc_now()
@@ -53,7 +53,7 @@ class Health:
             found.append({"code": "desk_waits", "seconds": round(self._desk.busy_seconds)})
         if (failed := self._desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
-        for name, fault in sorted(self._books.standing_still().items()):
+        for name, fault in sorted(self._projections.standing_still().items()):
             seconds = round(time.monotonic() - fault.since)
             reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
             # The text after the kind of an error may name cards.
@@ -64,25 +64,25 @@ class Health:
         return found
 
     def lag(self) -> int:
-        """Return how many stored events the books have not read yet. Touches the database."""
-        return self._books.lag()
+        """Return how many events the slowest projection is behind the log. Touches the database."""
+        return self._projections.lag()
 
     def gauges(self) -> Gauges:
-        """Return what is measured at this moment. Touches the database."""
-        aside, lag = self._books.set_aside(), {}
+        """Return the present measurements. Touches the database."""
+        aside, lag = self._projections.set_aside(), {}
         with suppress(*STORE_FAILURES):  # without the store the other gauges are still of use
-            lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
+            lag = {"follower_lag_events": ("Stored events that the slowest projection has not applied.", self.lag())}
         damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
         named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self._desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self._attempts.waiting),
-            "cached_matches": ("Matches in memory.", self._desk.cached_count),
+            "cached_matches": ("Matches and clubs in memory.", self._desk.cached_count),
             **lag,
-            "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
-            "books_set_aside": ("Matches that books have set aside.", len(aside)),
-            "book_set_aside_at": ("The event at which a book has set a match aside.", named),
-            "books_standing_still": ("Books that cannot go on.", len(self._books.standing_still())),
+            "damaged_rows": ("Rows that cannot be read.", damaged),
+            "books_set_aside": ("Matches that projections have set aside.", len(aside)),
+            "book_set_aside_at": ("The event at which a projection has set a match aside.", named),
+            "books_standing_still": ("Projections that make no progress.", len(self._projections.standing_still())),
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:

@@ -1,4 +1,4 @@
-"""Holding back an answer until its match has gone on."""
+"""Holds back an answer until its match has new events."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Return the match as soon as it is not ``known`` to the caller any more, or after some seconds, and the caller.
+    """Wait, at most ``seconds``, until the match is no longer ``known`` to the caller. Return both, up to date.
 
-    Does not wait for a match that is over, nor for a caller who has closed the connection. Raises
+    Does not wait if the match is over or the caller has closed the connection. Raises
     :class:`~referee.store.command.Busy` if too many wait, Problem (401) if the token or key has ended meanwhile.
     """
     service = request.service

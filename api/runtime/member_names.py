@@ -1,6 +1,6 @@
-"""Names of members, the numbers by which they are paid, and the texts that they wrote.
+"""Names of members, their payment numbers, and the texts that they wrote, for callers who may read them.
 
-They are stored outside the events, shown to callers who may read them, and erased.
+They are stored outside the events, so that they can be erased.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -37,7 +37,7 @@ def may_be_shown(field: str, name: str) -> None:
 
 
 class Numbers(NamedTuple):
-    """The numbers by which a member or the club is paid, if the caller may see them."""
+    """The payment numbers of a member or the club, if the caller may see them."""
 
     swish: str | None = None
     iban: str | None = None
@@ -58,10 +58,10 @@ def numbers_meant(sent: SetPayee) -> SetPayee:
 
 
 def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
-    """Return whether a caller may see the numbers by which a member, or the club (``None``), is paid.
+    """Return whether a caller may see the payment numbers of a member, or of the club (``None``).
 
-    A key with `treasury` or `keys` may, and a member's own key. Any key of the club sees the club's numbers. The
-    operator's key sees none: it sees no names either.
+    A key with `treasury` or `keys` and the member's own key may. Any key of the club sees the club's numbers. The
+    operator's key sees no names and no numbers.
     """
     if not isinstance(caller, KeyHolder):
         return False
@@ -87,11 +87,11 @@ class MemberNames:
         """The texts that erasures have changed, for each club, with the erasures on record."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match for a caller who may read them, without a mark of names."""
+        """Return access to the texts of a match, for a caller who may read them. It has no mark of names."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
-        """Return the texts of several matches for a caller who may read them, without a mark of names."""
+        """Return access to the texts of several matches, for a caller who may read them. It has no mark of names."""
         return MemberTexts(Texts(self._names, matches, self.redactions))
 
     async def redactions(self, club_id: UUID) -> Redactions:
@@ -107,9 +107,9 @@ class MemberNames:
         return known[1]
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with the names of its players, and the ``texts`` of the caller with the mark of the names.
+        """Return the match with the names of its players, and the caller's ``texts`` with the names' mark for ETags.
 
-        Returns both as they are if the caller may read no texts. Erased names are left out.
+        Returns both unchanged if the caller may read no texts. Erased names are left out.
         """
         opened = match.opened
         if opened.club is None or texts.resolver is None:
@@ -125,7 +125,7 @@ class MemberNames:
         return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
 
     async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
-        """Return the names of members of a club by number, without those who are erased."""
+        """Return by number the names of members of a club. Erased members are left out."""
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}
@@ -146,8 +146,10 @@ class MemberNames:
         return known
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-        """Return by ref the names of these members, without those who are erased. Carries out an erasure that the
-        service could only put on record."""
+        """Return by ref the names of these members. Erased members are left out.
+
+        Carries out an erasure that is recorded but was interrupted.
+        """
         found = await self._texts_of(club.id, (ref for member in members.values() for ref in _refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
@@ -155,7 +157,7 @@ class MemberNames:
         return {name: found[name] for name in here if name in found}
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-        """Return the numbers by which members are paid, by member; the club's own under None."""
+        """Return the payment numbers by member; the club's own under None."""
         known = {one: club.standing.payee_of(one) for one in payees}
         found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _kept(payee)))
         return {
@@ -163,8 +165,8 @@ class MemberNames:
         }
 
     async def numbers_seen(self, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False) -> dict[str, str]:
-        """Return the numbers of a proposed payee by field, as a caller may see them: the texts for those who read
-        numbers or confirm the proposal (``confirms``), else the refs."""
+        """Return by field the numbers of a proposed payee, as texts if the caller may see numbers or confirms the
+        proposal (``confirms``), else as refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
         if not (confirms or sees_numbers(caller, sent.member)):
             return refs

@@ -1,4 +1,4 @@
-"""Counters for operators, in the text form that Prometheus reads."""
+"""Counters for operators, in the text format of Prometheus."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -7,24 +7,24 @@ from uuid import UUID
 from referee.store.damaged import DamagedRow
 
 DAMAGED_MAX = 100
-"""Damaged rows that are counted and named; the log names all."""
+"""Damaged rows that the metrics name. The log names all."""
 MEDIA_TYPE = "text/plain; version=0.0.4"
 
 
 class Metrics:
-    """Counted since the process started."""
+    """The counts since the process started."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()
-        """Method, route and status."""
+        """Answers by method, route and status."""
         self.problems: Counter[str] = Counter()
-        """By code."""
+        """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by the upper bound of how many events they stored."""
+        """Transactions by the least bound of :data:`BATCH_BOUNDS` that their events fit into; 0 if none."""
         self.batch_events = 0
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
-        """What became of refused attempts."""
+        """Refused attempts by outcome: stored, counted or dropped."""
 
         self.damaged: set[tuple[UUID, int]] = set()
         """Rows that could not be read, by the id of their aggregate and the number of the event."""
@@ -37,13 +37,13 @@ class Metrics:
         self.damaged.add(place)
         return True
 
-    def stored(self, events: int) -> None:
-        """A transaction of the desk stored so many events."""
+    def count_transaction(self, events: int) -> None:
+        """Count a transaction of the desk, and the events that it stored."""
         self.events += events
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
-    def answered(self, method: str, route: str, status: int, problem: str | None) -> None:
-        """A request was answered, perhaps with a problem of this code."""
+    def count_answer(self, method: str, route: str, status: int, problem: str | None) -> None:
+        """Count an answer, and its problem by code if it is one."""
         self.requests[method, route, status] += 1
         if problem is not None:
             self.problems[problem] += 1
@@ -61,11 +61,11 @@ def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Ite
 
 
 Gauges = Mapping[str, tuple[str, float | Mapping[str, float]]]
-"""By name: what is measured, and how much it is now, or how much by labels."""
+"""Each name with its help text and its value, or its values by labels."""
 
 
 def exposition(metrics: Metrics, gauges: Gauges) -> str:
-    """All metrics."""
+    """Return all metrics as the text that Prometheus reads."""
     requests = {
         f'{{method="{method}",route="{route}",status="{status}"}}': count
         for (method, route, status), count in sorted(metrics.requests.items())

@@ -1,4 +1,4 @@
-"""The books that are kept of this store, and the follower that keeps them."""
+"""The projections of this store, and the follower that updates them."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -33,18 +33,18 @@ from referee.visibility import Recorded
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""How long a reader waits for a book to come to what has been answered; it takes milliseconds unless it is broken."""
+"""Seconds a read waits for a projection to reach a version. It takes milliseconds unless the projection is broken."""
 
 
 def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
-    """The recorded event of a row."""
+    """Return the recorded event of a row. Raises DamagedRow if it cannot be read."""
     return from_row(StoredEvent(aggregate, number, topic, state))
 
 
 def log_of(referee: Referee) -> Log:
-    """How a follower reads the log of all aggregates.
+    """Return the functions by which a follower reads the log of all aggregates.
 
-    With the driver: the library makes an object of each row, which takes longer than to decode it.
+    They use the driver: the library makes an object of each row, which takes longer than decoding it.
     """
     recorder = referee.recorder
 
@@ -67,9 +67,7 @@ def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
             cursor.sqlite_cursor.row_factory = None
             try:
                 rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
-            except (
-                sqlite3.OperationalError
-            ):  # it may be text that is no UTF-8, which must not keep all other rows back
+            except sqlite3.OperationalError:  # a text that is not UTF-8 must not block all other rows
                 connection = cursor.sqlite_cursor.connection
                 connection.text_factory = partial(str, encoding="utf-8", errors="replace")
                 try:
@@ -99,122 +97,130 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
-    """Return the books of matches. ``secret``: returns the secret of the store; only books that apply events need
-    it."""
+def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
+    """Return the projections of matches. ``secret``: returns the secret of the store. Only projections that apply
+    events call it."""
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
-def every_book() -> tuple[Projection, ...]:
-    """Return the projections of matches, of clubs' money and of the whole log, to look at their tables."""
-    return (*all_books(), Ledger(), LogBook())
+def all_projections() -> tuple[Projection, ...]:
+    """Return the projections of matches, of clubs' money and of the log. They know their tables and apply nothing."""
+    return (*match_projections(), Ledger(), LogBook())
 
 
-class Books:
-    """What does not have to be awaited may touch the database: call it in a thread."""
+class Projections:
+    """Holds the projections and reads them. Methods that are not ``async`` may touch the database: call them in a
+    thread."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books(lambda: referee.secret)
+        self.protocols, self.cases, self.matches, self.pots = of_matches = match_projections(lambda: referee.secret)
         self.ledger, self.tree = Ledger(), LogBook()
-        books: tuple[Projection, ...] = (*of_matches, self.ledger, self.tree)
-        self.by_name = {book.name: book for book in books}
+        projections: tuple[Projection, ...] = (*of_matches, self.ledger, self.tree)
+        self.by_name = {projection.name: projection for projection in projections}
         self._log = log_of(referee)
-        self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
+        self.follower = Follower(self._log, self.engine, projections, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
-        """Creates what tables are missing."""
+        """Create the missing tables."""
         prepare(self.engine, self.follower.projections)
 
     def start(self) -> None:
-        """Creates what tables are missing, and follows."""
+        """Create the missing tables, and start the follower."""
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
-        """Build books beside those that are read, in one pass. Return the position they came to.
+        """Build projections beside those that are read, in one pass. Return the position that they reached.
 
         Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
         """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 
     def wake(self) -> None:
-        """Something was stored. From any thread."""
+        """Wake the follower after events were stored. May be called on any thread."""
         self.follower.wake()
 
     def close(self) -> None:
-        """Ends the follower."""
+        """Stop the follower, and close the connections."""
         self.follower.close()
         self.engine.dispose()
 
     def head(self) -> int:
-        """The position of the last event of the log."""
+        """Return the position of the last event of the log. Touches the database."""
         return self._log.head()
 
     def log_after(self, position: int, limit: int) -> Page:
-        """Rows of the log as they are stored, those after a position. Touches the database."""
+        """Return at most ``limit`` stored rows of the log after a position. Touches the database."""
         return self._log.read(position, limit)
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
-        """Rows of an aggregate as they are stored, with their positions. Touches the database."""
+        """Return at most ``limit`` stored rows of an aggregate, with their positions. Touches the database."""
         return self._log.history(aggregate_id, after, limit)
 
     def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
-        """Return the rows of what was tried in a match and refused. Touches the database."""
+        """Return the rows of the refused attempts in a match. Touches the database."""
         return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
-        """How far the book that is last stands behind the log."""
+        """Return how many events the slowest projection is behind the log. Touches the database."""
         return self.follower.lag(self.head())
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """The matches that books have set aside: a row of theirs could not be taken, and the others went on. Does not
-        touch the database."""
+        """Return the matches that projections have set aside because they could not apply a row. Does not touch the
+        database."""
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
-        """The books that have not been able to go on for a while, by name, since when and why. Does not touch the
-        database."""
+        """Return by name the projections that make no progress, since when and why. Does not touch the database."""
         return self.follower.standing_still()
 
     async def ask_of(
-        self, book: Projection, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
+        self, projection: Projection, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
     ) -> T:
-        """What a book answers about a match when it has come to this version; 503 if it does not in time, and at
-        once if it cannot."""
-        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
-            if aside := self.follower.aside(book, match_id):
-                raise Problem("book_set_aside", headers=_later(AGAIN_SECONDS), book=book.name, event=aside.event)
-            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+        """Return the answer to a question about a match, from a projection that has reached this version.
+
+        Raises Problem (503) if it does not reach it in time, or has set the match aside.
+        """
+        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
+            if aside := self.follower.aside(projection, match_id):
+                raise Problem(
+                    "book_set_aside", headers=_later(AGAIN_SECONDS), book=projection.name, event=aside.event
+                )
+            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
         return await in_thread(self._asked, lambda connection: question(connection, match_id))
 
     async def ask_of_all(
-        self, book: Projection, question: Callable[[Connection], T], *, fresh: bool = False
+        self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """What a book answers now, and how many events that were stored it has not taken in. ``fresh``: when it has
-        come to where the log ends now, or has not in good time."""
+        """Return the answer to a question to a projection, and how many stored events it is behind.
+
+        ``fresh``: first wait, at most :data:`WAIT_SECONDS`, for the events stored by now.
+        """
         head = await in_thread(self.head) if fresh else None
         if head is not None:
-            await self.follower.wait_to(head, WAIT_SECONDS, book)
-        return await in_thread(self._asked_of_all, book, question, head)
+            await self.follower.wait_to(head, WAIT_SECONDS, projection)
+        return await in_thread(self._asked_of_all, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """What books answer now that takes long to make."""
+        """Return the answer to a question that takes long, on a thread for such work."""
         return await in_long_thread(self._asked, question)
 
-    async def catch_up(self, book: Projection) -> None:
-        """Waits until a book has come to where the log ends now, or has not in good time."""
-        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
+    async def catch_up(self, projection: Projection) -> None:
+        """Wait, at most :data:`WAIT_SECONDS`, until a projection has the events stored by now."""
+        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, projection)
 
-    async def must_catch_up(self, *books: Projection) -> None:
-        """Wait until books have come to where the log ends now. Raises 503 if they do not in good time."""
+    async def must_catch_up(self, *projections: Projection) -> None:
+        """Wait until projections have the events stored by now. Raises Problem (503) if they do not in time."""
         head = await in_thread(self.head)
-        for book in books:
-            if not await self.follower.wait_to(head, WAIT_SECONDS, book):
-                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+        for projection in projections:
+            if not await self.follower.wait_to(head, WAIT_SECONDS, projection):
+                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
 
-    def _asked_of_all(self, book: Projection, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
-        behind = self.follower.lag(self.head() if head is None else head, book)
+    def _asked_of_all(
+        self, projection: Projection, question: Callable[[Connection], T], head: int | None
+    ) -> tuple[T, int]:
+        behind = self.follower.lag(self.head() if head is None else head, projection)
         return self._asked(question), behind
 
     def _asked(self, question: Callable[[Connection], T]) -> T:

@@ -1,4 +1,4 @@
-"""What proofs are made of: the last checkpoint, the tree as it was signed, and where a row stands in it."""
+"""Material for proofs: the last checkpoint, the signed tree, and the leaf of a row."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ from api.http.problems import Problem
 from api.http.replies import JSON, Reply, encode
 from api.http.threads import in_thread
 from api.runtime.service import Service
-from api.runtime.signer import log_at
+from api.runtime.signer import stored_log
 from projections.follow.page import Row
 from referee.log.facts import LogSigned
 from referee.log.notes import base64
@@ -24,7 +24,7 @@ from referee.wire_types import EXACT_MAX
 T = TypeVar("T")
 
 PROOF_MAX = 64
-"""Hashes: a tree would have 2^64 leaves."""
+"""Most hashes in a proof: enough for 2^64 leaves."""
 HashText = Annotated[
     str,
     Meta(
@@ -45,32 +45,32 @@ Leaf = Annotated[
     int,
     Meta(
         title="LogIndex",
-        description="The place of a row in the log, counted from 0.",
+        description="Index of the row in the log, from 0.",
         extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
     ),
 ]
 
 
 class Placed(NamedTuple):
-    """A row and its place in the tree."""
+    """A row, and its index in the tree (``leaf``)."""
 
     leaf: int
     row: Row
 
 
 def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
-    """Hashes as they are told."""
+    """Return hashes in base64, as clients get them."""
     return tuple(map(base64, proof))
 
 
 async def signed_last(service: Service) -> LogSigned | None:
-    """The last checkpoint; ``None`` before there is one."""
-    standing = await in_thread(log_at, service.desk)
-    return standing.standing.last if standing else None
+    """Return the last signed checkpoint; None before the first signature."""
+    log = await in_thread(stored_log, service.desk)
+    return log.standing.last if log else None
 
 
 async def last_signed(service: Service) -> LogSigned:
-    """The last checkpoint. 404 before there is one."""
+    """Return the last signed checkpoint. Raises Problem (404) before the first signature."""
     last = await signed_last(service)
     if last is None:
         raise Problem("log_unsigned")
@@ -80,17 +80,20 @@ async def last_signed(service: Service) -> LogSigned:
 async def in_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """What is made of the tree that was signed. 503 while the book of the log is built anew."""
-    book = service.books.tree
+    """Return the answer to a question about the signed tree.
 
-    def asked(connection: Connection) -> T:
-        if book.size(connection) < signed.size:
+    Raises Problem (503) while the projection of the log is rebuilt and has fewer rows than were signed.
+    """
+    projection = service.projections.tree
+
+    def in_connection(connection: Connection) -> T:
+        if projection.size(connection) < signed.size:
             raise Problem("books_behind", headers={"Retry-After": "1"})
-        return question(connection, book.tree(connection, signed.size))
+        return question(connection, projection.tree(connection, signed.size))
 
     if takes_long:
-        return await service.books.ask_long(asked)
-    found, _ = await service.books.ask_of_all(book, asked)
+        return await service.projections.ask_long(in_connection)
+    found, _ = await service.projections.ask_of_all(projection, in_connection)
     return found
 
 
@@ -102,18 +105,21 @@ def rows_of(
     last: int,
     kinds: Collection[str] | None = None,
 ) -> list[Placed]:
-    """The rows of events of a match or club that the log has, with their places; of these ``kinds``, or all."""
+    """Return the rows ``first`` to ``last`` of a match or club with their leaves, if the tree has them.
+
+    ``kinds``: only rows with these topics.
+    """
     placed = []
-    for row in service.books.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
+    for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
         if kinds is not None and row[3] not in kinds:
             continue
-        if (index := service.books.tree.index(connection, row[0])) is None:
+        if (index := service.projections.tree.index(connection, row[0])) is None:
             break
         placed.append(Placed(index, row))
     return placed
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return rows and proofs, or 304 if the caller has them. Refs stay: a text instead of one would break a proof."""
+    """Return rows and proofs, or 304 if the caller has them. Refs stay: texts instead of refs would break proofs."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

@@ -1,4 +1,4 @@
-"""Refused attempts, which officials can read (J12): recording one, and waiting until the records are stored."""
+"""Records refused attempts for officials (J12), and waits until the records are stored."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 
 KEPT = frozenset((403, 409, 412, 422))
-"""The statuses of refusals that are recorded. Others are about the service, or a body that cannot be read."""
+"""Statuses of the refusals that are recorded. The others concern the service, or a body that cannot be read."""
 SETTLE_SECONDS = 2.0
 """Seconds a read of attempts waits for those that were refused just before it."""
 
@@ -26,16 +26,17 @@ class RefusedAttempts:
         self.rows = attempts.rows
 
     def record(self, tried: Tried, told: AnsweredProblem) -> None:
-        """Record that the holder of a token was refused (J12), after the answer is sent. On the loop.
+        """J12: Record that an act by a token or key was refused, after the answer is sent. Call it on the loop.
 
-        The attempt is dropped if its match is not cached, or if the clock shows no time for it.
+        Drops the attempt if its match is not cached or the clock shows no usable time.
         """
         if told.status not in KEPT:
             return
         self._put(tried, told.code, told.rule)
 
     def record_held_back(self, match: Match, caller: Caller) -> None:
-        """Record that a caller asked for a match in which a member behind their key or token plays. On the loop."""
+        """Record that a caller requested a match in which a member behind their key or token plays. Call it on the
+        loop."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None and self._desk.cached_head(match.id) is not None:
             self._put(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
@@ -53,7 +54,7 @@ class RefusedAttempts:
         asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
     async def settled(self) -> None:
-        """Wait until the attempts that this process has recorded are stored, at most :data:`SETTLE_SECONDS`."""
+        """Wait, at most :data:`SETTLE_SECONDS`, until the attempts that this process has recorded are stored."""
         loop, settled = asyncio.get_running_loop(), asyncio.Event()
         self._attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
         await set_within(settled, SETTLE_SECONDS)

@@ -1,4 +1,4 @@
-"""The running parts of the process, as the handlers get them."""
+"""The running parts of the process, for the handlers."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from api.runtime.commands import Commands
 from api.runtime.health import Health
 from api.runtime.member_names import MemberNames
 from api.runtime.metrics import Metrics
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.refused_attempts import RefusedAttempts
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub
@@ -34,7 +34,7 @@ class Service:
         referee: Referee,
         desk: Desk,
         hub: Hub,
-        books: Books,
+        projections: Projections,
         names: Names,
         attempts: Attempts,
         metrics: Metrics,
@@ -45,13 +45,13 @@ class Service:
         operator: str,
         anybody_founds: bool,
     ) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty if the operator has none."""
-        self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
+        """``operator``: the SHA-256 of the operator's key in hex; empty without one."""
+        self.referee, self.desk, self.hub, self.projections, self.metrics = referee, desk, hub, projections, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer
         """Signs the log; None if the operator has set no key."""
-        self.erasures, self.tickets = Erasures(names), Tickets(books.engine)
-        self.health = Health(referee, desk, hub, books, attempts, metrics, signer)
+        self.erasures, self.tickets = Erasures(names), Tickets(projections.engine)
+        self.health = Health(referee, desk, hub, projections, attempts, metrics, signer)
         self.refused_attempts = RefusedAttempts(attempts, desk, metrics)
         self.reader = AggregateReader(referee, desk, hub, metrics, wait_seconds)
         self.member_names = MemberNames(names, self.erasures, self.reader)
@@ -61,15 +61,16 @@ class Service:
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Iterable[Recorded]) -> None:
-        """Wake the requests and books that wait for these events. The desk calls it on its thread after a commit."""
+        """Wake the requests and projections that wait for these events. The desk calls it on its thread after a
+        commit."""
         recorded = tuple(recorded)
-        self.metrics.stored(len(recorded))
+        self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
-        self.books.wake()
+        self.projections.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for these events, which any process stored. The follower calls it on its
-        thread for each page that it has read."""
+        """Wake the requests that wait for these events of any process. The follower calls it on its thread after each
+        page."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

@@ -1,8 +1,8 @@
-"""Signs the log: at most once in so many seconds, if rows came that are no signatures; and when somebody asks for it.
+"""Signs the log periodically, if rows other than signatures were added, and at a client's request.
 
-What is signed is kept in a file before it goes on record, and on record before anybody is told. So whatever ends the
-process, nobody holds a checkpoint that the file has not, and one that only the file has is of rows that are stored.
-Two processes sign the same rows; which of them puts it on record is decided by the version that both expect.
+A signed checkpoint is stored first in a file, then as an event of the log, and only then shown to clients. So a crash
+at any point leaves no checkpoint with a client that the file lacks. A checkpoint that only the file has is over rows
+that are stored. If two processes sign the same rows, the expected version of the log decides which event is stored.
 """
 
 import logging
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from api.http.problems import STORE_FAILURES, Reason
-from api.runtime.checkpoint_file import Kept, extends
-from api.runtime.projections import Books
+from api.runtime.checkpoint_file import CheckpointFile, extends
+from api.runtime.projections import Projections
 from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
 from referee.store.clock import ClockWrong, utc_now
@@ -24,18 +24,18 @@ from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
 LOOK_SECONDS = 5.0
-"""Between two looks at whether there is something to sign."""
+"""Most seconds between two looks for rows to sign."""
 ANSWER_SECONDS = 30.0
-"""How long the desk may take."""
+"""Most seconds to wait for the desk or the projection of the log."""
 
 PASSING: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
-"""What may be otherwise at the next look."""
+"""Errors that may be gone at the next look."""
 
 log = logging.getLogger(__name__)
 
 
-def log_at(desk: Desk) -> Log | None:
-    """The log as it stands on record; ``None`` before it was first signed. Touches the database."""
+def stored_log(desk: Desk) -> Log | None:
+    """Return the log aggregate; None before the first signature. Touches the database."""
     try:
         aggregate = desk.get(LOG_ID)
     except UnknownAggregate:
@@ -45,134 +45,150 @@ def log_at(desk: Desk) -> Log | None:
 
 
 class Signer:
-    """Looks now and then, on a thread of its own."""
+    """Looks for rows to sign, on a thread of its own."""
 
     def __init__(
-        self, books: Books, desk: Desk, keys: Sequence[SigningKey], kept: Kept, *, seconds: float = 60.0
+        self,
+        projections: Projections,
+        desk: Desk,
+        keys: Sequence[SigningKey],
+        checkpoint_file: CheckpointFile,
+        *,
+        seconds: float = 60.0,
     ) -> None:
-        """``keys``: of one name, the origin of the log; all of them sign."""
+        """``keys``: all sign, and all have the log's origin as their name. ``seconds``: least time between two
+        signatures, unless a client requests one."""
         self.keys, self.origin = tuple(keys), keys[0].name
-        self._books, self._desk, self._kept = books, desk, kept
+        self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
-        self._closed, self._asked, self._turn = threading.Event(), threading.Event(), threading.Lock()
+        self._closed, self._requested, self._turn = threading.Event(), threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._look_seconds = min(LOOK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """Why nothing is signed, though there is a key."""
+        """The reason why nothing is signed although there is a key."""
 
     def start(self) -> None:
-        """Begins to look."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Ends when the look under way is over."""
+        """Stop the thread after its present look."""
         self._closed.set()
-        self._asked.set()
+        self._requested.set()
         if self._thread.ident is not None:
             self._thread.join()
 
     def sign_soon(self) -> None:
-        """Has what is on record now signed without waiting for its time, as soon as the book of the log has it. From
-        any thread; does not wait."""
-        self._asked.set()
+        """Request a signature over the rows stored by now, as soon as the projection of the log has them.
+
+        May be called on any thread; does not wait.
+        """
+        self._requested.set()
 
     def sign_now(self) -> bool:
-        """Signs what the book of the log has, without waiting for its time; whether there was something to sign that
-        could be signed. Touches the database."""
+        """Sign the rows that the projection of the log has. Return whether something was signed.
+
+        Touches the database.
+        """
         return self._look(at_once=True)
 
     def _run(self) -> None:
-        said = ""
+        last_damage = ""
         while True:
-            asked = self._asked.wait(self._look_seconds)
-            self._asked.clear()
+            requested = self._requested.wait(self._look_seconds)
+            self._requested.clear()
             if self._closed.is_set():
                 return
             try:
-                self._look(at_once=asked and self._caught_up())
+                self._look(at_once=requested and self._caught_up())
             except PASSING as error:
-                log.info("not signed this time: %s: %s", type(error).__name__, error)
-                if asked and not self._closed.wait(self._look_seconds):
-                    self._asked.set()
+                log.info("the log was not signed; the next try follows: %s: %s", type(error).__name__, error)
+                if requested and not self._closed.wait(self._look_seconds):
+                    self._requested.set()
             except DamagedRow as damaged:
-                if str(damaged) != said:
-                    said = str(damaged)
-                    log.error("the log is not signed any more: %s", said)
+                if str(damaged) != last_damage:
+                    last_damage = str(damaged)
+                    log.error("the log is no longer signed: %s: see `knacka doctor`", last_damage)
             except Exception:
                 log.exception("the log could not be signed")
 
     def _caught_up(self) -> bool:
-        """Waits until the book of the log has what is on record now. Raises ``TimeoutError`` where it does not come
-        to that."""
-        head, until = self._books.head(), time.monotonic() + ANSWER_SECONDS
-        while self._books.follower.lag(head, self._books.tree):
+        """Wait until the projection of the log has all rows stored by now; then return True.
+
+        Raises ``TimeoutError`` after :data:`ANSWER_SECONDS`.
+        """
+        head, until = self._projections.head(), time.monotonic() + ANSWER_SECONDS
+        while self._projections.follower.lag(head, self._projections.tree):
             if time.monotonic() > until or self._closed.wait(0.01):
-                raise TimeoutError("the book of the log is behind")
+                raise TimeoutError("the projection of the log is behind")
         return True
 
     def _look(self, *, at_once: bool = False) -> bool:
         with self._turn:
-            head = self._books.head()
-            whole = self._books.follower.positions()[self._books.tree.name] >= head
-            standing = log_at(self._desk)
-            last = standing.standing.last if standing else None
+            head = self._projections.head()
+            at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
+            stored = stored_log(self._desk)
+            last = stored.standing.last if stored else None
             try:
-                kept = self._kept.read()
+                in_file = self._file.read()
             except (ValueError, OSError) as error:
-                self._tell({"code": "log_note_unreadable", "kind": type(error).__name__})
+                self._report({"code": "log_note_unreadable", "kind": type(error).__name__})
                 return False
             on_record = None if last is None else checkpoint_in(last.note)
-            found = self._tree([one for one in (kept, on_record) if one is not None], whole)
+            found = self._tree([one for one in (in_file, on_record) if one is not None], at_head)
             if found is None:
                 return False
             self.trouble = None
             if last is not None:
-                self._kept.write(last.note)
-            if standing is not None and last is not None:
-                early = utc_now() - standing.changed_at < self._every
-                if (early and not at_once) or found.size - last.size <= self._own(standing.version, last.size):
+                self._file.write(last.note)
+            if stored is not None and last is not None:
+                early = utc_now() - stored.changed_at < self._every
+                own_rows = self._signature_rows(stored.version, last.size)
+                if (early and not at_once) or found.size - last.size <= own_rows:
                     return False
             if not found.size:
                 return False
-            self._sign(found, standing.version if standing else self._open())
+            self._sign(found, stored.version if stored else self._open())
             return True
 
-    def _tree(self, known: Sequence[Checkpoint], whole: bool) -> Checkpoint | None:
-        """What there is to sign; ``None`` where it does not extend what was signed, or perhaps not yet. ``whole``:
-        the book has come to the end of the log."""
-        book = self._books.tree
-        with self._books.engine.connect() as connection:
-            size = book.size(connection)
+    def _tree(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
+        """Return the checkpoint to sign; None if it does not extend the ``known`` ones, or perhaps not yet.
+
+        ``at_head``: the projection has reached the end of the log.
+        """
+        tree = self._projections.tree
+        with self._projections.engine.connect() as connection:
+            size = tree.size(connection)
             for one in known:
-                if one.size > size and not whole:
+                if one.size > size and not at_head:
                     return None
-                if not extends(connection, book, size, one):
-                    self._tell({"code": "log_forked", "size": one.size, "has": size})
+                if not extends(connection, tree, size, one):
+                    self._report({"code": "log_forked", "size": one.size, "has": size})
                     return None
-            return Checkpoint(origin=self.origin, size=size, root=book.tree(connection, size).root())
+            return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
-    def _own(self, version: int, size: int) -> int:
+    def _signature_rows(self, version: int, size: int) -> int:
         """Return how many rows of the tree after the first ``size`` say that the log was signed. A row that the tree
-        does not have yet is none of them."""
-        tree, rows = self._books.tree, self._books.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
-        with self._books.engine.connect() as connection:
-            places = [tree.index(connection, row[0]) for row in rows]
-        return sum(place is not None and place >= size for place in places)
+        does not have yet is not counted."""
+        tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
+        with self._projections.engine.connect() as connection:
+            leaves = [tree.index(connection, row[0]) for row in rows]
+        return sum(leaf is not None and leaf >= size for leaf in leaves)
 
-    def _tell(self, trouble: Reason) -> None:
+    def _report(self, trouble: Reason) -> None:
         if self.trouble != trouble:
-            log.error("the log is not signed any more: %s", trouble)
+            log.error("the log is no longer signed: %s: see `knacka doctor`", trouble)
         self.trouble = trouble
 
     def _open(self) -> int:
-        """Begins the record of what is signed; its version."""
+        """Store the first event of the log aggregate, and return its version."""
         opened = LogOpened(origin=self.origin)
         command = Command(id=LOG_ID, actor="operator", request=opened)
         return self._desk.submit(command).result(ANSWER_SECONDS).aggregate.version
 
     def _sign(self, checkpoint: Checkpoint, version: int) -> None:
         note = signed(checkpoint, self.keys)
-        self._kept.write(note)
+        self._file.write(note)
         command = Command(id=LOG_ID, actor="operator", request=Sign(note=note), expected=version)
         outcome = self._desk.submit(command).result(ANSWER_SECONDS)
         log.info("signed %d rows, event %d of the log", checkpoint.size, outcome.aggregate.version)

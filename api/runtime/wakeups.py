@@ -1,4 +1,4 @@
-"""Wakes those who wait for a match to go on: from any thread, for whoever is waiting at the time."""
+"""Wakes the requests that wait for new events of a match or club."""
 
 import asyncio
 from collections import defaultdict
@@ -9,21 +9,21 @@ from uuid import UUID
 from referee.store.command import Busy
 
 POLLS_MAX = 5000
-"""Answers that may be held back at a time, each of which takes some 16 kB."""
+"""Most long polls at a time; each takes some 16 kB."""
 
 
 class Hub:
-    """One for each process, on the loop that serves."""
+    """Knows the waiting requests of this process. There is one hub, on the loop that serves."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: dict[UUID, set[asyncio.Event]] = defaultdict(set)
         self.polls = 0
-        """Answers that are held back now."""
+        """Long polls that wait now."""
         self.closed = False
 
     def wake(self, matches: Iterable[UUID]) -> None:
-        """Wakes all who wait for one of these matches. From any thread."""
+        """Wake all requests that wait for one of these matches or clubs. May be called on any thread."""
         awaited = {match_id for match_id in matches if match_id in self._waiting}
         if awaited and not self.closed:
             self._loop.call_soon_threadsafe(self._wake, awaited)
@@ -35,8 +35,10 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Set when one of these has gone on, a match or a club. Enter first, then look, then wait: so nothing is
-        missed."""
+        """Yield an event that is set when one of these matches or clubs gets new events.
+
+        Enter first, then read, then wait: so no event is missed.
+        """
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)
@@ -50,8 +52,8 @@ class Hub:
 
     @contextmanager
     def polling(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """The same for an answer that is held back meanwhile. Raises :class:`~referee.store.command.Busy` when too
-        many are."""
+        """Yield the event of :meth:`waiting` for a long poll. Raises :class:`~referee.store.command.Busy` if
+        :data:`POLLS_MAX` wait already."""
         if self.polls >= POLLS_MAX:
             raise Busy
         self.polls += 1
@@ -62,13 +64,13 @@ class Hub:
             self.polls -= 1
 
     def close(self) -> None:
-        """The service ends: wakes everybody, for the last time. On the loop."""
+        """Wake all requests, because the service stops. Call it on the loop."""
         self.closed = True
         self._wake(list(self._waiting))
 
 
 async def set_within(changed: asyncio.Event, seconds: float) -> bool:
-    """Whether the event is set within so many seconds; it is cleared again."""
+    """Wait at most ``seconds`` for the event, and clear it. Return whether it was set."""
     try:
         await asyncio.wait_for(changed.wait(), seconds)
     except TimeoutError:

@@ -15,7 +15,7 @@ import msgspec
 from api.money.audit_report import Audit, DifferenceSeen, audit_books
 from api.money.audit_texts import sentence
 from api.personal_data.names import Names, names_file
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from api.runtime.service import Service
 from projections.audit.tree import Signed
 from referee.events import PenaltyImposed
@@ -118,7 +118,7 @@ def filled(client: Any) -> Kept:
     club.done("pay", "berit", payer=2, payee=3, amount=300)
     under_way = Played(club)
     sign(client)
-    caught_up(service.books)  # the signature is a row as well
+    caught_up(service.projections)  # the signature is a row as well
     ids = [UUID(one) for one in (club.id, won.id, corrected.id, under_way.id)]
     ends = {one: service.referee.rows(one)[-1].originator_version for one in ids}
     return Kept(*ids, ends)
@@ -149,7 +149,7 @@ class Auditor:
 
     def __init__(self, url: str) -> None:
         self._referee = construct(url)
-        self._books = Books(self._referee, url)
+        self._books = Projections(self._referee, url)
         self._names = Names(url, self._books.engine)
 
     def __enter__(self) -> Self:
@@ -230,7 +230,7 @@ class Copy(Editor):
     def rebuild(self) -> None:
         """Makes the books of the ledger and the log anew."""
         with construct(self.url) as referee:
-            books = Books(referee, self.url)
+            books = Projections(referee, self.url)
             books.rebuild(books.ledger.name, books.tree.name)
             books.engine.dispose()
 

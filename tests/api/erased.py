@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from api.personal_data.erasures import Erasures, Plan, prepared
+from api.personal_data.erasures import Erasures, Plan, prepare_erasure
 from api.personal_data.names import Names
 from referee.clubs.commands import EraseSent
 from referee.store.club import Club
@@ -30,7 +30,7 @@ def recorded(
     club = desk.get(club_id)
     assert isinstance(club, Club)
     says = {"balances": balances}
-    request, plan = prepared(erasures, referee, club, "operator", EraseSent(member=member), says)
+    request, plan = prepare_erasure(erasures, referee, club, "operator", EraseSent(member=member), says)
     erasures.keep(plan)
     outcome = desk.submit(Command(id=club_id, actor="operator", request=request)).result(30)
     assert isinstance(outcome.aggregate, Club)

@@ -509,11 +509,11 @@ def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
     club.done("set_payee", member=2, swish="0701740605")
     club.done("leave", member=3)
     service: Service = lone_client.app.state.service
-    to = service.books.head()
+    to = service.projections.head()
     club.done("set_payee", member=2, swish="0701740606")
     club.done("erase", member=3)
     followed(lone_client)
-    told = audit_books(service.books, service.names, UUID(club.id), to, None, str, {})
+    told = audit_books(service.projections, service.names, UUID(club.id), to, None, str, {})
     assert (told.ok, told.version) == (True, 7), found(told)
 
 

@@ -49,7 +49,7 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
         table.deal()
         table.bid(2, "pass")
         table.finish_deal(seed=1)
-    books, metrics = own_client.app.state.service.books, own_client.app.state.service.metrics
+    books, metrics = own_client.app.state.service.projections, own_client.app.state.service.metrics
     one_id = UUID(one.id)
     with construct(store_url) as referee:
         number = next(e.originator_version for e in referee.history(one_id) if e.event.TOPIC == "deal/scored")
@@ -96,7 +96,7 @@ def test_a_book_that_is_far_behind_says_at_once_about_how_long(
         assert client.get("/v1/matches").json()["behind"] == 0
         with books_held(store_url):
             table = Table(client)
-            books = client.app.state.service.books
+            books = client.app.state.service.projections
             deadline = time.monotonic() + AT_ONCE
             while books.follower.seconds_behind(books.protocols) == 0:
                 assert time.monotonic() < deadline

@@ -8,7 +8,7 @@ import pytest
 
 from api.maintenance.doctor import doctor
 from api.personal_data.names import names_file
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from projections.follow.engine import Checked, books_file
 from tests.api.serving import knacka
 from tests.api.test_damaged_rows import CLUB, MATCH, Stored, filled, service_over
@@ -17,7 +17,7 @@ from tests.edited import said
 JUNK = "{?"
 CELLS = [
     (table, column)
-    for book in every_book()
+    for book in all_projections()
     for table in book.metadata.tables.values()
     for column in table.columns
     if isinstance(column.type, Checked)
@@ -102,7 +102,7 @@ def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
     with Spoiled(books_file(sqlite_url), "book_ledger_3_entries", "date"):
         code, lines = said(sqlite_url)
     assert code == 1
-    assert [line for line in lines if line.startswith("book ledger: book_ledger_3_entries cannot be read: ")]
+    assert [line for line in lines if line.startswith("projection ledger: book_ledger_3_entries cannot be read: ")]
 
 
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:

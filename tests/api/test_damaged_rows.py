@@ -301,7 +301,7 @@ def test_operators_see_it_until_it_is_repaired(original: tuple[Path, Stored], co
         editor.run(f"UPDATE {{events}} SET state = ? {THIS}", state, whose, 3)
         assert stored.heard.get().status_code == 200
         assert "knacka_damaged_rows{" not in exposition(service.metrics, service.health.gauges())
-    assert _doctor(editor.url) == ["nothing wrong"]
+    assert _doctor(editor.url) == ["no faults found"]
 
 
 def test_the_doctor_finds_each_without_being_asked_for_it(
@@ -434,7 +434,7 @@ def test_a_number_that_is_none(
     editor.run(f"UPDATE {{events}} SET originator_version = ? {THIS}", number, UUID(whose), last)
     code, lines = said(editor.url, whose)
     assert code == 1
-    assert [line for line in lines if "that is no number of an event" in line]
+    assert [line for line in lines if "this is not the number of an event" in line]
     assert [line for line in _doctor(editor.url) if line.startswith(f"event {last} of match {whose} is missing")]
     with service_over(editor.url) as client:
         stored = original[1].at(client)
@@ -451,7 +451,7 @@ def test_a_keyed_act_that_cannot_be_read(
     editor.run(f"UPDATE {{acts}} SET {column} = ? WHERE originator_id = ?", value, UUID(whose))
     code, lines = said(editor.url, whose)
     assert code == 1
-    assert [line for line in lines if "its act has a key, and a repeat would not be found by it" in line]
+    assert [line for line in lines if "its act has a key that is not stored" in line]
     if column != "key":
         with service_over(editor.url) as client:
             answer = knocked(original[1].at(client).heard)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from api.demo import __main__ as demo
-from api.demo import sheet
-from api.demo.service import running
+from tests.demo import __main__ as demo
+from tests.demo import sheet
+from tests.demo.service import running
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "api.demo"]
+COMMAND = [sys.executable, "-m", "tests.demo"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | {
     "PYTHONUNBUFFERED": "1",
     "PYTHONUTF8": "1",
@@ -55,10 +55,10 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         "Dismissed by Maja: it is not shown that Dagny revoked (J4). Börje knocked. Open to an appeal (J7).",
         "Börje appeals (J7): “Cilla was not heard",
         "Upheld by Nils: Dagny revoked (B42) and goes up five. Börje knocked. Final (J7).",
-        "scored anew (J9): 10, 9, 11, 12 becomes 10, 9, 11, 17",
+        "scored again (J9): 10, 9, 11, 12 becomes 10, 9, 11, 17",
         "|  0 fold  +5  +5  17\n was case 1        B42 |",
         "Cilla 1.00 to Astrid (B74)",
-        "The treasurer's plan: 3 payments, and fewer will not do",
+        "The treasurer's plan: 3 payments, the fewest possible",
         "Swish C0701740605;6,80;Knackarna%20",
         "Liabilities:Member:2  0.00 SEK = 8.30 SEK",
         "entries: 3 add up and are what the rows say and what was closed",

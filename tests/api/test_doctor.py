@@ -35,10 +35,10 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(url: str, **more: str) -> list[str]:
-    """What the doctor says; all but ``nothing wrong`` is wrong."""
+    """What the doctor says; all but ``no faults found`` is wrong."""
     lines: list[str] = []
     code = doctor({"KNACKA_DATABASE_URL": url, "PATH": "/bin", **more}, lines.append)
-    assert code == (0 if lines == ["nothing wrong"] else 1)
+    assert code == (0 if lines == ["no faults found"] else 1)
     assert all("\n" not in line and "Traceback" not in line for line in lines)
     return lines
 
@@ -52,13 +52,13 @@ def tells(url: str, what: str) -> None:
 
 class TestSettings:
     def test_nothing_is_wrong(self, editor: Editor) -> None:
-        assert told(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == ["nothing wrong"]
+        assert told(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == ["no faults found"]
 
     def test_a_name_that_is_none(self, sqlite_editor: Editor) -> None:
         said = told(sqlite_editor.url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
         assert said == [
-            "KNACKA_COLOUR: there is no such setting: see deploy/env.example",
-            "KNACKA_LOGLEVEL: there is no such setting, but KNACKA_LOG_LEVEL",
+            "KNACKA_COLOUR: unknown setting: see deploy/env.example",
+            "KNACKA_LOGLEVEL: unknown setting: use KNACKA_LOG_LEVEL",
         ]
 
     def test_a_value_that_cannot_be(self, sqlite_url: str) -> None:
@@ -92,25 +92,25 @@ class TestFile:
 
     def test_it_changes_nothing(self, sqlite_url: str, file: Path, books: Path) -> None:
         before = file.read_bytes(), books.read_bytes()
-        assert told(sqlite_url) == ["nothing wrong"]
+        assert told(sqlite_url) == ["no faults found"]
         assert (file.read_bytes(), books.read_bytes()) == before
 
     def test_what_was_erased_may_still_lie_in_a_file(self, sqlite_url: str, file: Path) -> None:
         """The service ended before it wrote the names anew."""
         with opened(sqlite_url):
             sql(sqlite_url, "INSERT INTO names_due VALUES ('5d')")
-        tells(sqlite_url, "what was erased may still lie in the files of the names: `knacka serve` rewrites them")
+        tells(sqlite_url, "the files of the names may still hold erased data: start `knacka serve`")
         with running(sqlite_url):
-            assert told(sqlite_url) == ["nothing wrong"]
-        assert told(sqlite_url) == ["nothing wrong"]
+            assert told(sqlite_url) == ["no faults found"]
+        assert told(sqlite_url) == ["no faults found"]
 
     def test_it_is_a_directory(self, tmp_path: Path) -> None:
         (tmp_path / "store.db").mkdir()
-        assert f"{tmp_path}/store.db is no file" in told(f"sqlite:///{tmp_path}/store.db")[0]
+        assert f"{tmp_path}/store.db is not a file" in told(f"sqlite:///{tmp_path}/store.db")[0]
 
     def test_everybody_can_read_it(self, sqlite_url: str, books: Path) -> None:
         books.chmod(0o644)
-        assert told(sqlite_url) == [f"{books} can be read by everybody on this machine: chmod 600 {books}"]
+        assert told(sqlite_url) == [f"{books} can be read by all users of this machine: chmod 600 {books}"]
 
     def test_it_cannot_be_written(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         access = os.access  # as root one may always
@@ -122,7 +122,7 @@ class TestFile:
     def test_the_disk_is_full(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         usage = shutil.disk_usage(file.parent)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5 * 2**20))
-        tells(sqlite_url, f"{file.parent} has 5 MiB left: make room")
+        tells(sqlite_url, f"{file.parent} has 5 MiB left: free some space")
 
     def test_it_is_no_database(self, sqlite_url: str, file: Path, books: Path) -> None:
         books.write_bytes(b"minutes of the annual meeting\n" * 200)
@@ -149,7 +149,7 @@ class TestFile:
     def test_there_are_no_books(self, sqlite_url: str, books: Path) -> None:
         books.unlink()
         lines = told(sqlite_url)
-        assert [line[:25] for line in lines][:1] == ["there is no book protocol"]
+        assert [line[:25] for line in lines][:1] == ["there is no projection pr"]
         assert len(lines) == 4
 
 
@@ -157,34 +157,34 @@ class TestBooks:
     def test_those_of_another_store(self, editor: Editor, matches: Matches) -> None:
         editor.run("DELETE FROM {events} WHERE originator_id = ?", matches.ids[0])
         lines = told(editor.url)
-        what = f"tells of match {matches.ids[0]}, and the store has nothing of it: the books are another store's"
+        what = f"has match {matches.ids[0]}, but the store does not: the projections belong to a different store"
         assert len(lines) == 4
         assert all(what in line for line in lines)
 
     def test_one_that_is_ahead_of_the_log(self, editor: Editor) -> None:
         editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_4'", books=True)
-        tells(editor.url, r"book cases has come to position 5000, and the log ends at \d+: .*`knacka rebuild cases`")
+        tells(editor.url, r"projection cases is at position 5000, but the log ends at \d+: .*`knacka rebuild cases`")
 
     def test_one_that_is_behind_while_no_service_runs(self, editor: Editor) -> None:
         """A service that was stopped before it had taken in the last events takes them in when it starts."""
         for key in ("cases_4", Ledger.key):
             editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = '{key}'", books=True)
-        assert told(editor.url) == ["nothing wrong"]
+        assert told(editor.url) == ["no faults found"]
 
     def test_one_that_stands_still_while_a_service_runs(self, editor: Editor) -> None:
         with running(editor.url) as process, httpx.Client(base_url=process.address) as client:
             with no_book_moves(editor):
                 Table(client)
                 lines = told(editor.url)
-                still = r"book (\w+) stands still at position \d+, and the log ends at \d+: see /health/ready"
+                still = r"projection (\w+) has stopped at position \d+, but the log ends at \d+: see /health/ready"
                 found = [re.match(still, line) for line in lines]
                 assert {one[1] for one in found if one} >= {"protocols", "cases", "ledger"}, lines
             process.end(signal.SIGTERM, 20)
-        assert told(editor.url) == ["nothing wrong"]
+        assert told(editor.url) == ["no faults found"]
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
         editor.run("DROP TABLE book_cases_4_entries", books=True)
-        tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
+        tells(editor.url, "there is no projection cases: `knacka rebuild` or the next `knacka serve` builds it")
 
     @pytest.mark.parametrize(("key", "name"), [("cases_4", "cases"), (Ledger.key, Ledger.name)])
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches, key: str, name: str) -> None:
@@ -197,7 +197,8 @@ class TestBooks:
             books=True,
         )
         tells(
-            editor.url, rf"book {name} has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify"
+            editor.url,
+            rf"projection {name} has set match {matches.ids[0]} aside at event 9: bad row: run `knacka verify",
         )
 
 
@@ -225,15 +226,17 @@ class TestPostgres:
                 admin.execute(statement.encode())
 
     def test_it_is_away(self, tmp_path: Path) -> None:
-        tells(f"postgresql://knacka@/knacka?host={tmp_path}", "cannot be asked: .*No such file.*: see that it runs")
+        tells(
+            f"postgresql://knacka@/knacka?host={tmp_path}", "cannot be queried: .*No such file.*: check that it runs"
+        )
         with closing(socket.socket()) as free:
             free.bind(("127.0.0.1", 0))
-            tells(f"postgresql://knacka@127.0.0.1:{free.getsockname()[1]}/knacka", "refused.*: see that it runs")
+            tells(f"postgresql://knacka@127.0.0.1:{free.getsockname()[1]}/knacka", "refused.*: check that it runs")
 
     def test_it_does_not_answer(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             began = time.monotonic()
-            tells(f"postgresql://knacka@127.0.0.1:{silent.getsockname()[1]}/knacka", "cannot be asked: .*timeout")
+            tells(f"postgresql://knacka@127.0.0.1:{silent.getsockname()[1]}/knacka", "cannot be queried: .*timeout")
             assert time.monotonic() - began < 20
 
     def test_it_does_not_know_us(self, postgres: Postgres) -> None:
@@ -245,7 +248,7 @@ class TestPostgres:
         url = f"postgresql://stranger:wrong@/{postgres.dbname}{where}"
         while "password" not in told(url)[0] and time.monotonic() < until:
             time.sleep(0.05)
-        tells(url, "password authentication failed.*: mend the password in KNACKA_DATABASE_URL")
+        tells(url, "password authentication failed.*: correct the password in KNACKA_DATABASE_URL")
         tells(f"postgresql://nobody@/{postgres.dbname}{where}", 'role "nobody" does not exist: create the user')
         tells(f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database')
 
@@ -255,7 +258,7 @@ class TestPostgres:
         tells(url, "there is no function referee_events_store")
         self.run(url, "ALTER DATABASE edited SET default_transaction_read_only = on")
         try:
-            assert "the database takes no changes" in told(url)[0]
+            assert "the database is read-only" in told(url)[0]
         finally:
             with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
                 admin.execute("ALTER DATABASE edited RESET default_transaction_read_only")
@@ -268,8 +271,8 @@ class TestPostgres:
             "GRANT SELECT ON ALL TABLES IN SCHEMA public TO other",
         )
         lines = told(url.replace("knacka:knacka@", "other@"))
-        assert "other may create no tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
-        assert any("table referee_events is not other's" in line for line in lines)
+        assert "other may not create tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
+        assert any("table referee_events is not owned by other" in line for line in lines)
 
     @pytest.fixture
     def latin(self, postgres: Postgres) -> Iterator[str]:
@@ -279,4 +282,4 @@ class TestPostgres:
         self.run(postgres.url, "DROP DATABASE latin WITH (FORCE)")
 
     def test_it_is_not_in_utf8(self, latin: str) -> None:
-        assert told(latin)[0].startswith("the database is in LATIN1: make one in UTF8")
+        assert told(latin)[0].startswith("the database is in LATIN1: use one in UTF8")

@@ -438,14 +438,14 @@ def list_deleted(edited: Edited) -> None:
 
 
 FORGED: dict[Callable[[Edited], None], tuple[str, set[str]]] = {
-    forged: ("another text is in its place", {"text_replaced"}),
-    forged_again: ("its erasure is on record, and not carried out", {"text_left"}),
-    forged_with_its_list: ("is not the one on record", {"erasure_unknown", "text_replaced", "text_missing"}),
-    forged_with_a_list_of_its_own: ("another text is in its place", {"text_replaced"}),
-    deleted: ("is missing, and no erasure is on record", {"text_missing"}),
-    changed_deleted: ("is missing, and no erasure is on record", {"text_missing"}),
-    put_back: ("its erasure is on record, and not carried out", {"text_left"}),
-    list_deleted: ("is not the one on record", {"erasure_unknown", "text_replaced", "text_missing"}),
+    forged: ("it was replaced without a recorded erasure", {"text_replaced"}),
+    forged_again: ("its erasure is recorded but was not carried out", {"text_left"}),
+    forged_with_its_list: ("differs from the recorded digest", {"erasure_unknown", "text_replaced", "text_missing"}),
+    forged_with_a_list_of_its_own: ("it was replaced without a recorded erasure", {"text_replaced"}),
+    deleted: ("is missing without a recorded erasure", {"text_missing"}),
+    changed_deleted: ("is missing without a recorded erasure", {"text_missing"}),
+    put_back: ("its erasure is recorded but was not carried out", {"text_left"}),
+    list_deleted: ("differs from the recorded digest", {"erasure_unknown", "text_replaced", "text_missing"}),
 }
 
 

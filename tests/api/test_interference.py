@@ -252,7 +252,7 @@ async def compare_all(path: Path, part: int) -> tuple[int, int]:
         referee.close()
     app = create_app(Settings(database_url=url))
     async with app.lifespan(), asyncio.timeout(BOOKS_SECONDS):
-        while app.state.service.books.lag():  # or two answers that a book is behind would be alike
+        while app.state.service.projections.lag():  # or two answers that a book is behind would be alike
             await asyncio.sleep(0.01)
         audited = sum([await audit(app, one) for one in worlds if one.auditors])
         return sum([await compare(app, one, kept.clubs) for one in worlds]), audited

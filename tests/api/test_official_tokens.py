@@ -132,14 +132,14 @@ class TestStored:
             table = table_of(client, own["token_sha256"])
         with client_of(store_url) as client:
             app: Any = client.app
-            app.state.service.books.rebuild("cases")
+            app.state.service.projections.rebuild("cases")
             assert places(listed(client, own["token"])) == [(table.id, 1)]
         assert found_by_verify(store_url) == []
         with nothing_in(other_than(store_url), postgres, tmp_path) as empty:
             restored(backup(store_url, tmp_path / "b"), empty)
             with client_of(empty) as client:
                 app = client.app
-                app.state.service.books.rebuild("cases")
+                app.state.service.projections.rebuild("cases")
                 assert places(listed(client, own["token"])) == [(table.id, 1)]
                 table_of(client, own["token_sha256"])
                 assert len(places(listed(client, own["token"]))) == 2

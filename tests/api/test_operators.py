@@ -97,7 +97,7 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
-        books = service_of(own_client).books
+        books = service_of(own_client).projections
         with writer(books.engine).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
@@ -116,9 +116,9 @@ class TestHealth:
     def test_it_is_not_ready_when_nothing_keeps_the_books_or_decides(self, sqlite_url: str) -> None:
         with client_of(sqlite_url) as client:
             service = service_of(client)
-            service.books.follower.close()
+            service.projections.follower.close()
             service.desk.close()
-            names = sorted(service.books.standing_still())
+            names = sorted(service.projections.standing_still())
             assert "protocols" in names
             en, sv = (
                 "; ".join([idle, *(said.format(name) for name in names)]) + r"\."

@@ -155,7 +155,7 @@ def test_a_number_that_is_gone_without_an_erasure_is_found(sqlite_url: str) -> N
     with closing(sqlite3.connect(names_file(sqlite_url))) as file, file:
         file.execute("DELETE FROM names WHERE kind = 'number'")
     assert verify(sqlite_url, club.id, said.append, said.append) == 1
-    assert "a number by which somebody is paid is missing" in " ".join(said)
+    assert "a payment number is missing" in " ".join(said)
 
 
 def everywhere(url: str, folder: Path, text: str) -> list[str]:

@@ -365,7 +365,7 @@ class TestOurFault:
         monkeypatch.setattr("api.runtime.projections.WAIT_SECONDS", 0.01)
         with client_of(sqlite_url) as client:
             table = Table(client)
-            client.app.state.service.books.follower.close()
+            client.app.state.service.projections.follower.close()
             table.deal()
             answer = table.get("/protocol")
             problem(answer, 503, "books-behind")

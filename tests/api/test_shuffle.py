@@ -488,7 +488,7 @@ async def compare_all(url: str, pairs: list[tuple[tuple[UUID, UUID], int | str, 
     """Over a service, with all of them in its store when it starts."""
     app = create_app(Settings(database_url=url))
     async with app.lifespan(), asyncio.timeout(60):
-        while app.state.service.books.lag():
+        while app.state.service.projections.lag():
             await asyncio.sleep(0.01)
         for pair in pairs:
             await compare(app, *pair)

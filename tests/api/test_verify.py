@@ -116,7 +116,9 @@ def names(url: str, match_id: UUID, number: int, what: str) -> None:
     assert code == 1
     place = f"match {match_id}: event {number}: " if number else f"match {match_id}: "
     assert [line for line in lines if line.startswith(place) and re.search(what, line)], "\n".join(lines)
-    others = [line for line in lines[:-1] if not line.startswith("book log: ")]  # it has all rows, of whatever match
+    others = [
+        line for line in lines[:-1] if not line.startswith("projection log: ")
+    ]  # it has all rows, of whatever match
     assert all(line.startswith(f"match {match_id}: ") for line in others), "\n".join(lines)
 
 
@@ -124,7 +126,7 @@ class TestWhatHolds:
     def test_matches_of_all_games_hold(self, store_url: str, all_games: Matches) -> None:
         fill(store_url, all_games)
         events = len(all_games.rows)
-        whole = f"5 matches: {events} events, the chain holds, and rulings, snapshots and books agree with it"
+        whole = f"5 matches: {events} events, no differences: chain, decisions, snapshots and projections agree"
         assert said(store_url) == (0, [whole])
         assert {row.originator_id for row in all_games.snapshots} == set(all_games.ids)
 
@@ -180,7 +182,7 @@ class TestRows:
     def test_an_edited_row(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "card/played")[3]
         editor.edit(match_id, number, event(card="C2"))
-        names(editor.url, match_id, number, 'today\'s rules make it otherwise: card is "C2", not ')
+        names(editor.url, match_id, number, 'today\'s rules decide differently: card is "C2", not ')
         names(editor.url, match_id, number + 1, f"chain is broken before it: .* hash of event {number}")
 
     def test_the_last_row(self, editor: Editor, match_id: UUID, last: int) -> None:
@@ -203,7 +205,7 @@ class TestRows:
         number = numbers(matches, "card/played")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
-        names(editor.url, match_id, number, r"seat 6 did what is for seat \d to do")
+        names(editor.url, match_id, number, r"seat 6 did an act of seat \d")
 
     @pytest.mark.parametrize("fields", [{"seed": None}, {"hands": [["SA"], ["SK"], ["SQ"]]}, {"seed": "another"}])
     def test_the_cards_of_the_last_deal(
@@ -212,11 +214,11 @@ class TestRows:
         number = numbers(matches, "deal/dealt")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, event(**fields))
-        names(editor.url, match_id, number, "today's rules make it otherwise: (seed|hands)")
+        names(editor.url, match_id, number, "today's rules decide differently: (seed|hands)")
 
     def test_what_the_referee_does_not_write(self, editor: Editor, match_id: UUID, last: int) -> None:
         editor.edit(match_id, last, event(remark="psst"))
-        names(editor.url, match_id, last, "its row holds what the referee does not write")
+        names(editor.url, match_id, last, "its row holds data that the referee does not write")
 
     def test_renumbered_rows(self, editor: Editor, match_id: UUID) -> None:
         for old, new in ((7, 10_000), (8, 7), (10_000, 8)):
@@ -226,9 +228,7 @@ class TestRows:
 
     def test_a_last_row_with_a_later_number(self, editor: Editor, match_id: UUID, last: int) -> None:
         editor.renumber(match_id, last, last + 5)
-        names(
-            editor.url, match_id, last + 5, f"follows on event {last - 1}: events {last} to {last + 4} are not there"
-        )
+        names(editor.url, match_id, last + 5, f"follows event {last - 1}: events {last} to {last + 4} are missing")
 
     def test_a_history_copied_under_another_id(self, editor: Editor, match_id: UUID, last: int) -> None:
         other = uuid4()
@@ -247,20 +247,20 @@ class TestRows:
     @pytest.mark.parametrize("first", [1, 6])
     def test_deleted_rows(self, editor: Editor, match_id: UUID, first: int) -> None:
         editor.delete(match_id, first, 6)
-        where = "the history begins with it: events 1 to 6 are" if first == 1 else "it follows on event 5: event 6 is"
-        names(editor.url, match_id, 7, f"{where} not there")
+        where = "the history begins with it: events 1 to 6 are" if first == 1 else "it follows event 5: event 6 is"
+        names(editor.url, match_id, 7, f"{where} missing")
 
     def test_deleted_last_acts(self, editor: Editor, match_id: UUID, matches: Matches, last: int) -> None:
         """The rows that are left hold: a snapshot and the books know of more."""
         snapshot = max(row.originator_version for row in matches.snapshots if row.originator_id == match_id)
         editor.delete(match_id, 30, last)
-        names(editor.url, match_id, snapshot, "there is a snapshot of it, and no such event")
-        names(editor.url, match_id, last, "book protocols tells of it, and there is no such event")
+        names(editor.url, match_id, snapshot, "it has a snapshot, but the event does not exist")
+        names(editor.url, match_id, last, "projection protocols has it, but the event does not exist")
 
     def test_half_an_act(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "trick/taken")[-1]
         editor.delete(match_id, number, 10_000)
-        names(editor.url, match_id, number - 1, "today's rules make trick/taken as well of what was asked")
+        names(editor.url, match_id, number - 1, "today's rules also make trick/taken from the request")
 
     def test_an_appended_row(self, editor: Editor, match_id: UUID, last: int) -> None:
         columns = "originator_id, topic, state"
@@ -314,7 +314,7 @@ class TestRows:
     def test_a_salt_that_is_written_differently(self, editor: Editor, match_id: UUID) -> None:
         """Base64 has unused bits behind 16 bytes. The referee leaves them zero."""
         editor.edit(match_id, 9, lambda row: re.sub(rb"[AQgw]==", lambda end: end[0].translate(UNUSED_BIT), row))
-        names(editor.url, match_id, 9, "its row holds what the referee does not write")
+        names(editor.url, match_id, 9, "its row holds data that the referee does not write")
 
     def test_a_topic_that_nobody_knows(self, editor: Editor, match_id: UUID) -> None:
         editor.run(
@@ -327,13 +327,13 @@ class TestRows:
             "UPDATE {events} SET state = CAST(state AS TEXT) WHERE originator_id = ? AND originator_version = 9",
             match_id,
         )
-        names(sqlite_editor.url, match_id, 9, "its row was written as text")
+        names(sqlite_editor.url, match_id, 9, "its row is stored as text")
 
     @pytest.mark.parametrize("name", ["no id", "ABCDEF0123456789ABCDEF0123456789"])
     def test_rows_under_what_is_no_id(self, sqlite_editor: Editor, name: str) -> None:
         sqlite_editor.run("INSERT INTO {events} VALUES (?, 1, 'match/opened', x'00')", name)
         code, lines = said(sqlite_editor.url)
-        assert (code, lines[0]) == (1, f"id {name!r}: there are rows under it, and it is none")
+        assert (code, lines[0]) == (1, f"id {name!r}: it has rows, but is not the id of a match or club")
         assert "2 matches and 1 of no known kind: " in lines[-1]
 
 
@@ -348,7 +348,7 @@ class TestSnapshots:
             kept["standing"]["table"]["points"][0] += 1
 
         editor.edit(match_id, taken, aggregate(change), "{snapshots}")
-        otherwise = r"its snapshot tells otherwise: standing.table.points\[0\] is \d+, not \d+"
+        otherwise = r"its snapshot differs: standing.table.points\[0\] is \d+, not \d+"
         names(editor.url, match_id, taken, otherwise)
 
     def test_its_officials_token(self, editor: Editor, match_id: UUID, taken: int) -> None:
@@ -356,7 +356,7 @@ class TestSnapshots:
             kept["opened"]["official"] = "0" * 64
 
         editor.edit(match_id, taken, aggregate(change), "{snapshots}")
-        names(editor.url, match_id, taken, "its snapshot tells otherwise: opened.official is ")
+        names(editor.url, match_id, taken, "its snapshot differs: opened.official is ")
 
     def test_its_hash(self, editor: Editor, match_id: UUID, taken: int) -> None:
         editor.edit(
@@ -365,7 +365,7 @@ class TestSnapshots:
             lambda row: re.sub(rb'"head":"[^"]+"', b'"head":"' + b"0" * 64 + b'"', row),
             "{snapshots}",
         )
-        names(editor.url, match_id, taken, "its snapshot names another hash than the row's")
+        names(editor.url, match_id, taken, "its snapshot names a hash that is not the row's")
 
     def test_one_that_cannot_be_read(self, editor: Editor, match_id: UUID, taken: int) -> None:
         editor.edit(match_id, taken, lambda row: row[:100], "{snapshots}")
@@ -375,7 +375,7 @@ class TestSnapshots:
         other = uuid4()
         editor.run("UPDATE {snapshots} SET originator_id = ? WHERE originator_id = ?", other, match_id)
         assert {one.what for one in differences(editor.url, other)} == {
-            "there is a snapshot of it, and no such event"
+            "it has a snapshot, but the event does not exist"
         }
         assert said(editor.url)[0] == 1
 
@@ -385,23 +385,23 @@ class TestSnapshots:
         editor.edit(match_id, taken, lambda row: re.sub(rb'"shape":"[^"]+"', b'"shape":"0123"', row), "{snapshots}")
         code, lines = said(editor.url)
         assert code == 0
-        assert lines[0] == "1 snapshots are of another release and of no use to this one"
+        assert lines[0] == "1 snapshots are of a different release and are not used"
 
 
 class TestKeyedActs:
     def test_one_that_was_taken_away(self, editor: Editor, match_id: UUID) -> None:
         ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
         editor.run("DELETE FROM {acts} WHERE originator_id = ? AND first = ?", match_id, first)
-        names(editor.url, match_id, first, "its act has a key, and a repeat would not be found by it")
+        names(editor.url, match_id, first, "its act has a key that is not stored")
 
     def test_one_that_tells_of_other_events(self, editor: Editor, match_id: UUID) -> None:
         ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
         editor.run("UPDATE {acts} SET last = last + 1 WHERE originator_id = ? AND first = ?", match_id, first)
-        names(editor.url, match_id, first, "its act has a key, and a repeat would not be found by it")
+        names(editor.url, match_id, first, "its act has a key that is not stored")
 
     def test_one_that_nobody_sent(self, editor: Editor, match_id: UUID) -> None:
         editor.run("INSERT INTO {acts} VALUES (?, ?, 2, 2)", match_id, b"0123456789abcdef")
-        names(editor.url, match_id, 2, "an act with a key is kept for it, and its row names no such key")
+        names(editor.url, match_id, 2, "a keyed act is stored for it, but its row has no such key")
 
 
 class TestBooks:
@@ -410,26 +410,26 @@ class TestBooks:
         [
             (
                 "UPDATE book_protocols_4_lines SET line = replace(line, '\"deal\":1', '\"deal\":9') WHERE match = ?",
-                r"book protocols: book_protocols_4_lines event \d+: line.deal is 9, not 1",
+                r"projection protocols: book_protocols_4_lines event \d+: line.deal is 9, not 1",
             ),
             (
                 "UPDATE book_pots_4_sheets SET sheet = '{{' WHERE match = ?",
-                "book pots: book_pots_4_sheets: sheet cannot be read",
+                "projection pots: book_pots_4_sheets: sheet cannot be read",
             ),
             (
                 "UPDATE book_matches_2 SET status = 'over', winner = 9 WHERE match = ?",
-                "book matches: book_matches_2: winner is 9, not None",
+                "projection matches: book_matches_2: winner is 9, not None",
             ),
             ("DELETE FROM book_protocols_4_lines WHERE match = ?", r"book_protocols_4_lines event \d+ is missing"),
             (
                 "DELETE FROM book_matches_2_players WHERE match = ?",
                 "book_matches_2_players name [0-9a-f]{64} is missing",
             ),
-            ("DELETE FROM book_cases_4_matches WHERE match = ?", "book cases does not have it"),
+            ("DELETE FROM book_cases_4_matches WHERE match = ?", "projection cases does not have it"),
             (
                 'INSERT INTO book_cases_4_entries (match, event, "case", at, topic, fact) '
                 "VALUES (?, 9999, 1, '2026-01-01 12:00:00', 'case/withdrawn', '{{}}')",
-                "book_cases_4_entries event 9999 is none of its rows",
+                "book_cases_4_entries event 9999 does not follow from the events",
             ),
         ],
     )
@@ -440,7 +440,7 @@ class TestBooks:
     def test_one_that_missed_something(self, editor: Editor, match_id: UUID, last: int) -> None:
         editor.run("UPDATE book_protocols_4_sheets SET version = 12 WHERE match = ?", match_id, books=True)
         names(
-            editor.url, match_id, last, "book protocols has come past it in the log, and tells no more than event 12"
+            editor.url, match_id, last, "projection protocols has only event 12, though its position is past this one"
         )
 
     def test_one_that_set_a_match_aside(self, editor: Editor, match_id: UUID) -> None:
@@ -450,20 +450,20 @@ class TestBooks:
         editor.run(
             f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})", match_id, books=True
         )
-        names(editor.url, match_id, 12, "book cases has set the match aside here: bad row")
+        names(editor.url, match_id, 12, "projection cases has set the match aside here: bad row")
 
     def test_one_that_knows_a_match_that_there_is_not(self, editor: Editor) -> None:
         other = uuid4()
         columns = "match, version, public_to, ruleset, officials, members, over, held_back"
         values = "?, 7, 0, '', '[]', '', false, false"
         editor.run(f"INSERT INTO book_cases_4_matches ({columns}) VALUES ({values})", other, books=True)
-        names(editor.url, other, 7, "book cases tells of it, and there is no such event")
+        names(editor.url, other, 7, "projection cases has it, but the event does not exist")
 
     def test_one_of_another_log(self, editor: Editor) -> None:
         editor.run(f"UPDATE {POSITIONS.name} SET position = 1000000 WHERE book = 'cases_4'", books=True)
         code, lines = said(editor.url)
         assert code == 1
-        assert "book cases has come to position 1000000, and the log ends at " in lines[0]
+        assert "projection cases is at position 1000000, but the log ends at " in lines[0]
 
 
 class TestKinds:
@@ -498,7 +498,7 @@ class TestKinds:
 
     def test_rows_of_which_the_first_is_gone(self, sqlite_editor: Editor, club: str) -> None:
         sqlite_editor.delete(UUID(club), 1, 1)
-        assert f"club {club}: event 2: the history begins with it: event 1 is not there" in said(sqlite_editor.url)[1]
+        assert f"club {club}: event 2: the history begins with it: event 1 is missing" in said(sqlite_editor.url)[1]
 
     def test_rows_that_nobody_knows(self, sqlite_editor: Editor, club: str) -> None:
         sqlite_editor.run("UPDATE {events} SET topic = 'guild/founded' WHERE originator_id = ?", UUID(club))
@@ -522,7 +522,7 @@ class TestCommand:
         sqlite_editor.edit(match_id, last, event(remark="psst"))
         assert main(["verify", str(match_id).upper()]) == 1
         said = capsys.readouterr().out.splitlines()
-        assert said[0] == f"match {match_id}: event {last}: its row holds what the referee does not write"
+        assert said[0] == f"match {match_id}: event {last}: its row holds data that the referee does not write"
 
     def test_its_help_says_that_it_changes_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):

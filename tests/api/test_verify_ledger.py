@@ -12,7 +12,7 @@ from projections.ledger import Ledger
 from tests.api.club import ClubTable
 from tests.edited import said
 
-WHOLE = "books agree with it"
+WHOLE = "projections agree"
 TABLES = LIVE + Ledger.key
 
 
@@ -49,12 +49,12 @@ def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> No
         for change in changes.values():
             connection.execute(text(change))
     code, lines = said(store_url)
-    told = sorted(line for line in lines if "book ledger" in line)
+    told = sorted(line for line in lines if "projection ledger" in line)
     assert code == 1
-    assert [line.partition(" is not what the rows make of ")[0] for line in told] == [
-        f"book ledger: {TABLES}_{table}" for table in changes
+    assert [line.partition(" of ")[0] for line in told] == [
+        f"projection ledger: {TABLES}_{table}" for table in changes
     ]
-    assert all(line.endswith("`knacka rebuild ledger`") for line in told)
+    assert all(line.endswith(" differs from the rows: `knacka rebuild ledger`") for line in told)
 
 
 def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:
@@ -62,4 +62,4 @@ def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:
         for table in ("entries", "postings"):
             connection.execute(text(f"DELETE FROM {TABLES}_{table} WHERE number = 3"))
     code, lines = said(store_url)
-    assert (code, sum("book ledger" in line for line in lines)) == (1, 2), lines
+    assert (code, sum("projection ledger" in line for line in lines)) == (1, 2), lines

@@ -135,7 +135,7 @@ class Running:
             policy.pace._clock = policy.of_address._clock = lambda: 1000 * SECOND
         host, port = self.server.servers[0].sockets[0].getsockname()[:2]
         self.connection = HTTPConnection(host, port, timeout=START_SECONDS_MAX)
-        caught_up(self.service.books)
+        caught_up(self.service.projections)
 
     def close(self) -> None:
         """Stop the service."""
@@ -157,7 +157,7 @@ class Running:
     def sign(self) -> None:
         """Sign the log as it is now."""
         assert self.service.signer is not None
-        caught_up(self.service.books)
+        caught_up(self.service.projections)
         assert self.service.signer.sign_now(), "there was something to sign"
 
 

@@ -33,10 +33,10 @@ def test_no_byte_can_be_another_unseen(kept: Kept, tmp_path: Path) -> None:
         file.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
         with pytest.raises(Damaged):
             Archive(file)
-    assert "not as it was written" in not_restored(file, kept.url, "--check")
+    assert "was changed after it was written" in not_restored(file, kept.url, "--check")
     for short in (whole[:-1], whole[: len(whole) // 2], b"", whole + b"\n"):
         file.write_bytes(short)
-        assert "no backup of Knacka" in not_restored(file, kept.url, "--check")
+        assert "not a backup of Knacka" in not_restored(file, kept.url, "--check")
 
 
 def rewritten(file: Path, folder: Path, part: str, change: Any) -> Path:
@@ -46,7 +46,7 @@ def rewritten(file: Path, folder: Path, part: str, change: Any) -> Path:
         writer = Writer(out)
         for held in archive.manifest.parts:
             rows = list(archive.rows(held))
-            writer.part(held.name, held.columns, change(rows) if held.name == part else rows)
+            writer.write_part(held.name, held.columns, change(rows) if held.name == part else rows)
         writer.end(msgspec.structs.replace(archive.manifest, parts=tuple(writer.parts)))
     return forged
 
@@ -64,10 +64,14 @@ def _edited(old: bytes, new: bytes) -> Any:
     ("part", "change", "said"),
     [
         ("events", _edited(b"Knackarna", b"Knackarne"), "the chain is broken"),
-        ("events", lambda rows: rows[:-1], "book \\w+ has come to position 7, and the log ends at 6"),
-        ("names", lambda rows: [[*row[:-1], '"Olle"'] for row in rows], "it is not the one that was put"),
+        ("events", lambda rows: rows[:-1], "projection \\w+ is at position 7, but the log ends at 6"),
+        (
+            "names",
+            lambda rows: [[*row[:-1], '"Olle"'] for row in rows],
+            "it was changed or moved after it was stored",
+        ),
         ("names", lambda rows: rows[1:], "a name is missing"),
-        ("book_protocols", lambda rows: [], "book protocols does not have it"),
+        ("book_protocols", lambda rows: [], "projection protocols does not have it"),
     ],
 )
 def test_what_somebody_has_changed_and_sealed_anew_is_found(
@@ -78,7 +82,7 @@ def test_what_somebody_has_changed_and_sealed_anew_is_found(
     part = next(name for name in names if name.startswith(part))
     told = not_restored(rewritten(kept.file, tmp_path, part, change), kept.url, "--check")
     assert re.search(said, told), told
-    assert "it is not whole" in told
+    assert "the backup is damaged" in told
 
 
 def test_a_cell_that_its_column_cannot_hold_is_named(kept: Kept, tmp_path: Path) -> None:
@@ -147,7 +151,7 @@ def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: s
         process.wait()
     (left,) = folder.iterdir()
     assert (left.suffix, left.stat().st_mode & 0o777) == (".part", 0o600)
-    assert "no backup of Knacka" in not_restored(left, store_url, "--check")
+    assert "not a backup of Knacka" in not_restored(left, store_url, "--check")
     left.unlink()
     with Archive(backup(store_url, folder / "whole.knacka")) as archive:
         assert archive.manifest.head >= GROWN_ROWS

@@ -12,9 +12,9 @@ from sqlalchemy import insert, inspect, select
 from api.maintenance.archive import Archive
 from api.maintenance.raw_store import ASIDE, Stored
 from api.maintenance.restore import load
-from api.maintenance.tables import parts_of_books, parts_of_events, parts_of_names
+from api.maintenance.tables import parts_of_events, parts_of_names, parts_of_projections
 from api.personal_data.names import NAMES
-from api.runtime.projections import every_book
+from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import place_of
@@ -84,7 +84,7 @@ def tables_of(url: str) -> set[str]:
     """Return the names of all tables of a store."""
     stored, names = Stored(url), engine_for(url, what=NAMES)
     try:
-        engines = (stored.events, stored.books, names)
+        engines = (stored.events, stored.projections, names)
         return {name for engine in engines for name in inspect(engine).get_table_names()}
     finally:
         stored.close()
@@ -95,14 +95,14 @@ def written(url: str) -> dict[str, Any]:
     """Return the content of a store's projections, read as the service reads them."""
     engine = engine_for(url)
     try:
-        return content(engine, every_book())
+        return content(engine, all_projections())
     finally:
         engine.dispose()
 
 
 def test_every_table_is_in_a_backup(full_url: str) -> None:
     stored = Stored(full_url)
-    parts = (*parts_of_events(stored), *parts_of_books(), *parts_of_names())
+    parts = (*parts_of_events(stored), *parts_of_projections(), *parts_of_names())
     stored.close()
     kept = {part.table.name for part in parts}
     assert tables_of(full_url) == kept | TRANSIENT
@@ -115,7 +115,7 @@ def test_a_store_with_rows_in_every_table_goes_to_the_other_kind_and_back(
     rows = rows_in(first)
     assert [name for name, some in rows.items() if not some] == ["aside"], "only what is damaged is set aside"
     told = restored(first, away)
-    assert "made anew" not in told
+    assert "built again" not in told
     second = backup(away, tmp_path / "second.knacka")
     assert rows_in(second) == rows
     restored(second, home)

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from api.money.audit_report import Audit, audit_books
 from api.money.audit_texts import sentence
 from api.personal_data.names import Names
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Stakes
 from referee.store.rows import FIRST, row_hash
@@ -94,7 +94,7 @@ def matches(many: int) -> Iterator[Kept]:
 def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
     """Return seconds for a table, and the ratio of an audit to reading and decoding."""
     with construct(url) as referee:
-        books = Books(referee, url)
+        books = Projections(referee, url)
         names = Names(url, books.engine)
         names.prepare()
         fill(url, chain(club(names.put(CLUB, None, [f"Member {n}" for n in range(MEMBERS)])), matches(events)))

@@ -20,7 +20,7 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from referee.events import MatchOpened, MatchWon, Stakes
 from referee.store.rows import from_row
 from referee.store.store import construct
@@ -111,9 +111,9 @@ def fill(url: str, rows: Iterator[Kept]) -> None:
 
 def built(url: str) -> None:
     """Build all projections of a store. A service that answered for pages has none left to build."""
-    with construct(url) as referee, closing(Books(referee, url)) as books:
-        books.prepare()
-        books.rebuild(*books.by_name)
+    with construct(url) as referee, closing(Projections(referee, url)) as projections:
+        projections.prepare()
+        projections.rebuild(*projections.by_name)
         if books.engine.dialect.name == "postgresql":
             with books.engine.begin() as connection:
                 connection.exec_driver_sql("ANALYZE")  # the database does so automatically before long
@@ -141,7 +141,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
     """Return seconds for a table, and the ratio to reading and decoding of the slowest projection and of all in one
     pass."""
     with construct(url) as referee:
-        books = Books(referee, url)
+        books = Projections(referee, url)
         names = list(books.by_name)
         works: dict[str, Callable[[], object]] = {
             "reading with the driver": lambda: sum(map(len, read(url))),

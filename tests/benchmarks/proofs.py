@@ -18,7 +18,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.app import create_app
-from api.runtime.projections import Books, all_books, every_book, log_of
+from api.runtime.projections import Projections, all_projections, log_of, match_projections
 from api.runtime.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
@@ -49,7 +49,7 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
     """Rebuild both projections, and read the same rows from the store. The table also shows a follower's reading,
     which makes no object of a row, and the bare driver's."""
     with construct(url) as referee:
-        books, log = Books(referee, url), log_of(referee)
+        books, log = Projections(referee, url), log_of(referee)
 
         def by_pages() -> None:
             page = log.read(0, REBUILD_PAGE)
@@ -82,7 +82,11 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
     best = {name: min(times) for name, times in seconds.items()}
     beside = best["reading from the store"]
     rows = [(name, spent, spent / beside, f"{events / spent:,.0f}") for name, spent in best.items()]
-    table(f"Books of {events:,} events that make {entries:,} entries, {where}", ("", "s", "times", "events/s"), rows)
+    table(
+        f"Books of {events:,} events that make {entries:,} entries, {where}",
+        ("", "s", "times", "events/s"),
+        rows,
+    )
     return [
         floor(f"reading beside rebuilding {name}, {where}", beside / best[name], READING_LEAST)
         for name in ("the ledger", "the log")
@@ -95,7 +99,9 @@ def acts(urls: Sequence[str], where: str) -> list[bool]:
     with ExitStack() as stack:
         tables = {
             name: stack.enter_context(followed(url, books))
-            for url, (name, books) in zip(urls, (("without", all_books()), ("with both", every_book())), strict=True)
+            for url, (name, books) in zip(
+                urls, (("without", match_projections()), ("with both", all_projections())), strict=True
+            )
         }
         rates: dict[str, list[float]] = {name: [] for name in tables}
         for turn in range(TURNS + 1):
@@ -138,7 +144,7 @@ def proofs(url: str, place: Path, where: str) -> list[bool]:
             match.finish_deal(seed=seed)
         signer: Signer = app.state.service.signer
         until = time.monotonic() + 600
-        while app.state.service.books.lag():
+        while app.state.service.projections.lag():
             assert time.monotonic() < until
             time.sleep(0.1)
         assert signer.sign_now() or signer.trouble is None

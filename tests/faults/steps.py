@@ -118,7 +118,7 @@ class Turn:
         signer.sign_now()
         if signer.trouble is not None:
             self.wrong.append(f"books: nothing is signed any more: {signer.trouble}")
-        caught_up(self._service.books)
+        caught_up(self._service.projections)
 
     def _act(self, key: str, *, of_all: bool = False, **sent: Any) -> None:
         self._done(f"/v1/clubs/{self.club}/acts", key, sent, self._secret, of_all=of_all)
@@ -135,7 +135,7 @@ class Turn:
             self.wrong.append(f"answers: {path} under {key}: {told}, and before {self._before[key]}")
         with self._place.answers.open("ab") as file:
             file.write(msgspec.json.encode((key, *told)) + b"\n")
-        caught_up(self._service.books)
+        caught_up(self._service.projections)
         said: dict[str, Any] = answer.json()
         return said
 
@@ -174,9 +174,9 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
             service: Service = client.app.state.service
             steps = Steps(last)
             steps.around(service.referee.recorder, "store")
-            steps.around(service.books.ledger, "apply")
-            steps.around(service.books.tree, "apply")
-            steps.around(service.signer._kept, "write")
+            steps.around(service.projections.ledger, "apply")
+            steps.around(service.projections.tree, "apply")
+            steps.around(service.signer._file, "write")
             Turn(client, place, turn).play()
     return wrong
 

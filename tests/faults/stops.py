@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from api.http.problems import STORE_FAILURES
 from api.maintenance.raw_store import Stored
-from api.runtime.projections import every_book, log_of
+from api.runtime.projections import all_projections, log_of
 from projections.follow.engine import engine_for
 from projections.follow.page import Page, Read
 from projections.follow.projection import rebuild
@@ -101,7 +101,7 @@ def compared(url: str, head: int) -> tuple[list[str], bool]:
     with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:
         kept, read = engine_for(url), log_of(referee).read
         try:
-            for book in every_book():
+            for book in all_projections():
                 place = places[book.key]
                 if place < head:
                     wrong.append(f"lag was 0 at {head}, and {book.name} stands at {place}")
@@ -114,7 +114,7 @@ def compared(url: str, head: int) -> tuple[list[str], bool]:
                     fresh.dispose()
         finally:
             kept.dispose()
-    return wrong, min(places[book.key] for book in every_book()) < last
+    return wrong, min(places[book.key] for book in all_projections()) < last
 
 
 def _up_to(read: Read, position: int) -> Read:

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from api.runtime.projections import Books
+from api.runtime.projections import Projections
 from projections.cases import Cases
 from projections.pots import Pots
 from referee.store.store import construct
@@ -40,7 +40,7 @@ def test_a_stop_at_lag_0_leaves_no_book_behind_or_wrong(name: str) -> None:
 def test_a_book_that_is_behind_or_wrong_is_found(sqlite_url: str) -> None:
     played(sqlite_url)
     with construct(sqlite_url) as referee:
-        books = Books(referee, sqlite_url)
+        books = Projections(referee, sqlite_url)
         head = books.rebuild(*books.by_name)
         books.close()
     editor = Editor(sqlite_url)

@@ -140,7 +140,7 @@ def struck(client: Any, match: PaidMatch) -> None:
 def followed(client: Any) -> None:
     """Wait until the projections have applied all rows."""
     service: Service = client.app.state.service
-    caught_up(service.books)
+    caught_up(service.projections)
 
 
 class Audited(NamedTuple):

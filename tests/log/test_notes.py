@@ -74,8 +74,8 @@ class TestSettings:
         ("given", "said"),
         [
             ({"LOG_KEY": "secret"}, "KNACKA_LOG_KEY: a key begins with"),
-            ({"LOG_KEY": WRITTEN, "LOG_KEY_OLD": WRITTEN}, "KNACKA_LOG_KEY_OLD: it is the same key"),
-            ({"LOG_KEY_OLD": WRITTEN}, "KNACKA_LOG_KEY_OLD: the key before is of use only beside"),
+            ({"LOG_KEY": WRITTEN, "LOG_KEY_OLD": WRITTEN}, "KNACKA_LOG_KEY_OLD: this key is also KNACKA_LOG_KEY"),
+            ({"LOG_KEY_OLD": WRITTEN}, "KNACKA_LOG_KEY_OLD: the previous key needs the present one beside it"),
             ({"LOG_KEY": WRITTEN, "LOG_ORIGIN": "other"}, "KNACKA_LOG_KEY: the key is that of cards.example/log"),
             ({"LOG_SECONDS": "0"}, "KNACKA_LOG_SECONDS"),
         ],

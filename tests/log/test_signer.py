@@ -16,10 +16,10 @@ from uuid import UUID
 import httpx
 import pytest
 
-from api.maintenance.doctor import ills
+from api.maintenance.doctor import problems
 from api.maintenance.verify import verify
-from api.runtime.checkpoint_file import Kept, file_for
-from api.runtime.projections import Books
+from api.runtime.checkpoint_file import CheckpointFile, file_for
+from api.runtime.projections import Projections
 from api.runtime.signer import Signer
 from projections.follow.engine import writer
 from projections.follow.follow import engine_for, rebuild
@@ -44,9 +44,9 @@ from tests.projections.filled import reader
 class Parts(NamedTuple):
     referee: Referee
     desk: Desk
-    books: Books
+    books: Projections
     signer: Signer
-    kept: Kept
+    kept: CheckpointFile
 
     def play(self, acts: int = 5) -> UUID:
         """Return a match whose rows the projection has applied."""
@@ -65,9 +65,9 @@ class Parts(NamedTuple):
 def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Parts]:
     """Yield the parts of a signer whose thread has not begun."""
     with construct(url) as referee:
-        books = Books(referee, url)
+        books = Projections(referee, url)
         desk = Desk(referee, committed=lambda _: books.wake())
-        kept = Kept(file)
+        kept = CheckpointFile(file)
         signer = Signer(books, desk, [KEY], kept, seconds=seconds)
         books.start()
         try:
@@ -275,7 +275,7 @@ class TestWhoeverFalls:
         assert len(found) >= 2
         for (before, _), (after, _) in pairwise(found):
             assert (after - before).total_seconds() >= 1
-        kept = Kept(file).read()
+        kept = CheckpointFile(file).read()
         assert kept is not None
         assert kept.size >= found[-1][1].size
         said: list[str] = []
@@ -303,12 +303,12 @@ class TestAnOlderBackup:
             assert client.get("/health/ready").status_code == 200
         newer = tmp_path / "newer"
         newer.mkdir()
-        assert not [ill for ill in ills(environment) if "checkpoint" in ill]
+        assert not [problem for problem in problems(environment) if "checkpoint" in problem]
         for file in stores:
             shutil.move(file, newer)
         for file in backup.iterdir():
             shutil.copy2(file, place)
-        assert [ill for ill in ills(environment) if "does not extend the checkpoint" in ill]
+        assert [problem for problem in problems(environment) if "does not extend the checkpoint" in problem]
         with client_of(sqlite_url, **settings) as client:
             first = sign(client)
             ready = client.get("/health/ready", headers={"Accept-Language": "sv"})
@@ -354,7 +354,7 @@ class TestAnOlderBackup:
 
 class TestTheFile:
     def test_an_older_note_does_not_take_the_place_of_a_newer(self, tmp_path: Path) -> None:
-        kept = Kept(tmp_path / "note")
+        kept = CheckpointFile(tmp_path / "note")
         notes = [signed(Checkpoint(origin=KEY.name, size=size, root=bytes(32)), [KEY]) for size in (3, 9, 7)]
         for note in notes:
             kept.write(note)
@@ -375,16 +375,16 @@ class TestTheFile:
             sign(client)
         file = file_for(sqlite_url, "")
         assert file is not None
-        assert not [ill for ill in ills(environment) if str(file) in ill]
+        assert not [problem for problem in problems(environment) if str(file) in problem]
         file.unlink()
-        assert [ill for ill in ills(environment) if f"{file} is missing" in ill]
+        assert [problem for problem in problems(environment) if f"{file} is missing" in problem]
 
     def test_on_postgresql_doctor_asks_for_one(self, postgres_url: str, tmp_path: Path) -> None:
         environment = {"KNACKA_DATABASE_URL": postgres_url, "KNACKA_LOG_KEY": KEY.written}
         with client_of(postgres_url):
             pass
-        assert [ill for ill in ills(environment) if "set KNACKA_LOG_FILE" in ill]
-        assert not list(ills({**environment, "KNACKA_LOG_FILE": str(tmp_path / "note")}))
+        assert [problem for problem in problems(environment) if "set KNACKA_LOG_FILE" in problem]
+        assert not list(problems({**environment, "KNACKA_LOG_FILE": str(tmp_path / "note")}))
 
 
 def test_while_keys_change_both_sign(sqlite_url: str) -> None:
@@ -415,7 +415,7 @@ class TestVerify:
             log.play()
             with log.books.engine.begin() as connection:
                 connection.exec_driver_sql("UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))")
-        assert self.said(sqlite_url)[1][0].startswith("book log: tile 0 of level 0 is not that of the rows")
+        assert self.said(sqlite_url)[1][0].startswith("projection log: tile 0 of level 0 does not match the rows")
 
     @pytest.mark.parametrize("level", [0, 1])
     def test_a_tile_that_is_gone_is_told(self, sqlite_url: str, level: int) -> None:
@@ -428,7 +428,7 @@ class TestVerify:
             log.play(2)
         code, lines = self.said(sqlite_url)
         assert code == 1
-        assert lines[0] == f"book log: tile 0 of level {level} is missing: `knacka rebuild log`"
+        assert lines[0] == f"projection log: tile 0 of level {level} is missing: `knacka rebuild log`"
 
     def test_a_row_put_before_what_was_signed_is_told(self, sqlite_url: str) -> None:
         """Each match still agrees with itself: only the order of the log does not."""

@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from api.maintenance.doctor import ills
-from api.runtime.projections import Books
+from api.maintenance.doctor import problems
+from api.runtime.projections import Projections
 from referee.actors import Actor
 from referee.acts import Bid, Deal
 from referee.store import attempts as module
@@ -253,14 +253,14 @@ class TestVerify:
     def test_the_last_row_moved_to_another_time(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
         editor.edit(match_id, 3, event(version=2), "{attempts}")
-        self.names(edited, "event 2: attempt 3 names another hash than that of its row")
+        self.names(edited, "event 2: attempt 3 names a hash that is not that of the row")
         editor.edit(match_id, 3, event(version=9), "{attempts}")
-        self.names(edited, "attempt 3 came after event 9, and there is no such event")
+        self.names(edited, "attempt 3 names event 9, which does not exist")
 
     def test_rows_taken_out(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
         editor.delete(match_id, 1, 1, "{attempts}")
-        self.names(edited, "attempt 2 follows on attempt 0: those between are not there")
+        self.names(edited, "attempt 2 follows attempt 0: those between are missing")
 
     def test_what_cannot_be_read(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
@@ -274,18 +274,22 @@ class TestVerify:
     def test_attempts_of_no_match(self, edited: tuple[Editor, UUID]) -> None:
         editor, other = edited[0], uuid4()
         editor.run("UPDATE {attempts} SET originator_id = ?", other)
-        self.names((editor, other), "attempt 1 came after event 3, and there is no such event")
+        self.names((editor, other), "attempt 1 names event 3, which does not exist")
 
 
 def test_books_and_doctor_are_not_disturbed(edited: tuple[Editor, UUID]) -> None:
     editor, _ = edited
     with construct(editor.url) as referee:
-        books = Books(referee, editor.url)
+        books = Projections(referee, editor.url)
         try:
             assert books.rebuild(*books.by_name) == books.head() == 4, "they are in no log"
         finally:
             books.close()
-    found = [ill for ill in ills({"KNACKA_DATABASE_URL": editor.url}) if "can be read by everybody" not in ill]
+    found = [
+        problem
+        for problem in problems({"KNACKA_DATABASE_URL": editor.url})
+        if "can be read by all users" not in problem
+    ]
     assert found == []
     assert said(editor.url)[0] == 0
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from api import cli
-from api.maintenance.doctor import ills
+from api.maintenance.doctor import problems
 from referee.store.desk import Desk
 from referee.store.rows import OlderStore
 from referee.store.store import construct
@@ -73,7 +73,7 @@ def test_the_store_itself_refuses(older_url: str) -> None:
 
 
 def test_the_doctor_says_so_once(older_url: str) -> None:
-    found = [ill for ill in ills({"KNACKA_DATABASE_URL": older_url}) if "salt" in ill]
+    found = [problem for problem in problems({"KNACKA_DATABASE_URL": older_url}) if "salt" in problem]
     assert found == [f"{WHAT} {TO_DO}"]
 
 
@@ -100,7 +100,7 @@ def test_one_row_without_a_salt_is_a_damaged_row_and_stops_no_service(
     Editor(store_url).edit(match_id, number, without_salt)
     with construct(store_url) as referee:
         assert referee.exists(match_id)
-    (found,) = [ill for ill in ills({"KNACKA_DATABASE_URL": store_url}) if "salt" in ill]
+    (found,) = [problem for problem in problems({"KNACKA_DATABASE_URL": store_url}) if "salt" in problem]
     assert found.startswith(
         f"event {number} of match {match_id} cannot be read: Object missing required field `salt`"
     )

@@ -1,4 +1,4 @@
-"""Plays the sheet; exit code 0 only if the service did all that the sheet says."""
+"""Plays the sheet. The exit code is 0 only if the service did everything that the sheet says."""
 
 import signal
 import sys
@@ -6,16 +6,16 @@ from contextlib import closing
 from http.client import HTTPException
 from io import TextIOWrapper
 
-from api.demo import books, sheet
-from api.demo.client import Client, Unexpected, expect
-from api.demo.club import Club
-from api.demo.evening import Evening
-from api.demo.service import Running, running
-from api.demo.table import Table
+from tests.demo import books, sheet
+from tests.demo.client import Client, Unexpected, expect
+from tests.demo.club import Club
+from tests.demo.evening import Evening
+from tests.demo.service import Running, running
+from tests.demo.table import Table
 
 
 def play(service: Running) -> None:
-    """The match, the books, and the winner; a case at a club table; and a club's evening, with its money."""
+    """Play a match with its protocol, a case at a club table, and a club's evening with its money."""
     url = service.url
     with closing(Client(url)) as client:
         table = Table(client, sheet.OPENING)
@@ -51,7 +51,7 @@ def play(service: Running) -> None:
 
 
 def main() -> int:
-    """The exit code."""
+    """Run the demo. Return the exit code."""
     try:
         with running() as service:
             play(service)
@@ -70,7 +70,7 @@ def _interrupt(number: int, _: object) -> None:
 
 if __name__ == "__main__":
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that knows no Swedish quotation marks
-    for told_to_stop in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(told_to_stop, _interrupt)
+        sys.stdout.reconfigure(errors="replace")  # a terminal may lack some of the characters
+    for stop in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, _interrupt)
     sys.exit(main())

@@ -1,16 +1,16 @@
-"""Four scripted seats: each line of the sheet becomes calls, and every answer is held against the line."""
+"""Plays the lines of the sheet by calls, and compares every answer with its line."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from api.demo.client import ENGLISH, NONE, SWEDISH, Client, expect
-from api.demo.sheet import PLAYERS
+from tests.demo.client import ENGLISH, NONE, SWEDISH, Client, expect
+from tests.demo.sheet import PLAYERS
 
 SEATS = {name: seat for seat, name in enumerate(PLAYERS)}
 
 
 class Table:
-    """A match under way. What happens is printed."""
+    """Plays a match, and prints what happens."""
 
     def __init__(self, client: Client, opening: Mapping[str, Any]) -> None:
         self.client = client
@@ -30,12 +30,12 @@ class Table:
     # Calls
 
     def get(self, path: str = "", token: str | None = None, headers: Mapping[str, str] = NONE) -> Any:
-        """Something of this match, at the version that the table has come to."""
+        """Return the JSON at a path of this match, at the version of the last act or later."""
         mark = "&" if "?" in path else "?"
         return self.client.get(f"{self.path}{path}{mark}min_version={self.version}", token, headers)
 
     def do(self, act: str, player: str, **fields: Any) -> list[dict[str, Any]]:
-        """The events that an act makes; their numbers follow on those before."""
+        """Do an act of a player, and return its events. Their numbers must follow the last ones."""
         seat = SEATS[player]
         body = {"act": act, "seat": seat, **fields}
         done = self.client.post(f"{self.path}/acts", body, self._tokens[seat], self._as_seen())
@@ -45,13 +45,13 @@ class Table:
         return [{**event["event"], "topic": event["topic"]} for event in done["events"]]
 
     def _as_seen(self) -> dict[str, str]:
-        """Nothing may have happened that the table does not know of."""
+        """Return the header by which the service refuses an act if the match has other events since."""
         return {"If-Match": f'"{self.version}"'}
 
     # Lines of the sheet
 
     def play(self, sheet: str) -> None:
-        """Plays a deal."""
+        """Play a deal."""
         for line in sheet.strip().splitlines():
             name, *words = line.split()
             getattr(self, f"_do_{name}")(*words)
@@ -153,7 +153,7 @@ class Table:
 
 
 def _from(player: str) -> tuple[str, ...]:
-    """All players clockwise from this one."""
+    """Return all players clockwise from this one."""
     seat = SEATS[player]
     return PLAYERS[seat:] + PLAYERS[:seat]
 
@@ -163,6 +163,6 @@ def _pairs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _sum(scored: dict[str, Any], seat: int) -> str:
-    """What a seat had, what came to it by which rules, and what it has."""
+    """Return as text the points of a seat before, the changes with their rules, and the points after."""
     entries = [f" {entry['points']:+} ({entry['rule']})" for entry in scored["entries"] if entry["seat"] == seat]
     return f"{PLAYERS[seat]} {scored['before'][seat]}{''.join(entries)} = {scored['points'][seat]}"

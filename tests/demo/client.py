@@ -14,17 +14,17 @@ SWEDISH = {"Accept-Language": "sv"}
 
 
 class Unexpected(Exception):
-    """The service did something else than the demo holds to be right."""
+    """The service did not do what the sheet says."""
 
 
 def expect(what: str, found: object, wanted: object) -> None:
-    """Ends the demo unless the service says what it should."""
+    """Raise :class:`Unexpected`, which ends the demo, unless the service returned the expected value."""
     if found != wanted:
         raise Unexpected(f"{what}: {found!r}, but it should be {wanted!r}")
 
 
 class Client:
-    """One connection to the service at ``url``."""
+    """Calls the service at ``url`` over a single connection."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -35,17 +35,17 @@ class Client:
         self._prefix = parts.path.rstrip("/")
 
     def text(self, path: str, token: str | None = None) -> str:
-        """A text that lies at ``path``."""
+        """Return the text at ``path``."""
         return self._answer("GET", path, None, token, NONE, 200)
 
     def get(self, path: str, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 200) -> Any:
-        """What lies at ``path``."""
+        """Return the JSON at ``path``."""
         return self._call("GET", path, None, token, headers, status)
 
     def post(
         self, path: str, body: Any, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 201
     ) -> Any:
-        """What the service answers to ``body``."""
+        """Send ``body``, and return the JSON of the answer."""
         return self._call("POST", path, json.dumps(body), token, headers, status)
 
     def _call(
@@ -69,5 +69,5 @@ class Client:
         return text
 
     def close(self) -> None:
-        """Hangs up."""
+        """Close the connection."""
         self._connection.close()

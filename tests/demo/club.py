@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from api.demo.client import ENGLISH, expect
-from api.demo.sheet import CASE, PLAYERS
-from api.demo.table import SEATS, Table
+from tests.demo.client import ENGLISH, expect
+from tests.demo.sheet import CASE, PLAYERS
+from tests.demo.table import SEATS, Table
 
 
 class Club(Table):
     """A match with closed hands that officials attend."""
 
     def _ask(self, call: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The case as a call on it leaves it."""
-        told: dict[str, Any] = self.client.post(f"{self.path}/knocks{call}", body, token, self._as_seen() | ENGLISH)
-        self.version = told["version"]
-        return told
+        """Send a call on the case, and return the case after it."""
+        case: dict[str, Any] = self.client.post(f"{self.path}/knocks{call}", body, token, self._as_seen() | ENGLISH)
+        self.version = case["version"]
+        return case
 
     # Lines of the sheet
 
@@ -35,7 +35,7 @@ class Club(Table):
         body = {"seat": seat, "agrees": says == "agrees", "text": " ".join(text)}
         case = self._ask(f"/{CASE}/statements", self._tokens[seat], body)
         expect("the status after a statement", case["status"], "pending")
-        expect("what the others are told of it", self.get(f"/knocks/{CASE}")["statements"][-1]["text"], "")
+        expect("the statement as the others see it", self.get(f"/knocks/{CASE}")["statements"][-1]["text"], "")
         print(f"  {player} states: “{case['statements'][-1]['text']}”")
 
     def _do_rules(self, official: str, verdict: str, standard: str, rule: str, *reason: str) -> None:
@@ -49,7 +49,7 @@ class Club(Table):
         print(f"    {case['why']} {appeal} (J7).")
         if (after := self.get()["points"]) != before:
             was, now = (", ".join(map(str, points)) for points in (before, after))
-            print(f"    The line is scored anew (J9): {was} becomes {now}")
+            print(f"    The line is scored again (J9): {was} becomes {now}")
 
     def _do_appeals(self, player: str, *text: str) -> None:
         seat = SEATS[player]

@@ -1,21 +1,21 @@
-"""The match of the demo as a score sheet, a line for each thing that happens at the table.
+"""The match of the demo as a score sheet, with a line for each step at the table.
 
 hand    player, cards                       as dealt
 dealer  player                              cuts, deals, knocks for cards; all take up their cards
 bids    player bid player bid …
-refused player bid rule                     a bid that the rules do not allow, and by which
+refused player bid rule                     a bid that this rule forbids
 trick   leader, cards in order, winner
-lead    player card                         the first card of a trick, where something happens before the next
-ask     player answer player answer …       the declarer's question and what is said to it
+lead    player card                         the first card of a trick, if a step follows before the second card
+ask     player answer player answer …       the declarer's question and the answers
 out     player                              "Knack för min utgång!"
 knock   player accused offence verdict      verdict: the rule, of upheld, or "-"
 score   points by seat                      after the deal is written into the protocol
 winner  player rule
 say     anything
 
-At a club table, where the hands stay closed and officials attend:
+At a club table, with closed hands and officials:
 
-closed  player                              deals; nobody tells the cards
+closed  player                              deals; the cards stay unknown
 case    player accused offence note         a knock that the events cannot decide
 states  player agrees|denies text           what a player says about it
 rules   official verdict standard rule why  verdict: dismissed or upheld
@@ -25,7 +25,7 @@ appeals player text
 from typing import Any
 
 PLAYERS = ("Astrid", "Börje", "Cilla", "Dagny")
-"""By seat, clockwise."""
+"""The players by seat, clockwise."""
 
 OPENING = {
     "ruleset": "rodskagg-kortoxen",
@@ -46,7 +46,7 @@ CLUB = OPENING | {
     "options": {"deal_ritual": False},
     "adjudication": {"officials": [{"name": name} for name in OFFICIALS]},
 }
-"""The same players in a match that officials attend."""
+"""The opening of a match of these players with officials."""
 
 DEALS = {
     "An ordinary deal": """
@@ -99,7 +99,7 @@ DEALS = {
         knock   Börje Dagny fold_question B54
         trick   Dagny   S6 CT H8 C6  Dagny
         trick   Dagny   H5 HT H9 HJ  Cilla
-        say     Börje took no trick, but nobody asked him, so he goes along free (B55).
+        say     Börje took no trick, but Dagny did not ask, so Börje goes along free (B55).
         score   6 11 6 12
     """,
     "A knock for nothing": """
@@ -179,17 +179,17 @@ HEARD = """
     score   10 9 11 12
     rules   Nils upheld balance_of_probabilities B42 Cilla found the six of clubs among them.
 """
-"""The appeal is ruled on when the deal is in the protocol."""
+"""A deal with a case. The appeal is ruled on after the deal is scored."""
 
 CASE = 1
-"""Its number."""
+"""The number of that case."""
 
 CORRECTED = (10, 9, 11, 17)
-"""The points after that, by seat."""
+"""The points by seat after the ruling on the appeal."""
 
 SEASON = "2026/27"
 NUMBERS = ("0701740605", "0701740606", "0701740607", "0701740608")
-"""By seat, where each can be paid with Swish: numbers that Sweden keeps free for plays and films."""
+"""The Swish numbers by seat. Sweden reserves these numbers for plays and films."""
 
 EVENING: dict[str, dict[str, Any]] = {
     "Rödskägg (Kortoxen 1949), 50 öre a point": {
@@ -258,8 +258,8 @@ EVENING: dict[str, dict[str, Any]] = {
         "amounts": [630, -630, 630, -630],
     },
 }
-"""The club's evening: three matches of which only the tally is kept, the last hour of the first and the third, and
-what each comes to by seat, in öre."""
+"""Three matches of the club's evening, played as tallies, with the amounts by seat in öre. The first and the third
+continue earlier matches."""
 
 TAMPERED = [100, 0, -100, 0], [900, 0, -900, 0]
-"""What the first of them came to, and what somebody would like it to have come to."""
+"""The amounts of the first match, and forged ones."""

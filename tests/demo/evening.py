@@ -1,4 +1,4 @@
-"""A club's evening: three matches for money, who pays whom, the books as a file, and proof that all is as it was."""
+"""A club's evening: three matches for money, the payments, the books as a file, and proofs of the record."""
 
 import subprocess
 import sys
@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from api.demo.client import ENGLISH, Client, Unexpected, expect
-from api.demo.sheet import EVENING, NUMBERS, PLAYERS, SEASON
-from api.demo.tampering import bundle_changed, row_changed
+from tests.demo.client import ENGLISH, Client, Unexpected, expect
+from tests.demo.sheet import EVENING, NUMBERS, PLAYERS, SEASON
+from tests.demo.tampering import bundle_changed, row_changed
 
 VERIFY = Path(__file__).parents[2] / "openapi" / "verify.py"
 PROOF_SECONDS = 30
@@ -18,7 +18,7 @@ LOOK_SECONDS = 0.2
 
 
 class Evening:
-    """A club with an evening under way. What happens is printed."""
+    """Plays a club's evening, and prints what happens."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -40,26 +40,26 @@ class Evening:
         self.number: int = self.done("open_evening", on=date.today().isoformat(), season=SEASON)["evening"]
 
     def _key_of(self, member: int) -> str:
-        """The key of a member, who redeems the invitation to it."""
+        """Return the key of a member, who redeems its invitation."""
         until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
         invitation = self.done("issue_key", member=member, expires_at=until)["invitation"]
         secret: str = self.client.post(f"/v1/invitations/{invitation['code']}", {})["key"]["secret"]
         return secret
 
     def done(self, act: str, **fields: Any) -> dict[str, Any]:
-        """What comes of an act of the club."""
-        told: dict[str, Any] = self.client.post(f"{self.path}/acts", {"act": act, **fields}, self.key)
-        return told
+        """Do an act of the club, and return the answer."""
+        answer: dict[str, Any] = self.client.post(f"{self.path}/acts", {"act": act, **fields}, self.key)
+        return answer
 
     def get(self, path: str) -> Any:
-        """Something of the club's books, as they stand after all that was done."""
+        """Return the JSON at a path of the club, after all acts so far."""
         mark = "&" if "?" in path else "?"
         return self.client.get(f"{self.path}{path}{mark}fresh=true", self.key)
 
     # The evening
 
     def play(self) -> None:
-        """All matches of the sheet, and what each comes to."""
+        """Play all matches of the sheet, and print the amounts of each."""
         for table, (title, match) in enumerate(EVENING.items(), 1):
             self._play(f"Table {table}: {title}", {"table": table, **match["opening"]}, match)
 
@@ -74,7 +74,7 @@ class Evening:
             version = self.client.post(f"{path}/acts", deal, official)["version"]
         settled = self.client.get(f"{path}/settlement?min_version={version}", official)
         amounts = [seat["amount"] for seat in settled["seats"]]
-        expect(f"what {title} comes to", (settled["status"], amounts), ("final", match["amounts"]))
+        expect(f"the amounts of {title}", (settled["status"], amounts), ("final", match["amounts"]))
         expect("that all have agreed to the stakes", settled["counted"], "agreed")
         for seat in settled["seats"]:
             expect("that the lines add up", sum(line["amount"] for line in seat["lines"]), seat["amount"])
@@ -87,14 +87,14 @@ class Evening:
         if paid:
             print(f"    {', '.join(paid)}")
 
-    # What comes of it
+    # The money
 
     def settle(self) -> None:
-        """Who pays whom, with the code for each payment."""
+        """Print the plan of payments, with the code for each."""
         plan = self.get(f"/plan?evening={self.number}")
         owed = {one["account"]: one["balance"] for one in self.get(f"/accounts?evening={self.number}")["accounts"]}
         expect("that the books balance", sum(owed.values()), 0)
-        payments = f"{plan['count']} payments, and fewer will not do" if plan["minimal"] else plan["count"]
+        payments = f"{plan['count']} payments, the fewest possible" if plan["minimal"] else plan["count"]
         print(f"The treasurer's plan: {payments}\n")
         for one in plan["payments"]:
             payer, payee = (_name(one[side]) for side in ("from", "to"))
@@ -108,38 +108,37 @@ class Evening:
         expect("what members owe when all have paid", [owed.get(one, 0) for one in members], [0] * len(members))
 
     def export(self) -> None:
-        """The books as hledger and ledger read them."""
+        """Print the books in the format of hledger and ledger."""
         journal = self.client.text(f"{self.path}/export/hledger?fresh=true&names=true", self.key)
         expect("how many entries the file has", journal.count(datetime.now(UTC).strftime("%Y-")) > len(EVENING), True)
         print("The books for hledger and ledger\n")
         print("\n".join(f"  {line}".rstrip() for line in journal.splitlines()))
 
     def close(self) -> None:
-        """The books are closed."""
+        """Close the books, and print the digest."""
         (closed,) = self.done("close_books", label=f"Evening {self.number}")["events"]
-        told = closed["event"]
-        print(f"The books are closed through entry {told['through']}: SHA-256 {told['digest']}")
+        closing = closed["event"]
+        print(f"The books are closed through entry {closing['through']}: SHA-256 {closing['digest']}")
 
-    # That it is on record
+    # Proofs
 
     def prove(self) -> None:
-        """A signed checkpoint, the bundle of the closing, and what a stranger's program says of it: as it is, and
-        with one amount changed."""
+        """Print a signed checkpoint, and the checks of the closing's bundle, unchanged and with a forged amount."""
         keys: list[str] = self.client.get("/v1/log")["vkeys"]
         bundle = self._bundle()
         print("The log is signed: a checkpoint for the wall\n")
         for line in self.client.text("/v1/log/checkpoint").splitlines():
             print(f"  {line}".rstrip())
-        print("\nAnybody checks the bundle of the closing, with openapi/verify.py and openssl alone\n")
+        print("\nAny client can check the bundle of the closing, with only openapi/verify.py and openssl\n")
         code, said = _verify(bundle, " ".join(keys))
         expect("what a checker finds in the bundle", (code, said[-1].partition(":")[0]), (0, "entries"))
         print("\n".join(f"  {line}" for line in (said[0], "…", *said[-3:])))
         code, said = _verify(bundle_changed(bundle), " ".join(keys))
         expect("what a checker finds in a bundle that was tampered with", code, 1)
-        print(f"  with nine kronor for one in a row of it:\n  {said[-1]}")
+        print(f"  with nine kronor instead of one in a row:\n  {said[-1]}")
 
     def _bundle(self) -> str:
-        """The bundle of the closing, as soon as a checkpoint is of all its rows."""
+        """Return the bundle of the closing, as soon as a checkpoint covers all its rows."""
         deadline = time.monotonic() + PROOF_SECONDS
         while True:
             try:
@@ -154,12 +153,12 @@ class Evening:
         return report
 
     def audit(self, store: Path | None) -> None:
-        """All is recomputed from the rows: as they are, and, where the store is ours, when somebody was at them."""
+        """Print the audit, and again after a row of our own store was changed."""
         _print_audit("The audit", self._report(), wrong=False)
         if store is None:
             return
         row_changed(store)
-        _print_audit("\nSomebody changes that row in the database. The audit then", self._report(), wrong=True)
+        _print_audit("\nThe audit after that row was changed in the database", self._report(), wrong=True)
 
 
 def _print_audit(title: str, report: dict[str, Any], *, wrong: bool) -> None:
@@ -172,7 +171,7 @@ def _print_audit(title: str, report: dict[str, Any], *, wrong: bool) -> None:
 
 
 def _verify(bundle: str, keys: str) -> tuple[int, list[str]]:
-    """The exit code, and what is said of a bundle."""
+    """Check a bundle with ``openapi/verify.py``. Return the exit code and the lines printed."""
     with TemporaryDirectory(prefix="knacka-demo-") as folder:
         written = Path(folder, "bundle.json")
         written.write_bytes(bundle.encode())

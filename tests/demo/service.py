@@ -1,4 +1,4 @@
-"""The service that the demo plays against: started here and stopped again, or one that runs already."""
+"""Starts and stops a service for the demo, or finds a running one."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from api.demo.client import Client, Unexpected
+from tests.demo.client import Client, Unexpected
 
 STORE = "knacka.db"
 START_SECONDS = 30
@@ -25,12 +25,12 @@ class Running(NamedTuple):
 
     url: str
     store: Path | None
-    """Its database; ``None``: it is none of ours."""
+    """The database of the service; None if the demo did not start it."""
 
 
 @contextmanager
 def running() -> Iterator[Running]:
-    """The service of ``KNACKA_URL``, else one of our own with a database for this once."""
+    """Yield the service of ``KNACKA_URL``, or start one with a temporary database."""
     if url := os.environ.get("KNACKA_URL"):
         yield Running(url, None)
         return
@@ -65,7 +65,7 @@ def _started(folder: str) -> Iterator[str]:
 
 
 def _signing_key() -> str:
-    """A key to sign the log with."""
+    """Return a new key that signs the log."""
     command = [sys.executable, "-m", "api", "log", "key", "demo.example/log"]
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()
 

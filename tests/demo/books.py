@@ -1,11 +1,11 @@
-"""What remains of the match: the protocol as a table, and the disputed moment as it stood."""
+"""Prints the protocol as a table, the disputed moment and the winner."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from api.demo.client import ENGLISH, SWEDISH, expect
-from api.demo.sheet import CASE, CORRECTED, DISPUTED, OPENING, PLAYERS
-from api.demo.table import Table
+from tests.demo.client import ENGLISH, SWEDISH, expect
+from tests.demo.sheet import CASE, CORRECTED, DISPUTED, OPENING, PLAYERS
+from tests.demo.table import Table
 
 CELL = "{:>2} {:>4} {:>3} {:>3} {:>3}"
 HEAD = CELL.format("tr", "ans", "pen", "chg", "=")
@@ -14,7 +14,7 @@ WON_BY = {"zero": "with exactly 0 points"}
 
 
 def print_protocol(table: Table) -> None:
-    """A line for each deal, and for each player tricks, answer, penalties, change and points; what it was before."""
+    """Print a line for each deal: tricks, answer, penalties, change and points by player. Add the replaced lines."""
     protocol = table.get("/protocol")
     expect("the version of the protocol", protocol["version"], table.version)
     print("The protocol (tr: tricks, ans: answer to the question, pen: penalties, chg: change, =: points)\n")
@@ -50,7 +50,7 @@ def _of_player(line: dict[str, Any], seat: int) -> str:
 
 
 def print_corrected(table: Table) -> None:
-    """The protocol of the club table: the line as it counts, what it was, and the event that corrected it."""
+    """Print the protocol of the club table, with the corrected line, the line before, and the correcting event."""
     print_protocol(table)
     protocol = table.get("/protocol")
     (line,) = protocol["lines"]
@@ -62,7 +62,7 @@ def print_corrected(table: Table) -> None:
 
 
 def print_dispute(table: Table) -> None:
-    """The forgotten question: the moment before, the moment itself, what was open then, and the case file."""
+    """Print the forgotten question: the moment before it, the moment with its open breach, and the case."""
     case = table.get(f"/knocks/{DISPUTED}", headers=ENGLISH)
     trick_four, lead = case["rests_on"]
     print("The disputed moment, as the official replays it\n")
@@ -112,8 +112,8 @@ def _print_case(table: Table, case: dict[str, Any]) -> None:
     for number in case["rests_on"]:
         (event,) = table.get(f"/events?after={number - 1}&limit=1")["events"]
         facts = {"by": PLAYERS[event["event"]["seat"]], **event["event"]}
-        told = ", ".join(f"{name} {fact}" for name, fact in facts.items() if name != "seat")
-        print(f"    shown by event {number}, {event['topic']}: {told}")
+        shown = ", ".join(f"{name} {fact}" for name, fact in facts.items() if name != "seat")
+        print(f"    shown by event {number}, {event['topic']}: {shown}")
 
 
 def _by_player(values: list[Any]) -> str:
@@ -121,7 +121,7 @@ def _by_player(values: list[Any]) -> str:
 
 
 def print_winner(table: Table) -> None:
-    """Who won, and what the others pay."""
+    """Print the winner and the amounts that each player gets or pays."""
     won = table.winner
     assert won is not None, "the sheet ends with a winner"
     expect("the settlement", sum(won["settlement"]), 0)
