@@ -24,8 +24,8 @@ FOR_OFFICIALS = "digest prev hash request"
 FIELDS = {  # by topic: the required fields of an event, and the optional ones
     "match/opened": (
         "ruleset edition options players dealing enforcement points tokens official",
-        "pot taken_over first_dealer stakes adjudication officials shuffle entropy_seconds club evening table members"
-        " visibility stakes_need stake_limit",
+        "pot taken_over first_dealer stakes adjudication officials dockets shuffle entropy_seconds club evening table"
+        " members visibility stakes_need given_by stake_limit",
     ),
     "shuffle/committed": ("commitment seed", "until"),
     "shuffle/entropy-given": ("seat hex", ""),
