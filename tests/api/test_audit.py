@@ -1,5 +1,5 @@
-"""The audit of a club's books: nothing is found where all is as it was, and what somebody has changed is, in its
-place and by the checks that are for it."""
+"""The audit of a club's books finds nothing in an unchanged store. It finds each change, at its place and by the
+checks for it."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ Place = tuple[Path, Kept]
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The folder of a store, and what is in it."""
+    """Return the folder of a store, and its contents."""
     place = tmp_path_factory.mktemp("audited")
     with client_of(f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
         kept = filled(client)
@@ -58,7 +58,7 @@ def test_an_honest_club(copy: Copy) -> None:
     assert all(one.books == one.rows for one in audit.trial)
 
 
-# The books say something else
+# Changed books
 
 POSTINGS, ENTRIES = "book_ledger_3_postings", "book_ledger_3_entries"
 IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
@@ -163,11 +163,11 @@ def test_what_the_books_say_otherwise_is_found_in_its_place(copy: Copy, what: st
         assert len(first.text) > 20
 
 
-# Rows are other rows
+# Changed rows
 
 
 def test_a_row_that_was_changed(copy: Copy) -> None:
-    """It has another hash than the next names, and than the log has."""
+    """Its hash differs from the one in the next row and in the log."""
     copy.edit(copy.kept.won, 2, lambda state: state.replace(b'"at":"20', b'"at":"21'))
     told = found(copy.audit())
     assert told.keys() == {"chain", "log"}
@@ -187,7 +187,7 @@ def test_the_last_row_of_a_match_is_gone(copy: Copy) -> None:
 
 
 def test_what_a_match_has_said_otherwise(copy: Copy) -> None:
-    """Whoever has all at hand but the key of the log can hide it from the chain and the books."""
+    """An editor who lacks only the key of the log can hide the change from the chain and the books."""
     number = copy.number_of(copy.kept.won, "match/won")
     copy.rewritten(copy.kept.won, number, settlement=[-200, 300, -100])
     told = found(copy.audit())
@@ -267,7 +267,8 @@ def test_what_somebody_else_had_proposed(copy: Copy) -> None:
 
 @pytest.mark.parametrize("cause", ["at the end", "nonsense"])
 def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
-    """With all that goes by it: what comes later than the rows that were read has an event that came later."""
+    """The audit finds an invented entry with its event. An entry after the rows that were read needs a later
+    event."""
     cause = f"{copy.kept.club}/{copy.kept.ends[copy.kept.club]}" if cause == "at the end" else cause
     copy.ledger(
         f'INSERT INTO {ENTRIES} SELECT club, 14, date, kind, currency, ?, evening, reverses, reversed_by, "by" '
@@ -300,7 +301,7 @@ def test_whatever_is_found_is_told_as_it_is_described(copy: Copy, change: str) -
 
 
 def test_an_end_that_is_gone_is_told_as_it_is_described(copy: Copy) -> None:
-    """The closing is there, and what it closed is not."""
+    """The closing exists, but the entries that it closed do not."""
     for number in (0, 1):
         event = copy.number_of(copy.kept.club, "money/posted", number)
         copy.edit(copy.kept.club, event, lambda state: b"{}")
@@ -317,7 +318,7 @@ def test_more_than_was_proposed(copy: Copy) -> None:
 
 
 def test_a_payment_that_the_other_has_not_confirmed(copy: Copy) -> None:
-    """He who told it cannot, nor can a stranger, nor is it posted without a proposal."""
+    """Neither the sender nor a stranger confirms a payment, and no payment is posted without a proposal."""
     number = copy.number_of(copy.kept.club, "money/posted", -2)
     for by, code in (("key:k2", "one_person"), ("key:k4", "no_treasurer"), ("official", "no_treasurer")):
         copy.rewritten(copy.kept.club, number, at="", actor=by)
@@ -347,7 +348,7 @@ def test_a_name_is_another(copy: Copy) -> None:
 
 @pytest.mark.parametrize("column", ["member = 1", "kind = 'text'", "club = '00000000000000000000000000000007'"])
 def test_a_name_is_moved(copy: Copy, column: str) -> None:
-    """To another member, who would take it along when erased."""
+    """A name is assigned to another member, whose erasure would delete it."""
     copy.names(f"UPDATE names SET {column} WHERE text LIKE '%Cesar%'")
     assert "names" in found(copy.audit())
 
@@ -359,7 +360,7 @@ def test_a_name_is_gone(copy: Copy) -> None:
 
 
 def test_a_number_that_was_not_replaced_is_gone(copy: Copy) -> None:
-    """That which it took the place of is gone for good."""
+    """A number that was not replaced is missing. The number that was replaced is rightly deleted."""
     copy.names("DELETE FROM names WHERE text LIKE '%0701740606%'")
     (one,) = found(copy.audit())["names"]
     assert (one.code, one.member) == ("text_missing", 2)
@@ -384,12 +385,12 @@ def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
 
 
 def test_whatever_is_changed_in_one_place_is_found(original: Place, tmp_path: Path) -> None:
-    """A flipped bit, a row that is gone, two that are exchanged; `make soak` does more."""
+    """A flipped bit, a deleted row, two swapped rows; `make soak` tries more."""
     assert not_found(*original, 100, 1, tmp_path) == []
 
 
 def test_all_that_can_be_found_has_a_sentence() -> None:
-    """In the sources a code stands behind its check."""
+    """The sources name each code after its check."""
     sources = [file.read_text() for file in (ROOT / "projections" / "audit").glob("*.py")]
     pattern = r'(?:findings\.say\(\s*(?:check|"[a-z_]+")|_say\(own, [a-z_.]+), "([a-z_]+)"'
     codes = {code for source in sources for code in re.findall(pattern, source)}
@@ -418,7 +419,7 @@ def test_it_is_told_to_who_may_see_the_books(lone_client: Any) -> None:
 
 
 def filled_on(client: Any) -> tuple[ClubTable, str]:
-    """A club with a match; the match."""
+    """Fill a club with a match; return both."""
     club = ClubTable(client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         club.join(name)
@@ -432,7 +433,7 @@ def filled_on(client: Any) -> tuple[ClubTable, str]:
 
 
 def test_what_somebody_has_changed_is_told_in_a_sentence(own_client: Any, store_url: str) -> None:
-    """While the service goes on, in SQLite and in PostgreSQL."""
+    """A change is reported while the service runs, on SQLite and PostgreSQL."""
     club, match = filled_on(own_client)
     assert club.get("/audit", "auditor").json()["ok"] is True
     editor = Editor(store_url)
@@ -465,7 +466,7 @@ def test_the_page(own_client: Any, store_url: str) -> None:
 
 
 def test_a_pot_that_gave_what_it_had_not(lone_client: Any) -> None:
-    """A match that began with a pot from before the books: what lay in it is to be entered first."""
+    """A match began with a pot from before the books. The contents of the pot must be entered first."""
     club, _ = filled_on(lone_client)
     opening = {"points": [0, 0, 0], "pot": 300}
     rams: dict[str, Any] = {"ruleset": "rams-english", "opening": opening, "adjudication": None}
@@ -502,7 +503,7 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
 
 
 def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
-    """A number that was replaced, and somebody erased, behind the rows that are read."""
+    """A number is replaced and a member is erased after the last row that the audit reads."""
     club = ClubTable(lone_client)
     for name in ("Berit", "Cesar"):
         club.join(name)

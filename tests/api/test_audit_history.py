@@ -1,4 +1,4 @@
-"""The audit says by name who did what with keys, settings, payees and closings, and what one person did alone."""
+"""The audit names the member behind each act on keys, settings, payees and closings, and acts of one person alone."""
 
 import re
 from html import unescape
@@ -20,7 +20,7 @@ ANNA, BERIT, CESAR = ((1, "Anna Åkesson-Ödmårk"), (2, "Berit"), (3, "Cesar"))
 
 
 def person(one: Any) -> Any:
-    """Whom an audit names: a member, a program, or an actor."""
+    """Return the name of a person in an audit: a member, a program, or an actor."""
     if one is None:
         return None
     return (one["member"], one["name"]) if one["member"] is not None else one["app"] or one["actor"]
@@ -32,7 +32,7 @@ def by(one: Any) -> tuple[Any, Any]:
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Anna founds it, and gives keys to Berit, Cesar and a program."""
+    """Return a club that Anna founded, with keys for Berit, Cesar and a program."""
     club = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         club.join(name)
@@ -210,7 +210,7 @@ def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
 
 
 def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable) -> None:
-    """One that is not over is among the open matches; one that was entered before the closing is closed with it."""
+    """An unfinished match is among the open matches. A match entered before the closing belongs to the closing."""
     club.done("open_evening", on="2026-11-22", season="2026/27")
     club.done("deposit", member=2, amount=60000, via="bank")
     before, across, late, forgotten = (Played(club) for _ in range(4))

@@ -1,4 +1,4 @@
-"""Several acts at once: in order, up to the first that is refused, and repeated without fear."""
+"""Several acts in one request: in order, up to the first refusal, and safe to repeat."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def test_where_the_first_is_refused_nothing_is_done(table: Table) -> None:
 
 
 def test_repeated_it_goes_on_where_it_stopped(either_client: Client) -> None:
-    """On either store."""
+    """Runs on either store."""
     table = Table(either_client)
     key = {"Idempotency-Key": "k"}
     first = send(table, 0, DEAL, PASS, **key).json()
@@ -114,7 +114,7 @@ def test_the_official_s(table: Table) -> None:
 
 
 def test_a_text_that_harms_is_refused_as_described(table: Table) -> None:
-    """With the body, before any of it is tried."""
+    """The body is refused before any act is tried."""
     answer = send(table, "official", VOID, {"act": "abandon", "reason": "two\nlines"})
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/harmful-character")
     Description().answered("POST", f"{table.path}/acts/batch", 422, answer.headers, answer.content)
@@ -130,7 +130,7 @@ def test_how_many(table: Table) -> None:
 
 
 def test_a_slow_service_says_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Out of time after the first act; where not even that can be taken, the answer is a 503 as to any call."""
+    """The time is up after the first act. If not even the first act is done, the answer is 503, as in any call."""
     with client_of(f"sqlite:///{tmp_path}/knacka.db") as client:
         table = Table(client)
         key, report = {"Idempotency-Key": "k"}, {"act": "report", "seat": 0, "accused": 1, "fault": "exposed_card"}

@@ -1,4 +1,4 @@
-"""What a club's books tell over HTTP: accounts, statements, the journal, the plan, files."""
+"""A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,12 +16,12 @@ FILES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }
-"""By kind what it says that it is."""
+"""Media type of each kind of file."""
 
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Berit has paid 800 in and 300 back to Cesar; the books were closed before that."""
+    """Return a club in which Berit deposited 800 and paid 300 to Cesar after a closing of the books."""
     table = ClubTable(either_client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         table.join(name)
@@ -59,7 +59,7 @@ def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> 
 
 
 def test_the_operator_is_told_no_names(club: ClubTable) -> None:
-    """His key is good for the books; see the access table."""
+    """The operator's key may read the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
     assert names == ["Berit <b>Borg</b>", "Cesar"]
 
@@ -168,7 +168,7 @@ def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_name_nobody_who_is_erased(club: ClubTable, kind: str) -> None:
-    """His number stands there, and nothing in the place of his name."""
+    """The file has the member's number, and no name."""
     club.done("deposit", member=3, amount=30000, via="cash")
     club.done("close_books", label="again")
     club.done("leave", member=3)
@@ -188,7 +188,7 @@ def test_statements_are_as_described(club: ClubTable, form: str) -> None:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_of_all_days_that_there_are(club: ClubTable, kind: str) -> None:
-    """Some speak of the day after the last, and there is none."""
+    """Some formats name the day after the last one, which does not exist here."""
     told = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
     assert told.status_code == 200, told.text
     assert "0001-01-01--9999-12-30" in told.headers["content-disposition"]

@@ -1,4 +1,4 @@
-"""As whom somebody sees what happened: an auditor waits until the cards lie open."""
+"""The view of a caller: an auditor sees hidden cards only after they are open."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -45,5 +45,5 @@ def test_and_to_nobody_else(caller: Caller, actor: Actor) -> None:
 
 @pytest.mark.parametrize("kind", FACTS, ids=lambda kind: str(kind.TOPIC))
 def test_of_a_case_the_officials_know_nothing_more_once_its_deal_is_over(kind: type[Event]) -> None:
-    """So that the book of cases need not know an auditor from a spectator."""
+    """So the book of cases need not distinguish an auditor from a spectator."""
     assert "official" not in kind.HIDDEN.values()

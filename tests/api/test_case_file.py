@@ -1,4 +1,4 @@
-"""The file of a case over HTTP: what stands in it, for whom, and as a page."""
+"""The file of a case over HTTP: its contents by caller, and as a page."""
 
 import re
 from html import unescape
@@ -40,7 +40,7 @@ def page(table: Table, number: int = 1, who: int | str = "official", language: s
 
 @pytest.fixture
 def heard(client: Client) -> Table:
-    """Anna has knocked for a revoke by Berit."""
+    """Return a match in which Anna has knocked for a revoke by Berit."""
     table = attended(client, NILS)
     table.tokens["Nils"] = MINE
     ask(table, "", ANNA, REVOKE)
@@ -160,7 +160,7 @@ class TestRules:
                 assert read == {name: value for name, value in rule.items() if name != "href"}
 
     def test_earlier_rulings_on_the_same_rule_are_of_the_official_s_matches(self, lone_client: Client) -> None:
-        """On either store."""
+        """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(3)]
         for place, table in enumerate(tables):
             table.tokens["Nils"] = MINE
@@ -198,7 +198,7 @@ class TestRules:
         assert (told["case"], told["reason"]) == (1, "Seen by Cesar")
 
     def test_a_party_learns_nothing_of_its_official_s_other_matches(self, client: Client) -> None:
-        """Though the first official has one token for all of them."""
+        """The first official has the same token in all of them."""
         first = {"officials": NILS["officials"][::-1]}
         other, table = attended(client, first), attended(client, first)
         for one in (other, table):
@@ -230,7 +230,7 @@ class TestForm:
 
     @pytest.mark.rule("J3", "B17", "B24", "B25")
     def test_an_offence_that_the_options_turn_off_has_no_price(self, heard: Table) -> None:
-        """This match is played without the ritual of the deal."""
+        """This match has no ritual of the deal."""
         assert [price["offence"] for price in file(heard)["form"]["prices"]] == [
             "fold_question",
             "exit_knock",
@@ -351,7 +351,7 @@ class TestPage:
 
     @pytest.fixture
     def nasty(self, client: Client) -> Table:
-        """Whatever somebody can write is HTML."""
+        """Return a match in which every text of a player is HTML."""
         names = [{"name": f"<b>{name}</b><script>x()</script>"} for name in "ABC"]
         officials = {"officials": [{"name": "<script>y()</script>"}, {"name": "Nils & Co"}]}
         table = attended(client, officials, players=names)

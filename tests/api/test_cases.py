@@ -1,4 +1,4 @@
-"""Cases over HTTP: officials and their tokens, statements, rulings, appeals, and who is told what."""
+"""Cases over HTTP: officials and their tokens, statements, rulings, appeals, and the view of each caller."""
 
 from hashlib import sha256
 from typing import Any
@@ -28,7 +28,7 @@ DESCRIBED = Description()
 
 
 def attended(client: Any, adjudication: Any = TWO, **opening: Any) -> Table:
-    """A match with officials, the cards dealt and the hands closed."""
+    """Return a match with officials, after the deal, with closed hands."""
     table = Table(client, adjudication=adjudication, **opening)
     table.done("deal", 0, counts=[6, 6, 6])
     return table
@@ -55,7 +55,7 @@ def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201, *
 
 
 def finish(table: Table) -> None:
-    """Plays the deal to its end: a card that has not been seen is the right one."""
+    """Play the deal to its end. A card that was not seen is taken as right."""
     for _ in range(80):
         state = table.get().json()
         seat = state["to_act"][0]
@@ -171,7 +171,7 @@ class TestOpening:
 class TestACase:
     @pytest.mark.rule("J1", "J2", "J3", "J7")
     def test_from_the_knock_to_the_last_word(self, either_client: TestClient[Litestar]) -> None:
-        """On either store: knock, statements, ruling, appeal, another ruling."""
+        """Runs on either store: knock, statements, ruling, appeal, second ruling."""
         table = attended(either_client)
         opened = ask(table, "", ANNA, REVOKE)
         assert (opened["verdict"], opened["status"], opened["rule"]) == ("pending", "pending", "J1")
@@ -223,7 +223,7 @@ class TestACase:
 
     @pytest.mark.rule("J1")
     def test_a_knock_for_the_same_joins_the_case(self, heard: Table) -> None:
-        """The answer is that case, in which the knock is a statement."""
+        """The answer is the open case. The knock becomes a statement in it."""
         ask(heard, "", ANNA, REVOKE)
         joined = ask(heard, "", CESAR, REVOKE | {"seat": CESAR, "note": "A small one"})
         assert (joined["case"], joined["verdict"], joined["status"]) == (1, "pending", "pending")
@@ -234,7 +234,7 @@ class TestACase:
 
     @pytest.mark.rule("J1", "J3")
     def test_what_is_decided_is_not_opened_again(self, heard: Table) -> None:
-        """The answer states nothing about the accused: it names the case that decides."""
+        """The answer says nothing about the accused. It names the case with the ruling."""
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed", "standard": "undetermined"})
         again = ask(heard, "", CESAR, REVOKE | {"seat": CESAR})
@@ -289,7 +289,8 @@ class TestACase:
         assert told[0]["type"] == "/problems/undetermined-dismisses"
 
     def test_what_it_follows_has_been_ruled(self, heard: Table, client: TestClient[Litestar]) -> None:
-        """Here or in another match, by officials or by the referee at once; what waits is no ruling yet."""
+        """Earlier rulings are from this or a different match, by officials or by the referee. A pending case has
+        none."""
         other = attended(client)
         for table in (heard, other):
             ask(table, "", ANNA, REVOKE)
@@ -519,7 +520,7 @@ def test_a_refusal_links_to_its_rule(heard: Table) -> None:
 
 
 def test_what_officials_did_can_be_proved(either_url: str) -> None:
-    """Each request is decided again from its row, and the books are compared."""
+    """`knacka verify` decides each request again from its row and compares the books."""
     with client_of(either_url) as client:
         table = attended(client)
         ask(table, "", ANNA, REVOKE)

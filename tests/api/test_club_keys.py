@@ -1,4 +1,4 @@
-"""Keys of a club: which are good, for what, and until when; and their secrets are nowhere."""
+"""Keys of a club: their validity, scopes and expiry. Their secrets are stored nowhere."""
 
 import logging
 import time
@@ -37,14 +37,14 @@ def club(client: Client) -> ClubTable:
 
 @contextmanager
 def later(monkeypatch: pytest.MonkeyPatch, **ahead: float) -> Iterator[None]:
-    """Whoever looks at a key does so then."""
+    """Move the clock of the key checks ahead within this block."""
     with monkeypatch.context() as patch:
         patch.setattr(clubs, "utc_now", lambda: datetime.now(UTC) + timedelta(**ahead))
         yield
 
 
 def refused(club: ClubTable, key: str, code: str) -> None:
-    """Everywhere, and in the same words."""
+    """Assert that every call refuses the key with the same problem."""
     for path in (*(club.path + call for call in CALLS), "/v1/key"):
         answer = club.client.get(path, headers=club.bearer(key))
         problem(answer, 401, code)
@@ -221,7 +221,7 @@ class TestInTwoProcesses:
             assert club.names() == ["Anna Åkesson-Ödmårk"]
 
     def test_one_that_was_revoked_opens_no_match_anywhere(self, postgres_url: str) -> None:
-        """A match stands by itself, so whoever opens one is looked at in the club as it is stored."""
+        """A match is separate from its club, so the opening checks the key in the stored club."""
         with client_of(postgres_url) as here, client_of(postgres_url) as there:
             club = ClubTable(here)
             club.join("Bo")
@@ -247,7 +247,7 @@ class TestInTwoProcesses:
 
 
 def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client: Client) -> None:
-    """Whichever act it was sent with first."""
+    """It is refused for each kind of first act."""
     club = ClubTable(client)
     club.join("Bo")
     fields = {"scopes": ["read"], "expires_at": in_days(3)}
@@ -267,7 +267,7 @@ def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client:
 
 
 def stored(url: str, folder: Path) -> Iterator[bytes]:
-    """All that there is of a service: its files, or the rows of its tables."""
+    """Yield all stored bytes of a service: its files, or the rows of its tables."""
     place = place_of(url)
     if not isinstance(place, Postgres):
         yield from (file.read_bytes() for file in folder.rglob("*") if file.is_file())
@@ -282,7 +282,7 @@ def stored(url: str, folder: Path) -> Iterator[bytes]:
 def test_secrets_are_in_no_row_file_log_or_later_answer(
     store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nor are the Idempotency-Keys of what made them, from which, with the store, one could make them again."""
+    """Nor are the Idempotency-Keys of their requests stored: with the store they would yield the secrets."""
     caplog.set_level(logging.DEBUG)
     own_keys = [str(uuid4()) for _ in range(3)]
     answers = []

@@ -1,4 +1,4 @@
-"""A club is founded once, run by its keys, and knows its people by name only as long as they want."""
+"""A club is founded once, run with its keys, and stores names only until their members are erased."""
 
 import json
 import sqlite3
@@ -40,7 +40,7 @@ def club(client: Client) -> ClubTable:
 
 
 def names_kept(url: str) -> list[str]:
-    """Whatever the names store of a service has."""
+    """Return all texts in the names store of a service."""
     query = "SELECT CAST(text AS TEXT) FROM names"
     if isinstance(place_of(url), Postgres):
         with psycopg.connect(url) as connection:
@@ -249,7 +249,7 @@ class TestActs:
             assert club.act(act, headers={"If-Match": club.get().headers["ETag"]}, **fields).status_code == 201
 
     def test_keys_made_at_once_are_all_good(self, store_url: str) -> None:
-        """Each names its own number, which is known only when it is decided."""
+        """Each key contains its own number, which is known only when the act is decided."""
         with (
             served(store_url) as one,
             served(store_url) as other,
@@ -419,7 +419,7 @@ class TestErasing:
 
     @pytest.mark.parametrize("look", ["members", "erase"])
     def test_what_was_on_record_when_the_service_ended_is_done_later(self, store_url: str, look: str) -> None:
-        """The event is stored, and nothing was deleted yet: so it stands after a crash between the two."""
+        """The event is stored, but nothing is deleted yet, as after a crash between the two steps."""
         with client_of(store_url) as client:
             club = ClubTable(client)
             bo = club.join("Bo Brännström")

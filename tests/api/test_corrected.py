@@ -1,4 +1,4 @@
-"""What is read of a match after deals in it have been scored anew (J9). The correction itself comes from the desk."""
+"""Reads of a match after a correction has scored deals again (J9). The desk makes the correction."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ from tests.store.test_corrections import correct, scored
 
 @pytest.fixture
 def corrected(either_url: str) -> Iterator[tuple[TestClient[Litestar], UUID, int]]:
-    """A service over a match whose first deal of two was corrected, and the event that did."""
+    """Yield a client of a service with a match whose first of two deals was corrected, and the correction's event."""
     with construct(either_url) as referee:
         desk = Desk(referee)
         match_id = scored(desk, 2)
@@ -71,7 +71,7 @@ def test_the_match_stands_as_it_counts(corrected: Any) -> None:
     match = client.get(f"/v1/matches/{match_id}").json()
     assert (match["points"], match["version"], match["deal"]) == (protocol["points"], number, 3)
     listed = {one["id"]: one for one in client.get("/v1/matches?fresh=true").json()["matches"]}
-    one = listed[str(match_id)]  # beside those that were won too early
+    one = listed[str(match_id)]  # the list also has matches that were won too early
     assert (one["version"], one["deal"], one["status"]) == (number, 3, "open")
 
 
@@ -85,7 +85,7 @@ def test_all_see_the_correction_but_its_script_only_officials(corrected: Any) ->
 
 
 def counted(numbers: list[int], halves: bool) -> list[float]:
-    """Points of an event as the protocol has them."""
+    """Return the points of an event in the form of the protocol."""
     return [number / 2 for number in numbers] if halves else [*numbers]
 
 

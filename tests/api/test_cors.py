@@ -1,4 +1,4 @@
-"""Pages of other origins: what every answer tells their browsers where a setting allows them, and nothing else."""
+"""Pages of other origins: the headers of each answer for their browsers, only if a setting allows their origin."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A service that names two origins."""
+    """Yield a client of a service that allows two origins."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('named')}/knacka.db", cors_origins=BOTH) as client:
         yield client
 
@@ -37,7 +37,7 @@ def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def told(answer: httpx.Response) -> dict[str, str]:
-    """What the answer says of other origins."""
+    """Return the CORS headers of the answer."""
     prefix = "access-control-"
     assert not answer.headers.get("access-control-allow-credentials")
     return {name.removeprefix(prefix): value for name, value in answer.headers.items() if name.startswith(prefix)}
@@ -48,7 +48,7 @@ def names(header: str) -> set[str]:
 
 
 def some_answers(client: Client, **headers: str) -> Iterator[httpx.Response]:
-    """Of every kind: what was asked for, what has not changed, problems, lines, streams and pages."""
+    """Yield answers of every kind: 200, 304, problems, lines, streams and pages."""
     table = Table(client, dealing="house", opening={"points": [2, 2, 2]})
     yield table.get("", 0, **headers)
     yield table.get("", **headers, **{"If-None-Match": table.get().headers["etag"]})
@@ -108,7 +108,7 @@ def test_none_is_allowed_by_itself(client: Client) -> None:
 
 
 def test_before_a_call_a_browser_is_told_what_it_may_send(named: Client, open_to_all: Client) -> None:
-    """Where there is nothing too: else the page would be told that the network failed, and not what is wrong."""
+    """Also for unknown paths: otherwise the page would see a network failure instead of the problem."""
     table = Table(named)
     for path in ("/v1/matches", f"{table.path}/acts", f"{table.path}/events/stream", "/v1/matches/x", "/nowhere"):
         for client, allowed in ((named, HOME), (open_to_all, "*")):
@@ -133,7 +133,7 @@ def test_all_that_is_described_may_be_sent_and_read(named: Client) -> None:
     assert sent - {"accept"} | {"authorization", "content-type"} <= names(preflight["allow-headers"])
     safe = {"cache-control", "content-language", "content-length", "content-type", "expires", "last-modified"}
     exposed = names(told(named.get("/v1/matches", headers={"Origin": HOME}))["expose-headers"])
-    not_for_a_page = {"access-control-allow-origin", "x-accel-buffering"}  # but for the browser, and for a proxy
+    not_for_a_page = {"access-control-allow-origin", "x-accel-buffering"}  # for the browser and for proxies only
     assert read - safe - not_for_a_page <= exposed
 
 

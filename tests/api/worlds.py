@@ -45,12 +45,12 @@ class Worlds(NamedTuple):
     pair: Pair
     ids: tuple[UUID, UUID]
     seat: tuple[Held, ...]
-    """Who sees what the watcher's seat does, and acts for it; where it ``hides_all``, nobody who could."""
+    """Credentials that see and act as the watcher's seat; with ``hides_all``, credentials that may not."""
     spectators: tuple[Held, ...]
     scribe: Held
-    """Who writes for the watcher's seat, and sees what a spectator does."""
+    """Token of a scribe, who writes for the watcher's seat and sees the view of a spectator."""
     hides_all: bool
-    """Whether the worlds belong to two clubs."""
+    """True if the worlds belong to two clubs."""
     auditors: tuple[str, ...] = ()
     """Keys of spectators who see finished deals as the official does; the first belongs to a program."""
     spectator: Held = None
