@@ -153,7 +153,7 @@ NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
 
 
 class Call(NamedTuple):
-    """One request of a call, and its row in :data:`TABLE`."""
+    """A request of a call, and its row in :data:`TABLE`."""
 
     row: str
     path: str

@@ -252,7 +252,7 @@ def play_for_money(evening: Evening) -> dict[str, int]:
 
 
 def the_secretary_confirms(evening: Evening) -> None:
-    """One member who officiates and does not play confirms for all seats."""
+    """A member who officiates and does not play confirms for all seats."""
     match = evening.opened("board", dealing="table", first_dealer=0, opening=None)
     problem(evening.match_act(match, match["official_token"], "agree_stakes"), 403, "members-agree")
     assert evening.match_act(match, "tora", "agree_stakes").status_code == 201

@@ -167,7 +167,7 @@ def test_what_the_books_say_otherwise_is_found_in_its_place(copy: Copy, what: st
 
 
 def test_a_row_that_was_changed(copy: Copy) -> None:
-    """Its hash differs from the one in the next row and in the log."""
+    """The hash of a changed row differs from the one in the next row and in the log."""
     copy.edit(copy.kept.won, 2, lambda state: state.replace(b'"at":"20', b'"at":"21'))
     told = found(copy.audit())
     assert told.keys() == {"chain", "log"}

@@ -110,7 +110,7 @@ def test_a_book_that_is_far_behind_says_at_once_about_how_long(
 
 
 def test_who_waits_for_a_book_keeps_nobody_from_reading_events(store_url: str) -> None:
-    """There are more waiting readers than threads."""
+    """More readers wait than the service has threads."""
     with (
         served(store_url) as address,
         httpx.Client(base_url=address, timeout=30, limits=httpx.Limits(max_connections=60)) as client,

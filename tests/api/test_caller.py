@@ -45,5 +45,5 @@ def test_and_to_nobody_else(caller: Caller, actor: Actor) -> None:
 
 @pytest.mark.parametrize("kind", FACTS, ids=lambda kind: str(kind.TOPIC))
 def test_of_a_case_the_officials_know_nothing_more_once_its_deal_is_over(kind: type[Event]) -> None:
-    """So the book of cases need not distinguish an auditor from a spectator."""
+    """The book of cases therefore need not distinguish an auditor from a spectator."""
     assert "official" not in kind.HIDDEN.values()

@@ -230,7 +230,7 @@ class TestForm:
 
     @pytest.mark.rule("J3", "B17", "B24", "B25")
     def test_an_offence_that_the_options_turn_off_has_no_price(self, heard: Table) -> None:
-        """This match has no ritual of the deal."""
+        """The options of this match turn off the ritual of the deal."""
         assert [price["offence"] for price in file(heard)["form"]["prices"]] == [
             "fold_question",
             "exit_knock",

@@ -247,7 +247,7 @@ class TestInTwoProcesses:
 
 
 def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client: Client) -> None:
-    """It is refused for each kind of first act."""
+    """The first act may be any act about keys."""
     club = ClubTable(client)
     club.join("Bo")
     fields = {"scopes": ["read"], "expires_at": in_days(3)}
@@ -282,7 +282,7 @@ def stored(url: str, folder: Path) -> Iterator[bytes]:
 def test_secrets_are_in_no_row_file_log_or_later_answer(
     store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nor are the Idempotency-Keys of their requests stored: with the store they would yield the secrets."""
+    """Secrets are not stored, and no Idempotency-Key is: with the store it would yield the secret."""
     caplog.set_level(logging.DEBUG)
     own_keys = [str(uuid4()) for _ in range(3)]
     answers = []

@@ -108,7 +108,7 @@ def test_none_is_allowed_by_itself(client: Client) -> None:
 
 
 def test_before_a_call_a_browser_is_told_what_it_may_send(named: Client, open_to_all: Client) -> None:
-    """Also for unknown paths: otherwise the page would see a network failure instead of the problem."""
+    """Unknown paths answer a preflight too. Otherwise the page would see a network failure instead of the problem."""
     table = Table(named)
     for path in ("/v1/matches", f"{table.path}/acts", f"{table.path}/events/stream", "/v1/matches/x", "/nowhere"):
         for client, allowed in ((named, HOME), (open_to_all, "*")):

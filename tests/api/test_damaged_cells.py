@@ -106,7 +106,7 @@ def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
 
 
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:
-    """Its HMAC differs from the recorded one. The member can still be erased."""
+    """The HMAC of the text differs from the recorded one. The member can still be erased."""
     with service_over(sqlite_url) as client:
         stored = filled(client)
         left = stored.club.join("Dag")

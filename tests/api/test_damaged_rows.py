@@ -173,7 +173,7 @@ def damaged(answer: httpx.Response, whose: str, number: int) -> bool:
 
 
 def asked_of_match(table: Table) -> Iterator[httpx.Response]:
-    """Send every call about a match as an official, who may see everything."""
+    """Send every call about a match as an official. Officials may see everything."""
     for path in MATCH:
         yield table.get(path, "official")
     stream = f"{table.path}/events/stream", table.bearer("official")
@@ -219,7 +219,7 @@ def test_each_answer_names_the_row_of_a_match(
 def test_each_answer_names_the_row_of_a_club(
     original: tuple[Path, Stored], copied: Callable[[], Editor], way: str
 ) -> None:
-    """Its matches can still be played, with numbers instead of names."""
+    """The club's matches can still be played, with numbers instead of names."""
     editor, whose = copied(), original[1].club.id
     number = place_in(editor, whose, way)
     damage(editor, way, whose, number)

@@ -1,4 +1,4 @@
-"""`make demo`: it plays to the end, it fails when the service does otherwise, and it stops what it started."""
+"""`make demo` plays to the end, fails if the service answers differently, and stops the service that it started."""
 
 import os
 import re
@@ -26,7 +26,7 @@ SECONDS = 60
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    """One service for all demos that need not start their own."""
+    """Yield the address of a service for all demos that do not start their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("KNACKA_URL", raising=False)
         with running() as one:

@@ -1,4 +1,4 @@
-"""The cases of an official over HTTP: whose they are, in which order, and how they are looked through."""
+"""The cases of an official over HTTP: their officials, their order, and their pages."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def places(told: dict[str, Any]) -> list[tuple[str, int]]:
 class TestWhose:
     @pytest.mark.rule("J1")
     def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, lone_client: Client) -> None:
-        """On either store."""
+        """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(2)]
         others = attended(lone_client, TWO)
         for table in (*tables, others):
@@ -71,7 +71,7 @@ class TestWhose:
 class TestWhat:
     @pytest.mark.rule("J2", "J3", "J7")
     def test_how_a_case_stands_is_told_as_its_file_tells_it(self, lone_client: Client) -> None:
-        """On either store, after each step."""
+        """Runs on either store; compares after each step."""
         table = attended(lone_client, NILS)
         table.tokens["Nils"] = MINE
         steps: tuple[tuple[str, int | str, Any], ...] = (
@@ -110,7 +110,7 @@ class TestWhat:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Table]]:
-    """One case of each status but `final`, in this order: ruled, appealed, withdrawn, pending."""
+    """Yield a client and a match with a case of each status except `final`: ruled, appealed, withdrawn, pending."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('docket')}/knacka.db") as client:
         table = attended(client, NILS)
         for knock in (REVOKE, EXPOSED):

@@ -15,7 +15,7 @@ from tests.api.serving import sse
 from tests.api.table import HANDS, Table
 
 PATIENCE_SECONDS = 20
-"""For what happens at once on a machine that has time."""
+"""Seconds to wait for changes that are immediate on an idle machine."""
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def playing(http: httpx.Client) -> Table:
 
 
 def state(table: Table, who: int | str | None = None) -> dict[str, Any]:
-    """What a stream has to tell of the match as it stands."""
+    """Return the state that a stream must send for the match now."""
     shown = table.get("", who).json()
     return {"event": "state", "data": {name: shown[name] for name in ("version", "phase", "to_act", "due")}}
 
 
 def read(event: dict[str, str]) -> dict[str, Any]:
-    """An event of a stream with its data decoded."""
+    """Return an event of a stream with its data decoded."""
     return {**event, "data": json.loads(event["data"])}
 
 
@@ -91,7 +91,7 @@ class TestPages:
 
 
 class TestState:
-    """Whose turn it is, told by the stream."""
+    """The stream says whose turn it is."""
 
     @pytest.mark.parametrize("who", [None, 1, "official"])
     def test_it_is_told_after_what_is_at_hand_and_then_after_each_act(

@@ -1,4 +1,4 @@
-"""A match is opened once, however often it is asked for by one key; and nobody else comes by its tokens."""
+"""A repeated opening with one Idempotency-Key opens only one match, and no other caller gets its tokens."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +66,7 @@ def test_another_body_is_told_nothing(client: Client) -> None:
 
 @pytest.mark.parametrize("first", ["nobody", "open", "other"])
 def test_the_key_of_another_caller_is_refused_at_once(client: Client, first: str) -> None:
-    """By whichever caller it was opened: without a key of a club, or with one of its keys."""
+    """The first caller opened the match without a club's key, or with one."""
     club, key = ClubTable(client), str(uuid4())
     callers: dict[str, tuple[Any, dict[str, str]]] = {"nobody": (BODY, {})}
     members = [{"member": 1}, *({"member": club.join(name)} for name in ("Bo", "Cecilia"))]
@@ -127,7 +127,7 @@ def test_also_after_a_restart(store_url: str) -> None:
 
 
 def test_two_processes_at_once_open_one_match(store_url: str) -> None:
-    """Each is asked several times in the same moment, for several matches: of each there is one, and one answer."""
+    """Both processes get several openings at the same moment. Each makes one match and has one answer."""
     with (
         served(store_url) as one,
         served(store_url) as other,
