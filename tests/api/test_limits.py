@@ -1,4 +1,4 @@
-"""What may be asked in a minute: by key or token that is good, else by address."""
+"""Limits on requests per minute, by valid key or token, otherwise by address."""
 
 import asyncio
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ RULESET = "/v1/rulesets/kalabrias"
 
 
 class Clock:
-    """A clock that is set by hand."""
+    """A clock that a test sets."""
 
     now = 1000 * SECOND
 
@@ -34,13 +34,13 @@ class Clock:
 
 @pytest.fixture
 def few(sqlite_url: str) -> Iterator[TestClient[Litestar]]:
-    """A service where six acts and thirty reads may be asked in a minute, also from this machine."""
+    """Yield a client of a service that allows six acts and thirty reads per minute, also from this machine."""
     with client_of(sqlite_url, acts_per_minute=6, reads_per_minute=30, limit_loopback=True) as client:
         yield client
 
 
 def left(answer: httpx.Response) -> int:
-    """The requests left, as the answer says."""
+    """Return the number of requests left according to the answer."""
     _, rest, _ = answer.headers["RateLimit"].split(";")
     return int(rest.removeprefix("r="))
 
@@ -50,7 +50,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 class Guesses:
-    """Somebody who sends tokens that are none, each another."""
+    """A client that sends unknown tokens, each only once."""
 
     def __init__(self, client: Any, path: str) -> None:
         self.client, self.path, self.sent = client, path, 0
@@ -110,7 +110,7 @@ class TestHeaders:
 
 class TestTokens:
     def test_a_good_token_counts_for_itself(self, few: TestClient[Litestar]) -> None:
-        table = Table(few)  # from this machine, which has paid for one act
+        table = Table(few)  # the opening counts as one act of this machine
         by = bearer(table.tokens[0])
         assert left(few.get(table.path, headers=ANNA | by)) == 29, "until it is found good, for its address"
         assert left(few.get(table.path, headers=ANNA | by)) == 29
@@ -128,7 +128,7 @@ class TestTokens:
         assert few.get(table.path, headers=GUESSER).status_code == 429
 
     def test_another_token_is_no_fresh_allowance(self, few: TestClient[Litestar]) -> None:
-        """Where nobody looks at it either."""
+        """The call does not check the token, and counts for the address."""
         told = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
         assert told == [29, 28, 27]
 
@@ -162,7 +162,7 @@ class TestWrongTokens:
         assert seen.count(401) + seen.count(429) == 1000
 
     def test_also_ten_thousand(self) -> None:
-        """As if they came in one second."""
+        """Ten thousand guesses arrive in one second."""
         pace, looked_at = Pace(600, 60, Clock()), 0
         for _ in range(10_000):
             if pace.take("192.0.2.66")[0] >= 0:

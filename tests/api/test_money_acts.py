@@ -1,4 +1,4 @@
-"""Money acts over HTTP: what is bad is told so, and nothing is posted."""
+"""Acts about money over HTTP: bad acts are refused, and nothing is posted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ from tests.caught_up import caught_up
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Of four members, with a key for each; 1 and 4 are treasurers."""
+    """Return a club of four members, each with a key; 1 and 4 are treasurers."""
     table = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         table.join(name)
@@ -35,7 +35,7 @@ def balances(club: ClubTable, **query: Any) -> dict[str, int]:
 
 
 def told(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
-    """How an act is refused: nothing is posted."""
+    """Return the status and the code of a refused act. Assert that nothing is posted."""
     before = balances(club)
     answer = club.act(act, who, **fields)
     assert balances(club) == before
@@ -51,7 +51,7 @@ class TestBadInput:
         assert told(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
 
     def test_what_acts_come_to_is_the_same_to_every_reader_of_json(self, club: ClubTable):
-        """Even if a club had no other events than the highest deposits of one member."""
+        """The sums stay exact even if a club had only the highest deposits of one member as its events."""
         club.done("deposit", **{**SENT, "amount": AMOUNT_MAX})
         (stood,) = (-amount for account, amount in balances(club).items() if account == "member:2")
         assert VERSION_MAX * stood <= EXACT_MAX
@@ -103,7 +103,7 @@ class TestBadInput:
         assert balances(club) == {}
 
     def test_a_payout_above_the_limit_after_closing_the_books(self, club: ClubTable):
-        """Closing does not start the count again: what was paid out before still counts."""
+        """A closing does not restart the limit: earlier payouts still count."""
         club.done("set", payout_limit=500)
         club.done("deposit", **{**SENT, "amount": 1000})
         assert "proposal" not in club.done("payout", **SENT)
@@ -125,7 +125,7 @@ class TestBadInput:
 
 
 class TestRepeats:
-    """A repeated key makes one entry, also where the books have moved on meanwhile."""
+    """A repeated Idempotency-Key makes one entry, also if the books have newer entries."""
 
     def test_a_payout(self, club: ClubTable):
         club.done("deposit", **{**SENT, "amount": 800})
@@ -138,7 +138,7 @@ class TestRepeats:
 
     @pytest.mark.parametrize("act", ["confirm", "decline"])
     def test_what_a_party_did_with_a_proposal(self, club: ClubTable, act: str):
-        """A repeat is answered although the proposal is settled; another member's act is not repeated."""
+        """A repeat is answered although the proposal is settled. Another member's act gets no such answer."""
         number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
         once = {"headers": {"Idempotency-Key": "mine"}, "proposal": number}
         first, again = (club.act(act, "cesar", **once) for _ in range(2))
@@ -155,7 +155,7 @@ class TestRepeats:
 
 
 class TestReversals:
-    """An entry is taken back by those who could do the opposite, and within the same limits."""
+    """An entry can be reversed by members who may make the opposite entry, and within the same limits."""
 
     def test_a_deposit_that_was_spent_pays_no_cash_out(self, club: ClubTable):
         club.done("deposit", **SENT)
@@ -183,7 +183,7 @@ class TestReversals:
         assert "proposal" in club.done("payout", **SENT)
 
     def test_a_payout_taken_back_still_counts(self, club: ClubTable):
-        """As it would if the member paid the sum in again."""
+        """A reversal of a payout counts like a new deposit of the sum: the payout still counts."""
         club.done("set", payout_limit=900)
         club.done("deposit", **SENT)
         club.done("payout", **SENT)
@@ -207,7 +207,7 @@ class TestReversals:
         club.done("confirm", "dag", proposal=number)
 
     def test_fees_and_openings_are_taken_back_by_one_treasurer(self, club: ClubTable):
-        """Nothing leaves the cash box by it, and one treasurer makes them."""
+        """The reversal pays no cash out, and one treasurer makes such entries."""
         club.done("set", payout_limit=0)
         club.done("fee", member=2, amount=500)
         club.done("opening", account="member:3", amount=-500)
@@ -217,7 +217,7 @@ class TestReversals:
 
 
 class TestPrograms:
-    """A key without a member proposes, and neither posts nor confirms."""
+    """A program's key proposes, and neither posts nor confirms."""
 
     @pytest.fixture
     def till(self, club: ClubTable) -> ClubTable:
@@ -282,11 +282,11 @@ class TestErasing:
 
 
 class TestBooksThatAreBehind:
-    """What rests on the books waits until they have every event that was stored before. Here they stand still."""
+    """Acts that need the books wait until these have every earlier event. Here the books do not follow."""
 
     @pytest.fixture
     def behind(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubTable]:
-        """A match that member 2 has won is not in the books yet; they have all events of the club."""
+        """Yield a club whose books have all events of the club, but not yet a match that member 2 has won."""
         with client_of(sqlite_url) as client:
             club = ClubTable(client)
             for name in ("Berit", "Cesar"):
@@ -315,7 +315,7 @@ class TestBooksThatAreBehind:
         assert int(answer.headers["retry-after"]) > 0
 
     def test_nobody_is_erased_by_old_balances(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
-        """An official has declined for the member who left, so that no match waits any more."""
+        """An official has declined for the member who left, so no match waits for that member."""
         with client_of(sqlite_url) as client:
             club = Club(client)
             match = club.match()

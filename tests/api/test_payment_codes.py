@@ -1,4 +1,4 @@
-"""The payments of a plan with the codes by which they are made: who is shown which, and that a scanner reads them."""
+"""The payments of a plan with their payment codes: the callers who see each, and that a scanner reads them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ IBAN = "SE4550000000058398257466"
 
 
 class Table(ClubTable):
-    """Berit owes Cesar 300 kronor and five euros, and Dag the club 10 kronor."""
+    """A club in which Berit owes Cesar 300 kronor and five euros, and Dag owes the club 10 kronor."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -41,7 +41,7 @@ class Table(ClubTable):
 
 
 def cesars(client: Any) -> Table:
-    """Cesar and the club have told how they are paid."""
+    """Return a club in which Cesar and the club have set their payment numbers."""
     table = Table(client)
     table.done("set_payee", "cesar", member=3, swish=SWISH, iban=IBAN)
     table.done("set_payee", swish=CLUBS)
@@ -50,13 +50,13 @@ def cesars(client: Any) -> Table:
 
 @pytest.fixture(scope="module")
 def club(client: Any) -> Table:
-    """To be read."""
+    """Return a club that tests only read."""
     return cesars(client)
 
 
 @pytest.fixture
 def own(client: Any) -> Table:
-    """To be changed."""
+    """Return a club that a test may change."""
     return cesars(client)
 
 
@@ -101,7 +101,7 @@ def test_the_picture_is_private_and_loads_nothing(club: Table) -> None:
 
 
 def test_a_member_has_the_payments_that_he_makes_or_gets(club: Table) -> None:
-    """With the code: the payer needs it."""
+    """The payer needs the code, so the payment has it."""
     whole = club.get("/plan").json()
     for who, shown in (("berit", 0), ("cesar", 0), ("dag", 1)):
         own = club.get("/plan", who).json()

@@ -1,4 +1,4 @@
-"""The ``type`` of a problem is a page: what it says, what to do about it, and an answer as an example."""
+"""The ``type`` of a problem is a page with its meaning, its remedy and an example."""
 
 import re
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;
 
 
 def codes() -> list[str]:
-    """Of all problems."""
+    """Return the codes of all problems."""
     return [*TEXTS, *refusals()]
 
 
@@ -119,7 +119,7 @@ class TestForms:
 
 
 def closed(page: str) -> None:
-    """Says so if an element is not closed where it should be."""
+    """Assert that each element of a page is closed in the right place."""
     open_ones: list[str] = []
 
     class Reader(HTMLParser):

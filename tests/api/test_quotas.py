@@ -1,4 +1,4 @@
-"""How much may be had at a time, or made in an hour or a day."""
+"""Quotas on simultaneous streams and matches, and on openings per hour and foundings per day."""
 
 import time
 from typing import Any
@@ -30,7 +30,7 @@ def quotas(**more: Any) -> Quotas:
 
 
 class Asked:
-    """As much of a request as a quota looks at."""
+    """The parts of a request that a quota reads."""
 
     def __init__(self, address: str) -> None:
         self.scope = {"client": (address, 4711), "headers": []}

@@ -1,4 +1,4 @@
-"""Rulings that correct the protocol, over HTTP: what they come to, what a preview tells, and what is refused."""
+"""Rulings that correct the protocol, over HTTP: their results, previews and refusals."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ KORTOXEN = "rodskagg-kortoxen"
 
 
 def tally(client: Any, ruleset: str = KORTOXEN, **opening: Any) -> Table:
-    """A tally with two officials, and nothing in it."""
+    """Return a new tally with two officials."""
     players = SHEETS[ruleset].players
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")[:players]]
     asked = {"ruleset": ruleset, "players": names, "dealing": "tally", "first_dealer": players - 1, "options": {}}
@@ -30,7 +30,7 @@ def enter(table: Table, body: dict[str, Any]) -> None:
 
 
 def wrong(client: Any, ruleset: str = KORTOXEN, **opening: Any) -> Table:
-    """A first deal is written wrongly, and the first seat says so."""
+    """Return a tally with a wrong first deal, and a knock of the first seat about it."""
     table = tally(client, ruleset, **opening)
     enter(table, SHEETS[ruleset].wrong)
     opened = ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": SHEETS[ruleset].right})
@@ -47,7 +47,7 @@ def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201) -
 
 
 def all_agree(table: Table) -> dict[str, Any]:
-    """The case after the last statement."""
+    """Let all seats agree; return the case after the last statement."""
     for seat in range(1, len(table.opened["seats"])):
         told = ask(table, "/1/statements", seat, {"seat": seat, "agrees": True})
     return told
@@ -72,7 +72,8 @@ class TestAWrongLine:
     @pytest.mark.rule("J2", "J9")
     @pytest.mark.parametrize("ruleset", GAMES)
     def test_all_agree(self, lone_client: Client, either_url: str, ruleset: str) -> None:
-        """On either store: the line counts as if it had been written so, and all of it is proved."""
+        """Runs on either store: the line counts as if it had been entered so, and `knacka verify` proves
+        everything."""
         table, right = wrong(lone_client, ruleset), tally(lone_client, ruleset)
         enter(right, SHEETS[ruleset].right)
         was = protocol(table)["lines"][0]
@@ -102,7 +103,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J2", "J9")
     def test_it_waits_for_the_deal_under_way(self, lone_client: Client, either_url: str) -> None:
-        """On either store: it is ruled with the act that ends the deal, whoever does it."""
+        """Runs on either store: the ruling comes with the act that ends the deal, by any actor."""
         table = wrong(lone_client)
         table.done("deal", 0)
         assert all_agree(table)["status"] == "pending"
@@ -174,7 +175,7 @@ class TestTheSameLine:
 class TestPreview:
     @pytest.mark.rule("J9")
     def test_it_is_what_then_happens(self, lone_client: Client) -> None:
-        """On either store: lines, struck, points and the winner; nothing is stored."""
+        """Runs on either store: compares lines, struck deals, points and the winner. The preview stores nothing."""
         table = wrong(lone_client)
         before, was = table.version(), protocol(table)
         sent = ruling(reason="Counted again", remedy={"result": X1})
@@ -224,7 +225,7 @@ class TestPreview:
 
 
 class TestAnOffence:
-    """At a table with closed hands."""
+    """An offence at a table with closed hands."""
 
     @pytest.fixture
     def scored(self, client: Client) -> Table:

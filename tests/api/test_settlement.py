@@ -1,4 +1,4 @@
-"""What a match comes to in money, over HTTP; and the openings that no rule of money speaks of."""
+"""The settlement of a match over HTTP, and openings with stakes in games without a rule for money."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SHEET = {
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }
-"""Seat 0 takes one trick, seat 1 goes home with the second, and seat 2 takes four."""
+"""Seat 0 takes one trick, seat 1 takes the second and goes home, and seat 2 takes four."""
 
 
 def tally(client: Client, **opening: Any) -> Table:
@@ -30,7 +30,7 @@ def tally(client: Client, **opening: Any) -> Table:
 
 
 def won(client: Client, **opening: Any) -> Table:
-    """A match that seat 1 has won."""
+    """Return a match that seat 1 has won."""
     table = tally(client, **opening)
     answer = table.post("/acts", SHEET, 0)
     assert answer.status_code == 201, answer.text
@@ -102,7 +102,7 @@ class TestSettlement:
         assert [(seat["amount"], seat["lines"]) for seat in told["seats"]] == [(0, [])] * 3
 
     def test_a_running_deal_tells_nothing(self, client: Client) -> None:
-        """What lies in the hands, and what was knocked up in the deal, is not in it."""
+        """The settlement includes neither the cards in the hands nor penalties of the unfinished deal."""
         table = Table(client, stakes=KRONA)
         before = table.get("/settlement").json()
         table.deal()
@@ -165,7 +165,7 @@ class TestNotForMoney:
 
 
 class TestNoMoneyRule:
-    """Stakes were taken in every game, and came to nothing where no rule says who pays: they are refused there."""
+    """Stakes are refused in a game without a rule for money, because they would have no effect."""
 
     HOUSE = (
         ("rodskagg-alga", "points_left"),

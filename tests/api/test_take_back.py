@@ -1,4 +1,4 @@
-"""J11 over HTTP: asked for, agreed to, withdrawn by another act; and what the records tell of it."""
+"""J11 over HTTP: a take-back is requested, agreed to, or ended by a different act, and the records show it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ BACK = "take_back"
 
 @pytest.fixture
 def house(either_client: TestClient[Litestar]) -> Table:
-    """The cards are dealt; seat 1 has bid two."""
+    """Return a match after the deal, in which seat 1 has bid two."""
     table = Table(either_client, **OPENING)
     table.done("deal", 0)
     table.bid(2)
@@ -141,7 +141,7 @@ def test_where_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
 
 
 def test_another_act_overtakes_it(house: Table) -> None:
-    """Nobody has to rule on what can no longer be done."""
+    """A take-back that is no longer possible needs no answer."""
     knock(house, 1, seat=1)
     done = house.done("bid", 2, bid="pass")["events"]
     assert [one["topic"] for one in done] == ["auction/bid", "case/withdrawn"]
