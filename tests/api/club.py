@@ -56,8 +56,8 @@ class ClubTable:
     def done(self, act: str, who: str | None = "founder", **fields: Any) -> dict[str, Any]:
         answer = self.act(act, who, **fields)
         assert answer.status_code == 201, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
+        body: dict[str, Any] = answer.json()
+        return body
 
     def join(self, name: str) -> int:
         """Add a member; return the member's number."""

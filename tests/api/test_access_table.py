@@ -406,11 +406,11 @@ def is_told(answer: httpx.Response, code: str | None, call: Call) -> None:
 def same(one: httpx.Response, other: httpx.Response) -> bool:
     """Return whether two answers have the same bytes, except the requested id in ``instance``."""
 
-    def told(answer: httpx.Response) -> tuple[Any, ...]:
+    def view(answer: httpx.Response) -> tuple[Any, ...]:
         headers = [(name, value) for name, value in answer.headers.multi_items() if name != "date"]
         return answer.status_code, headers, re.sub(rb"/v1/(matches|clubs)/[0-9a-f-]{36}", b"", answer.content)
 
-    return told(one) == told(other)
+    return view(one) == view(other)
 
 
 @pytest.mark.parametrize("operation", [name for name in OF_MATCHES if "{match}" in CALLS[name].path])

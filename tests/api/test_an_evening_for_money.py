@@ -105,8 +105,8 @@ class Evening(ClubTable):
 
     def settlement(self, match: dict[str, Any]) -> dict[str, Any]:
         answer = self.client.get(f"/v1/matches/{match['id']}/settlement", headers=self.bearer("tora"))
-        told: dict[str, Any] = answer.json()
-        return told
+        body: dict[str, Any] = answer.json()
+        return body
 
 
 @pytest.fixture
@@ -224,8 +224,8 @@ def creates_debts(evening: Evening) -> None:
             assert evening.match_act(match, who, "agree_stakes", **fields).status_code == 403
     problem(evening.match_act(match, "tora", "agree_stakes"), 403, "members-agree")
     assert evening.match_act(match, official, "close").status_code == 201
-    told = evening.settlement(match)
-    assert (told["status"], told["counted"], told["waiting_for"]) == ("final", "waiting", [0, 1, 2])
+    body = evening.settlement(match)
+    assert (body["status"], body["counted"], body["waiting_for"]) == ("final", "waiting", [0, 1, 2])
     assert evening.balances() == before
     assert evening.match_act(match, "tora", "agree_stakes", agree=False).status_code == 201
     assert evening.settlement(match)["counted"] == "declined"

@@ -46,9 +46,9 @@ def audit(club: ClubTable) -> Any:
     answer = club.get("/audit")
     assert answer.status_code == 200, answer.text
     Description().answered("GET", f"{club.path}/audit", 200, dict(answer.headers), answer.content)
-    told = answer.json()
-    assert told["ok"], told["checks"]
-    return told
+    body = answer.json()
+    assert body["ok"], body["checks"]
+    return body
 
 
 def test_keys(club: ClubTable) -> None:
@@ -80,15 +80,15 @@ def test_payees_erasures_and_closings(club: ClubTable) -> None:
     club.done("erase", member=4)
     club.done("opening", account="cash", amount=500)
     club.done("close_books", label="2026")
-    told = audit(club)
-    found = [(one["member"], one["name"], one["swish"], one["iban"], by(one)) for one in told["payees"]]
+    body = audit(club)
+    found = [(one["member"], one["name"], one["swish"], one["iban"], by(one)) for one in body["payees"]]
     assert found == [
         (*BERIT, True, False, (BERIT, None)),
         (None, None, True, False, (ANNA, None)),
         (*BERIT, False, False, (BERIT, None)),
     ]
-    assert [(one["member"], one["deleted"], by(one)) for one in told["erasures"]] == [(4, 0, (ANNA, None))]
-    closings = [(one["closing"], one["label"], one["through"], by(one)) for one in told["closings"]]
+    assert [(one["member"], one["deleted"], by(one)) for one in body["erasures"]] == [(4, 0, (ANNA, None))]
+    closings = [(one["closing"], one["label"], one["through"], by(one)) for one in body["closings"]]
     assert closings == [(1, "2026", 1, (ANNA, None))]
 
 
@@ -151,9 +151,9 @@ def test_what_a_program_proposed_names_it_and_who_confirmed_it(club: ClubTable) 
     club.done("opening", account="cash", amount=500)
     number = club.done("close_books", "till", label="2026")["proposal"]
     club.done("confirm", proposal=number)
-    told = audit(club)
-    assert [by(one) for one in told["closings"]] == [("till", ANNA)]
-    assert told["related"] == [], "a program is no person"
+    body = audit(club)
+    assert [by(one) for one in body["closings"]] == [("till", ANNA)]
+    assert body["related"] == [], "a program is no person"
 
 
 def test_two_whose_keys_the_operator_made(sqlite_url: str) -> None:
@@ -224,14 +224,14 @@ def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable)
     late.ends()
     after = Played(club)
     after.ends()
-    told = audit(club)
-    assert [one["match"] for one in told["open_matches"]] == [forgotten.id]
+    body = audit(club)
+    assert [one["match"] for one in body["open_matches"]] == [forgotten.id]
     entries = {one["cause"]: one["number"] for one in club.get("/journal?fresh=true&limit=100").json()["entries"]}
-    assert [(one["match"], one["evening"], one["closings"]) for one in told["across_closings"]] == [
+    assert [(one["match"], one["evening"], one["closings"]) for one in body["across_closings"]] == [
         (across.id, 1, [1]),
         (late.id, 1, [1, 2]),
     ]
-    for one in told["across_closings"]:
+    for one in body["across_closings"]:
         assert one["entry"] == entries[f"{one['match']}/{one['event']}"]
     for language, title in (
         ("en", "Matches that began before a closing and ended after it"),

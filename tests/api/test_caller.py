@@ -27,8 +27,8 @@ def seen(caller: Caller, public: bool, actor: Actor = 1) -> dict[str, Any]:
 
 def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectator() -> None:
     for public, whose in ((True, OFFICIAL), (False, SPECTATOR)):
-        told, alike = seen(AUDITOR, public), seen(whose, public)
-        assert told | {"at": None} == alike | {"at": None}
+        shown, alike = seen(AUDITOR, public), seen(whose, public)
+        assert shown | {"at": None} == alike | {"at": None}
     assert seen(AUDITOR, public=True)["event"].breaches == (REVOKE,)
     assert seen(AUDITOR, public=False)["event"].breaches == ()
 

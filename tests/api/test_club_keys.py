@@ -79,8 +79,8 @@ class TestWhichAreGood:
         with later(monkeypatch, days=3.01):
             refused(club, "board", "key-expired")
             assert club.get().status_code == 200, "the founder's is good for longer"
-        told = club.itself("board").json()
-        assert told["ends_at"] == told["expires_at"]
+        body = club.itself("board").json()
+        assert body["ends_at"] == body["expires_at"]
 
     def test_one_that_was_revoked(self, club: ClubTable) -> None:
         key = club.issue("board", "read", "keys")
@@ -145,8 +145,8 @@ class TestWhatTheyAreGoodFor:
     def test_each_act_needs_its_scope(self, club: ClubTable, act: str, fields: dict[str, Any], scope: str) -> None:
         others = [one for one in SCOPES if one != scope]
         club.issue("others", *others)
-        told = problem(club.act(act, "others", **fields), 403, "scope-missing")
-        assert told["facts"] == {"needs": scope, "has": others}
+        body = problem(club.act(act, "others", **fields), 403, "scope-missing")
+        assert body["facts"] == {"needs": scope, "has": others}
         club.issue("fit", scope)
         assert club.act(act, "fit", **fields).status_code != 403 or act == "rotate_key", "of the founder's, no"
 
@@ -174,23 +174,23 @@ class TestWhatTheyAreGoodFor:
     def test_nobody_grants_what_he_has_not(self, club: ClubTable) -> None:
         club.issue("secretary", "keys", "read")
         fields = {"app": "Till", "expires_at": in_days(3)}
-        told = problem(
+        body = problem(
             club.act("issue_key", "secretary", scopes=["treasury", "read"], **fields), 403, "scopes-not-yours"
         )
-        assert told["facts"] == {"scopes": ["treasury"]}
+        assert body["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
         till = club.issue("till", "treasury")
         problem(club.act("rotate_key", "secretary", key=till), 403, "scopes-not-yours")
         club.issue("display", "self", member=1)
-        told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
-        assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"
+        body = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
+        assert "keys" in body["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
     def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
         bo = club.join("Bo")
         club.issue("bo", "read", "play", member=bo)
-        told = club.itself("bo").json()
-        assert (told["club"], told["key"], told["member"], told["app"]) == (club.id, "k2", bo, None)
-        assert (told["scopes"], told["revoked"], told["rotated_until"]) == (["play", "read"], False, None)
+        body = club.itself("bo").json()
+        assert (body["club"], body["key"], body["member"], body["app"]) == (club.id, "k2", bo, None)
+        assert (body["scopes"], body["revoked"], body["rotated_until"]) == (["play", "read"], False, None)
         club.issue("Scoreboard", "read")
         assert (club.itself("Scoreboard").json()["app"], club.itself("Scoreboard").json()["member"]) == (
             "Scoreboard",

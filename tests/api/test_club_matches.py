@@ -267,15 +267,15 @@ def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_
         assert [one["name"] for one in made[0].json()["officials"]] == [name, "official"]
         path = f"/v1/matches/{made[0].json()['id']}"
 
-        def told(key: str | None) -> list[str]:
+        def view(key: str | None) -> list[str]:
             officials: list[str] = home.look(path, key).json()["adjudication"]["officials"]
             return officials
 
-        assert told(home.key) == told(made[0].json()["official_token"]) == [name, "official"]
-        ref, official = told(None)
+        assert view(home.key) == view(made[0].json()["official_token"]) == [name, "official"]
+        ref, official = view(None)
         assert (is_ref(ref), official) == (True, "official")
         home.done("leave", member=2)
         home.done("erase", member=2)
-        assert told(home.key) == [ref, "official"]
+        assert view(home.key) == [ref, "official"]
     place = place_of(store_url)
     assert (tables_with(store_url, name) if isinstance(place, Postgres) else files_with(tmp_path, name)) == []

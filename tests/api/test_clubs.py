@@ -59,10 +59,10 @@ class TestFounding:
         key = made["key"]
         assert (key["id"], key["scopes"]) == ("k1", list(SCOPES))
         assert named(key["secret"]) == (UUID(made["id"]), "k1")
-        told = client.get(answer.headers["Location"], headers={"Authorization": f"Bearer {key['secret']}"})
-        assert (told.status_code, told.headers["ETag"]) == (200, '"3"')
-        assert told.json()["name"] == "Knackarna"
-        assert told.json()["timezone"] == "Europe/Stockholm"
+        response = client.get(answer.headers["Location"], headers={"Authorization": f"Bearer {key['secret']}"})
+        assert (response.status_code, response.headers["ETag"]) == (200, '"3"')
+        assert response.json()["name"] == "Knackarna"
+        assert response.json()["timezone"] == "Europe/Stockholm"
 
     def test_a_repeat_gives_the_same_club_and_key(self, either_client: Client) -> None:
         key = {"Idempotency-Key": str(uuid4())}
@@ -272,8 +272,8 @@ class TestActs:
             }
             assert len(made) == sum(answer.is_success for answer in answers) >= 1
             for key_id, secret in made.items():
-                told = clubs[0].itself(secret)
-                assert (told.status_code, told.json()["key"]) == (200, key_id)
+                response = clubs[0].itself(secret)
+                assert (response.status_code, response.json()["key"]) == (200, key_id)
 
     @pytest.mark.parametrize(
         ("act", "fields", "status", "code"),
@@ -338,8 +338,8 @@ class TestReads:
     def test_they_wait_for_a_version(self, club: ClubTable) -> None:
         for path in ("", "/members", "/evenings", "/keys"):
             assert club.get(f"{path}?min_version=3").status_code == 200
-            told = problem(club.get(f"{path}?min_version=4"), 409, "version-not-reached")
-            assert told["facts"] == {"version": 3, "min_version": 4}
+            body = problem(club.get(f"{path}?min_version=4"), 409, "version-not-reached")
+            assert body["facts"] == {"version": 3, "min_version": 4}
 
     def test_members_and_evenings_come_by_pages(self, club: ClubTable) -> None:
         for name in "BCDE":

@@ -151,8 +151,8 @@ class TestKeys:
         club.keys["back"] = shared_operator.key(
             "issue", club.id, "--member", "1", "--scopes", "keys,read", "--days", "7"
         )
-        told = within_seconds(shared_service, club.keys["back"], 200).json()
-        assert (told["key"], told["scopes"], told["member"]) == ("k2", ["read", "keys"], 1)
+        body = within_seconds(shared_service, club.keys["back"], 200).json()
+        assert (body["key"], body["scopes"], body["member"]) == ("k2", ["read", "keys"], 1)
         assert club.act("join", "back", name="Bo").status_code == 201
 
     def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(

@@ -95,9 +95,9 @@ def test_a_deal_shows_the_line_that_counts_the_line_as_it_was_and_the_ruling(cor
     for line in lines:
         record = client.get(f"/v1/matches/{match_id}/deals/{line['deal']}").json()
         ((once,), (was,)) = line["was"], record["was"]
-        for score, told in ((record["score"], line), (was["score"], once["line"])):
+        for score, body in ((record["score"], line), (was["score"], once["line"])):
             for name in ("before", "points"):
-                assert counted(score[name], score.get("halves", False)) == told[name]
+                assert counted(score[name], score.get("halves", False)) == body[name]
         assert record["score"]["points"] != was["score"]["points"]
         for ruling in (was, once):
             assert (ruling["event"], ruling["case"], ruling["rule"]) == (number, None, "B42")
@@ -112,10 +112,10 @@ def test_so_does_its_text(corrected: Any) -> None:
     for deal in (1, 2):
         address = f"/v1/matches/{match_id}/deals/{deal}"
         record, text = client.get(address).json(), client.get(address, headers={"Accept": "text/plain"}).text
-        told = notation.parse(text)
-        assert notation.write(told) == text
-        assert list(told.result.points) == record["score"]["points"]
-        assert [list(one.result.points) for one in told.was] == [one["score"]["points"] for one in record["was"]]
+        parsed = notation.parse(text)
+        assert notation.write(parsed) == text
+        assert list(parsed.result.points) == record["score"]["points"]
+        assert [list(one.result.points) for one in parsed.was] == [one["score"]["points"] for one in record["was"]]
         result, was = text[text.index("\nresult ") :].split("\n\n")
         assert was.startswith("was       ")
         assert was.endswith(f'\nruled     by B42, event {number} "seen by all"\n')

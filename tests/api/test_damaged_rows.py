@@ -162,12 +162,12 @@ def damaged(answer: httpx.Response, whose: str, number: int) -> bool:
     """Return whether an answer names the damaged row. Assert that it has no other error."""
     if answer.status_code < 500:
         return False
-    told = answer.json()
-    if told["type"] == "/problems/book-set-aside":
-        assert told["facts"]["event"] == number
+    body = answer.json()
+    if body["type"] == "/problems/book-set-aside":
+        assert body["facts"]["event"] == number
         return True
-    assert (answer.status_code, told["type"]) == (503, "/problems/row-damaged"), answer.text
-    assert (told["facts"]["id"], told["facts"]["event"]) == (whose, number), answer.text
+    assert (answer.status_code, body["type"]) == (503, "/problems/row-damaged"), answer.text
+    assert (body["facts"]["id"], body["facts"]["event"]) == (whose, number), answer.text
     assert "Retry-After" in answer.headers
     return True
 

@@ -48,7 +48,7 @@ def deals_of(service: TestClient[Litestar], match_id: UUID) -> tuple[dict[str, A
 
 
 def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar]) -> None:
-    told, voided = 0, 0
+    found, voided = 0, 0
     referee = service.app.state.service.referee
     for match_id in MATCHES:
         history, match = referee.history(match_id), referee.load(match_id).aggregate
@@ -62,12 +62,12 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
             assert service.get(page).content == msgspec.json.encode(record)
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text
-            told += 1
+            found += 1
         state = match.rules.view(match.state, "spectator")
         if state.deal > len(deals):
             assert service.get(f"/v1/matches/{match_id}/deals/{state.deal}").status_code == 409
         assert service.get(f"/v1/matches/{match_id}/deals/{state.deal + 1}").status_code == 404
-    assert told > 30, "the matches are too short to tell"
+    assert found > 30, "the matches are too short to tell"
     assert voided, "no deal was voided that cost something"
 
 

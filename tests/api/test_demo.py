@@ -39,7 +39,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) < 320
-    for told in (
+    for text in (
         "refused Dagny 3: A bid has to go above",
         "Astrid asks: Börje folds, Dagny goes along",
         "Upheld: Dagny did not ask whether the others went along (B54) and goes up five.",
@@ -65,7 +65,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         "NOT PROVED: ",
         "it says [900, 0, -900, 0] by seat; its lines come to [100, 0, -100, 0].",
     ):
-        assert told in done.stdout
+        assert text in done.stdout
 
 
 def test_it_plays_against_a_service_that_runs(

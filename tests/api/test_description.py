@@ -81,25 +81,31 @@ class TestEverythingIsSaid:
         for name, schema in SCHEMAS.items():
             for path, part in parts(schema):
                 fields = part.get("properties", {}) if path[-1:] != ("properties",) else {}
-                silent += [f"{name}.{field}" for field, told in fields.items() if not told.get("description")]
+                silent += [
+                    f"{name}.{field}" for field, described in fields.items() if not described.get("description")
+                ]
         for path, part in parts(CONTRACT["paths"]):
             if "examples" not in path and path[-1:] != ("properties",):
                 fields = part.get("properties", {})
-                silent += ["/".join((*path, field)) for field, told in fields.items() if not told.get("description")]
+                silent += [
+                    "/".join((*path, field))
+                    for field, described in fields.items()
+                    if not described.get("description")
+                ]
         assert not silent
 
     def test_of_every_operation_parameter_and_answer(self) -> None:
         silent = []
         for name, operation in OPERATIONS.items():
-            told = {
+            described = {
                 name: operation,
                 **{f"{name} {one['name']}": one for one in parameters(operation)},
                 **{f"{name} {status}": resolved(one) for status, one in operation["responses"].items()},
             }
             for status, answer in operation["responses"].items():
                 headers = resolved(answer).get("headers", ())
-                told |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
-            silent += [where for where, one in told.items() if not one.get("description")]
+                described |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
+            silent += [where for where, one in described.items() if not one.get("description")]
         assert not silent
 
     def test_any_call_may_be_answered_503(self) -> None:
@@ -216,9 +222,9 @@ class TestGeneratorsTakeIt:
 
     def test_each_act_topic_and_game_has_its_schema(self) -> None:
         names = ("Act", "ActShown", "EventSeen", "OpenMatch")
-        told = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in names}
+        tags = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in names}
         acts = {str(act.__struct_config__.tag) for act in get_args(AnyAct)}
-        assert told == {
+        assert tags == {
             "Act": acts,
             "ActShown": acts,
             "EventSeen": {fact.TOPIC for fact in Match.FACTS},
@@ -233,8 +239,8 @@ class TestGeneratorsTakeIt:
 
     def test_a_parameter_or_problem_is_told_once(self) -> None:
         """Otherwise the calls would repeat two hundred parameters and three hundred problems."""
-        told = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
-        again = {one["name"] for one in told if "$ref" not in one and told.count(one) > 1}
+        used = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
+        again = {one["name"] for one in used if "$ref" not in one and used.count(one) > 1}
         assert again <= CONTRACT["components"]["parameters"].keys()  # parameters with the same name are shared
         for name, operation in OPERATIONS.items():
             problems = {status: one for status, one in operation["responses"].items() if int(status) >= 400}
@@ -247,8 +253,10 @@ class TestGeneratorsTakeIt:
         """Otherwise the answers would repeat two thousand headers."""
         for operation in OPERATIONS.values():
             for answer in operation["responses"].values():
-                told = resolved(answer).get("headers", {})
-                assert told == {name: {"$ref": f"#/components/headers/{name}"} for name in told}
+                headers_of_answer = resolved(answer).get("headers", {})
+                assert headers_of_answer == {
+                    name: {"$ref": f"#/components/headers/{name}"} for name in headers_of_answer
+                }
 
     def test_a_spectator_needs_no_token(self) -> None:
         """A call without a security requirement accepts requests with and without a token."""
@@ -258,7 +266,7 @@ class TestGeneratorsTakeIt:
         of_clubs = {name for name, operation in OPERATIONS.items() if operation["tags"][0] in ("Clubs", "Money")}
         of_clubs.add("get_club_bundle")
         assert needing.pop("found_club") == [{}, {"key": []}]
-        assert all(told == [{"key" if name in of_clubs else "token": []}] for name, told in needing.items())
+        assert all(needed == [{"key" if name in of_clubs else "token": []}] for name, needed in needing.items())
 
 
 class TestOptionsAreTiedToTheirGame:

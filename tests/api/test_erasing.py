@@ -236,9 +236,9 @@ def test_a_preview_lists_what_would_change_and_changes_nothing(club: Evening) ->
     before, version = match.texts(), club.get().json()["version"]
     answer = foreseen(club, BO)
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert (told["version"], told["member"], told["erased"]) == (version, BO, {"deleted": 1, "changed": 1})
-    assert sorted((one["match"], one["deleted"], one["places"]) for one in told["texts"]) == [
+    body = answer.json()
+    assert (body["version"], body["member"], body["erased"]) == (version, BO, {"deleted": 1, "changed": 1})
+    assert sorted((one["match"], one["deleted"], one["places"]) for one in body["texts"]) == [
         (match.id, False, 2),
         (match.id, True, 0),
     ]
@@ -259,8 +259,8 @@ def test_a_preview_names_no_match_that_the_caller_may_not_see(club: Evening) -> 
     match.ends()
     club.done("leave", member=BO)
     club.issue("secretary", "keys")
-    told = foreseen(club, BO, "secretary").json()
-    assert (told["erased"], told["texts"]) == ({"deleted": 0, "changed": 1}, [])
+    body = foreseen(club, BO, "secretary").json()
+    assert (body["erased"], body["texts"]) == ({"deleted": 0, "changed": 1}, [])
     assert [one["match"] for one in foreseen(club, BO).json()["texts"]] == [match.id]
 
 

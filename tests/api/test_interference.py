@@ -86,8 +86,8 @@ async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b
     await app(scope, receive, send)
     assert not answer[0].startswith("5"), answer
     match_id = path.split("/")[3]
-    told = REF.sub("REF", MOMENT.sub("TIME", " ".join(answer).replace(match_id, "ID")))
-    return ETAG.sub("", told) if "/file" in path else told  # the ETag of a file depends on its ids, too
+    text = REF.sub("REF", MOMENT.sub("TIME", " ".join(answer).replace(match_id, "ID")))
+    return ETAG.sub("", text) if "/file" in path else text  # the ETag of a file depends on its ids, too
 
 
 def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
@@ -203,8 +203,8 @@ async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
             await waiting
     heard = list(hearings(pair))
     for path, sent in chance.sample(heard, min(TRIED, len(heard))):
-        told = msgspec.to_builtins(sent)
-        body = msgspec.json.encode({name: told[name] for name in told if name not in ("act", "case")})
+        fields = msgspec.to_builtins(sent)
+        body = msgspec.json.encode({name: fields[name] for name in fields if name not in ("act", "case")})
         answer = await same(one_of(pair.watcher), "POST", path, body=body)
         assert answer[:3] in (("401", "403", "404") if worlds.hides_all else ("201", "403", "409", "422")), answer
         asked += 1

@@ -99,9 +99,9 @@ class TestSees:
         assert public_to, "a deal has been scored"
         auditor, official = room.club.key("audit"), room.match.tokens["official"]
         looker = room.club.key("read")
-        told = {who: room.get("/events?limit=1000", who).json()["events"] for who in (auditor, official, looker)}
-        assert told[auditor][:public_to] == told[official][:public_to] != told[looker][:public_to]
-        assert told[auditor][public_to:] == told[looker][public_to:]
+        seen_by = {who: room.get("/events?limit=1000", who).json()["events"] for who in (auditor, official, looker)}
+        assert seen_by[auditor][:public_to] == seen_by[official][:public_to] != seen_by[looker][:public_to]
+        assert seen_by[auditor][public_to:] == seen_by[looker][public_to:]
         now = {who: room.get(f"/replay?at={public_to}", who).json() for who in (auditor, official)}
         assert now[auditor] == now[official]
 
@@ -132,9 +132,9 @@ class TestSees:
     def test_the_names_who_holds_a_token_of_the_match_or_a_key_of_its_club(self, client: Client) -> None:
         room = room_of(client, "public")
         match = match_of(room.match.desk.get(room.match.id))
-        told = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
-        told += [by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)]
-        assert [one is not None and one.knows_names(match) for one in told] == [True] * 6
+        callers = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
+        callers += [by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)]
+        assert [one is not None and one.knows_names(match) for one in callers] == [True] * 6
         other = Club(room.match.desk)
         stranger = by_key(match, holder_of(other, other.founder))
         assert stranger is not None

@@ -60,11 +60,11 @@ class TestInvitations:
         invitation = invited(club, 2, *TREASURER).json()["invitation"]
         answer = club.client.get(f"/v1/invitations/{invitation['code']}")
         assert answer.status_code == 200, answer.text
-        told = answer.json()
-        assert (told["club"], told["club_name"], told["member"], told["name"]) == (club.id, "Knackarna", 2, "Berit")
-        assert (told["key"], told["scopes"]) == ("k2", ["self", "treasury", "read"])
-        assert (told["by"], told["by_name"]) == ("key:k1", "Anna Åkesson-Ödmårk")
-        assert told["expires_at"] == invitation["expires_at"]
+        body = answer.json()
+        assert (body["club"], body["club_name"], body["member"], body["name"]) == (club.id, "Knackarna", 2, "Berit")
+        assert (body["key"], body["scopes"]) == ("k2", ["self", "treasury", "read"])
+        assert (body["by"], body["by_name"]) == ("key:k1", "Anna Åkesson-Ödmårk")
+        assert body["expires_at"] == invitation["expires_at"]
 
     def test_it_lasts_seven_days(self, club: ClubTable) -> None:
         until = datetime.fromisoformat(invited(club, 2).json()["invitation"]["expires_at"])

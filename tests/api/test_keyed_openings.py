@@ -90,9 +90,9 @@ def test_another_key_opens_another_match(client: Client) -> None:
         open_by(client, str(uuid4())),
         client.post("/v1/matches", json=BODY),
     )
-    told = [answer.json() for answer in (one, other, none)]
-    assert len({match["id"] for match in told}) == 3
-    assert len({seat["token"] for match in told for seat in match["seats"]}) == 9
+    body = [answer.json() for answer in (one, other, none)]
+    assert len({match["id"] for match in body}) == 3
+    assert len({seat["token"] for match in body for seat in match["seats"]}) == 9
 
 
 @pytest.mark.parametrize("key", ["1", "opening-number-", "with a space in the midst", "~" * 20, "x" * 129])
@@ -160,10 +160,10 @@ def test_neither_key_nor_tokens_lie_in_the_store(tmp_path: Path) -> None:
     key, file = str(uuid4()), tmp_path / "knacka.db"
     with client_of(f"sqlite:///{file}") as client:
         made = open_by(client, key).json()
-        told = client.get(
+        response = client.get(
             f"/v1/matches/{made['id']}/events", headers={"Authorization": f"Bearer {made['official_token']}"}
         )
-        assert key not in told.text
+        assert key not in response.text
     with sqlite3.connect(file) as connection:
         (secret,) = connection.execute("SELECT secret FROM stored_secret").fetchone()
     assert len(secret) == 32

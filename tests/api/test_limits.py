@@ -129,8 +129,8 @@ class TestTokens:
 
     def test_another_token_is_no_fresh_allowance(self, few: TestClient[Litestar]) -> None:
         """The call does not check the token, and counts for the address."""
-        told = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
-        assert told == [29, 28, 27]
+        allowed = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
+        assert allowed == [29, 28, 27]
 
 
 class TestWrongTokens:
@@ -175,27 +175,27 @@ class TestWrongTokens:
 class TestSlowed:
     def test_each_is_told_in_turn_but_who_has_gone(self, sqlite_url: str) -> None:
         async def refused() -> list[str]:
-            loop, line, told = asyncio.get_running_loop(), Slowed(), list[str]()
+            loop, line, called = asyncio.get_running_loop(), Slowed(), list[str]()
             whole = asyncio.Event()
             for who in ("Anna", "Bo", "Cecilia"):
-                line.later(loop, who, partial(told.append, who))
+                line.later(loop, who, partial(called.append, who))
             line.forget("Bo")
-            assert told == [], "not at once"
+            assert called == [], "not at once"
             line.later(loop, "David", whole.set)
             await asyncio.wait_for(whole.wait(), 20)
             whole.clear()
             line.later(loop, "David", whole.set)
             await asyncio.wait_for(whole.wait(), 20)
-            return told
+            return called
 
         assert asyncio.run(refused()) == ["Anna", "Cecilia"]
 
     def test_over_a_connection_all_are_told(self, sqlite_url: str) -> None:
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
         with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
-            told = [client.get(RULESET) for _ in range(9)]
-        assert [answer.status_code for answer in told] == [200] + [429] * 8
-        assert {answer.json()["type"] for answer in told[1:]} == {"/problems/slow-down"}
+            answers = [client.get(RULESET) for _ in range(9)]
+        assert [answer.status_code for answer in answers] == [200] + [429] * 8
+        assert {answer.json()["type"] for answer in answers[1:]} == {"/problems/slow-down"}
 
     def test_who_does_not_ask_too_much_does_not_wait(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle, "SLOW_SECONDS", 3600)

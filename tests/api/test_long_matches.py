@@ -116,10 +116,10 @@ def test_a_match_twice_as_long_is_no_more_work_for_the_writer_or_the_event_loop(
     short, long = (heard(service, tallied(client, deals), deals) for deals in (DEALS, 2 * DEALS))
     for name, (writer, loop, read) in long.items():
         was = short[name]
-        told = f"{name}: {was} steps of the writer and of the event loop, and events, then {long[name]}"
-        assert read <= was[2], told
-        assert writer <= GROWTH_MAX * was[0] + NOISE, told
-        assert loop <= GROWTH_MAX * was[1] + NOISE, told
+        message = f"{name}: {was} steps of the writer and of the event loop, and events, then {long[name]}"
+        assert read <= was[2], message
+        assert writer <= GROWTH_MAX * was[0] + NOISE, message
+        assert loop <= GROWTH_MAX * was[1] + NOISE, message
 
 
 @pytest.fixture(scope="module")

@@ -68,8 +68,8 @@ def test_a_private_match_is_answered_as_a_missing_one(watched: Watched, who: str
     missing, missing_reads = watched.asked(method, f"/v1/matches/{uuid4()}{path}", body, shown)
     private, private_reads = watched.asked(method, watched.match.path + path, body, shown)
 
-    def told(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
+    def view(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
         return answer.status_code, {name: value for name, value in answer.json().items() if name != "instance"}
 
-    assert told(private) == told(missing)
+    assert view(private) == view(missing)
     assert private_reads == missing_reads

@@ -34,7 +34,7 @@ def balances(club: ClubTable, **query: Any) -> dict[str, int]:
     return {one["account"]: one["balance"] for one in answer.json()["accounts"] if one["balance"]}
 
 
-def told(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
+def refusal(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
     """Return the status and the code of a refused act. Assert that nothing is posted."""
     before = balances(club)
     answer = club.act(act, who, **fields)
@@ -48,7 +48,7 @@ SENT = {"member": 2, "amount": 500, "via": "bank"}
 class TestBadInput:
     @pytest.mark.parametrize("amount", [0, -1, AMOUNT_MAX + 1, 10**18, 1.5, "5"])
     def test_an_amount(self, club: ClubTable, amount: Any):
-        assert told(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
+        assert refusal(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
 
     def test_what_acts_come_to_is_the_same_to_every_reader_of_json(self, club: ClubTable):
         """The sums stay exact even if a club had only the highest deposits of one member as its events."""
@@ -58,33 +58,33 @@ class TestBadInput:
 
     @pytest.mark.parametrize("currency", ["EUR", "JPY", "KWD", "XYZ"])
     def test_a_currency_that_the_club_does_not_keep(self, club: ClubTable, currency: str):
-        assert told(club, "deposit", **SENT, currency=currency) == (422, "currency-not-kept")
+        assert refusal(club, "deposit", **SENT, currency=currency) == (422, "currency-not-kept")
 
     def test_a_payout_above_what_is_owed(self, club: ClubTable):
         club.done("deposit", **SENT)
-        assert told(club, "payout", **{**SENT, "amount": 501}) == (409, "payout-too-high")
+        assert refusal(club, "payout", **{**SENT, "amount": 501}) == (409, "payout-too-high")
         club.done("payout", **SENT)
-        assert told(club, "payout", **{**SENT, "amount": 1}) == (409, "payout-too-high")
+        assert refusal(club, "payout", **{**SENT, "amount": 1}) == (409, "payout-too-high")
 
     def test_a_confirmation_by_the_wrong_person(self, club: ClubTable):
         number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
-        assert told(club, "confirm", "auditor", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", "auditor", proposal=number) == (403, "confirmed-by-member")
         club.done("confirm", "cesar", proposal=number)
         assert balances(club) == {"member:2": -500, "member:3": 500}
         for who in ("cesar", "founder"):
-            assert told(club, "confirm", who, proposal=number) == (409, "proposal-settled")
+            assert refusal(club, "confirm", who, proposal=number) == (409, "proposal-settled")
 
     def test_a_reversal_of_a_reversal_or_twice_or_of_nothing(self, club: ClubTable):
         club.done("deposit", **SENT)
         club.done("reverse", entry=1)
         assert balances(club) == {}
-        assert told(club, "reverse", entry=1) == (409, "entry-reversed")
-        assert told(club, "reverse", entry=2) == (422, "entry-is-reversal")
-        assert told(club, "reverse", entry=3) == (422, "no-such-entry")
+        assert refusal(club, "reverse", entry=1) == (409, "entry-reversed")
+        assert refusal(club, "reverse", entry=2) == (422, "entry-is-reversal")
+        assert refusal(club, "reverse", entry=3) == (422, "no-such-entry")
 
     def test_closing_twice_or_nothing(self, club: ClubTable):
-        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+        assert refusal(club, "close_books", label="2026") == (409, "nothing-to-close")
         club.done("deposit", **SENT)
         closed = club.done("close_books", label="2026")
         assert closed["closing"] == 1
@@ -92,13 +92,13 @@ class TestBadInput:
             {"account": "bank", "currency": "SEK", "amount": 500},
             {"account": "member:2", "currency": "SEK", "amount": -500},
         ]
-        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+        assert refusal(club, "close_books", label="2026") == (409, "nothing-to-close")
 
     def test_one_person_where_two_are_needed(self, club: ClubTable):
         club.done("set", payout_limit=400)
         club.done("deposit", **SENT)
         number = club.done("payout", **SENT)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        assert refusal(club, "confirm", proposal=number) == (403, "second-person-needed")
         club.done("confirm", "dag", proposal=number)
         assert balances(club) == {}
 
@@ -121,7 +121,7 @@ class TestBadInput:
             ("reverse", {"entry": 1}),
             ("close_books", {"label": "2026"}),
         ):
-            assert told(club, act, who, **fields) == (403, "scope-missing")
+            assert refusal(club, act, who, **fields) == (403, "scope-missing")
 
 
 class TestRepeats:
@@ -143,8 +143,8 @@ class TestRepeats:
         once = {"headers": {"Idempotency-Key": "mine"}, "proposal": number}
         first, again = (club.act(act, "cesar", **once) for _ in range(2))
         assert (first.status_code, first.json(), again.headers["Idempotency-Replayed"]) == (201, again.json(), "true")
-        assert told(club, act, "berit", **once) == (409, "proposal-settled")
-        assert told(club, act, "cesar", **{**once, "proposal": number + 1}) == (422, "key-reused")
+        assert refusal(club, act, "berit", **once) == (409, "proposal-settled")
+        assert refusal(club, act, "cesar", **{**once, "proposal": number + 1}) == (422, "key-reused")
 
     def test_a_closing(self, club: ClubTable):
         club.done("deposit", **SENT)
@@ -171,7 +171,7 @@ class TestReversals:
         club.done("set", payout_limit=400)
         club.done("deposit", **SENT)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        assert refusal(club, "confirm", proposal=number) == (403, "second-person-needed")
         club.done("confirm", "dag", proposal=number)
         assert balances(club) == {}
 
@@ -194,7 +194,7 @@ class TestReversals:
         paid = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
         club.done("confirm", "cesar", proposal=paid)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", proposal=number) == (403, "confirmed-by-other")
         club.done("confirm", "cesar", proposal=number)
         assert balances(club) == {}
 
@@ -202,8 +202,8 @@ class TestReversals:
         paid = club.done("pay", payer=1, payee=3, amount=500)["proposal"]
         club.done("confirm", "cesar", proposal=paid)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
-        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
         club.done("confirm", "dag", proposal=number)
 
     def test_fees_and_openings_are_taken_back_by_one_treasurer(self, club: ClubTable):
@@ -244,7 +244,7 @@ class TestPrograms:
         assert [one["topic"] for one in done["events"]] == ["proposal/made"]
         assert balances(till) == before
         for who, code in (("till", "confirmed-by-member"), ("berit", "confirmed-with")):
-            assert told(till, "confirm", who, proposal=done["proposal"]) == (403, code)
+            assert refusal(till, "confirm", who, proposal=done["proposal"]) == (403, code)
         confirmed = till.done("confirm", "dag", proposal=done["proposal"])
         topics = [one["topic"] for one in confirmed["events"]]
         assert topics == ["proposal/confirmed", "books/closed" if act == "close_books" else "money/posted"]
@@ -253,18 +253,18 @@ class TestPrograms:
         till.done("set", payout_limit=100)
         number = till.done("payout", "till", **SENT)["proposal"]
         again = till.done("confirm", "dag", proposal=number)["proposal"]
-        assert told(till, "confirm", "dag", proposal=again) == (403, "second-person-needed")
-        assert told(till, "confirm", "till", proposal=again) == (403, "confirmed-by-member")
+        assert refusal(till, "confirm", "dag", proposal=again) == (403, "second-person-needed")
+        assert refusal(till, "confirm", "till", proposal=again) == (403, "confirmed-by-member")
         till.done("confirm", proposal=again)
 
     def test_it_is_no_party_and_no_second_person(self, till: ClubTable):
         number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(till, "confirm", "till", proposal=number) == (403, "confirmed-by-member")
-        assert told(till, "pay", "till", payer=2, payee=3, amount=500) == (403, "scope-missing")
+        assert refusal(till, "confirm", "till", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(till, "pay", "till", payer=2, payee=3, amount=500) == (403, "scope-missing")
 
     def test_it_declines_only_what_it_has_proposed(self, till: ClubTable):
         number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(till, "decline", "till", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(till, "decline", "till", proposal=number) == (403, "confirmed-by-member")
         till.done("decline", "till", proposal=till.done("fee", "till", member=2, amount=1)["proposal"])
 
 
@@ -272,9 +272,9 @@ class TestErasing:
     def test_who_owes_something_is_not_erased(self, club: ClubTable):
         club.done("fee", member=3, amount=100)
         club.done("leave", member=3)
-        assert told(club, "erase", member=3) == (409, "balance-left")
+        assert refusal(club, "erase", member=3) == (409, "balance-left")
         club.done("deposit", member=3, amount=100, via="cash")
-        assert told(club, "erase", member=3) == (409, "books-open")
+        assert refusal(club, "erase", member=3) == (409, "books-open")
         club.done("close_books", label="2026")
         done = club.done("erase", member=3)
         event = done["events"][0]["event"]

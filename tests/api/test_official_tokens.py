@@ -33,8 +33,8 @@ def made(client: Client) -> dict[str, str]:
     """Return a new token of an official and its SHA-256."""
     answer = client.post(PATH)
     assert answer.status_code == 201, answer.text
-    told: dict[str, str] = answer.json()
-    return told
+    body: dict[str, str] = answer.json()
+    return body
 
 
 def table_of(client: Client, token_sha256: str) -> Table:
@@ -82,11 +82,11 @@ class TestEvents:
 
 class TestMade:
     def test_a_token_and_its_hash(self, client: Client) -> None:
-        told = made(client)
-        assert told["token_sha256"] == sha256(told["token"].encode()).hexdigest()
+        body = made(client)
+        assert body["token_sha256"] == sha256(body["token"].encode()).hexdigest()
         answer = client.post(PATH)
         assert answer.headers["Cache-Control"] == "no-store"
-        assert answer.json()["token"] != told["token"], "each is another"
+        assert answer.json()["token"] != body["token"], "each is another"
 
     def test_it_officiates_where_its_hash_was_given(self, client: Client) -> None:
         own = made(client)

@@ -42,8 +42,8 @@ class TestSelf:
     def test_a_key_that_reads_or_plays_changes_nothing_about_its_member(self, club: ClubTable, who: str) -> None:
         version = club.get().json()["version"]
         for act, fields in own_acts(club).items():
-            told = problem(club.act(act, who, **fields), 403, "scope-missing")
-            assert told["facts"]["needs"] == "self"
+            body = problem(club.act(act, who, **fields), 403, "scope-missing")
+            assert body["facts"]["needs"] == "self"
         for act in ("confirm", "decline"):
             problem(club.act(act, who, proposal=1), 403, "confirmed-with")
         assert club.get().json()["version"] == version
@@ -63,8 +63,8 @@ class TestSelf:
             ("leave", {"member": 1}),
             ("revoke_key", {"key": "k1"}),
         ):
-            told = problem(club.act(act, "berit", **fields), 403, "scope-missing")
-            assert told["facts"]["needs"] == "keys"
+            body = problem(club.act(act, "berit", **fields), 403, "scope-missing")
+            assert body["facts"]["needs"] == "keys"
 
     def test_a_program_rotates_its_own_key_with_self(self, club: ClubTable) -> None:
         club.issue("till", "treasury", "self")

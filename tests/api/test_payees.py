@@ -46,8 +46,8 @@ def own(client: Any) -> ClubTable:
 
 
 def numbers(club: ClubTable, who: str = "founder", member: int = 2) -> tuple[Any, Any]:
-    told = club.get("/members", who).json()["members"][member - 1]
-    return told["swish"], told["iban"]
+    body = club.get("/members", who).json()["members"][member - 1]
+    return body["swish"], body["iban"]
 
 
 def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: ClubTable) -> None:
@@ -72,14 +72,14 @@ def test_others_are_not(club: ClubTable, who: str) -> None:
 def test_to_others_it_is_the_same_whatever_they_are(own: ClubTable, who: str) -> None:
     """Other callers do not even see whether numbers exist: they get the same bytes, except the version."""
 
-    def told() -> Any:
+    def view() -> Any:
         return {**own.get("/members", who).json(), "version": 0}
 
-    before = told()
+    before = view()
     own.done("set_payee", "berit", member=2, swish="0700000001")
-    changed = told()
+    changed = view()
     own.done("set_payee", "berit", member=2)
-    assert before == changed == told()
+    assert before == changed == view()
 
 
 def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> None:
@@ -95,8 +95,8 @@ def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> 
 def test_the_club_is_paid_by_numbers_that_all_its_keys_read(own: ClubTable) -> None:
     own.done("set_payee", swish="123 123 45 67")
     for who in ("cesar", "audit"):
-        told = own.get("", who).json()
-        assert (told["swish"], told["iban"]) == ("1231234567", None)
+        body = own.get("", who).json()
+        assert (body["swish"], body["iban"]) == ("1231234567", None)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_whoever_runs_the_service_is_told_none(sqlite_url: str) -> None:
 @pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
 def test_files_have_no_numbers(club: ClubTable, kind: str) -> None:
     for names in ("true", "false"):
-        told = club.get(f"/export/{kind}?names={names}").content
-        assert not any(number.encode() in told for number in (SWISH, IBAN))
+        body = club.get(f"/export/{kind}?names={names}").content
+        assert not any(number.encode() in body for number in (SWISH, IBAN))
 
 
 def test_a_number_that_is_gone_without_an_erasure_is_found(sqlite_url: str) -> None:

@@ -66,10 +66,10 @@ class TestWho:
             for _ in range(50):
                 by_proxy = {"X-Forwarded-For": "2001:db8::1"}
                 problem(client.get(path, headers=token | by_proxy), 401, "token-unknown")
-        told = [record for record in caplog.records if record.name == "api.access.tokens"]
-        assert {record.levelname for record in told} == {"WARNING"}
-        assert "'2001:db8::1'" in told[0].getMessage()
-        assert len(told) < 25, "one who guesses does not fill the log"
+        body = [record for record in caplog.records if record.name == "api.access.tokens"]
+        assert {record.levelname for record in body} == {"WARNING"}
+        assert "'2001:db8::1'" in body[0].getMessage()
+        assert len(body) < 25, "one who guesses does not fill the log"
         assert token["Authorization"].split()[1] not in caplog.text
 
     def test_nor_does_one_who_has_many_addresses_fill_the_log(self, caplog: pytest.LogCaptureFixture) -> None:

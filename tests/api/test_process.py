@@ -70,9 +70,9 @@ class TestFiles:
         url = f"sqlite:///{tmp_path}/knacka.db"
         assert knacka("rebuild", KNACKA_DATABASE_URL=url).stderr == ""
         (tmp_path / "knacka-books.db").chmod(0o640)
-        told = knacka("rebuild", KNACKA_DATABASE_URL=url).stderr
-        assert f"others may open {tmp_path}/knacka-books.db: chmod 600 it" in told
-        assert "knacka.db" not in told
+        body = knacka("rebuild", KNACKA_DATABASE_URL=url).stderr
+        assert f"others may open {tmp_path}/knacka-books.db: chmod 600 it" in body
+        assert "knacka.db" not in body
 
 
 class TestCommandLine:

@@ -41,8 +41,8 @@ def asked(address: str) -> Any:
 
 
 def reached(problem: httpx.Response, what: str, most: int) -> bool:
-    told = problem.json()
-    return (problem.status_code, told["type"], told["facts"]) == (
+    body = problem.json()
+    return (problem.status_code, body["type"], body["facts"]) == (
         403,
         "/problems/quota-reached",
         {"what": what, "most": most},

@@ -95,9 +95,9 @@ class TestHead:
     ) -> None:
         lines = asked(f"{match.path}/events", match, Accept=NDJSON)
         for one in [*(asked(path, match, money) for path in pages), lines, {"url": "/nowhere"}]:
-            told, whole = own.head(**one), own.get(**one)
-            assert (told.status_code, told.content) == (whole.status_code, b""), one
-            assert told.headers == whole.headers, one
+            response, whole = own.head(**one), own.get(**one)
+            assert (response.status_code, response.content) == (whole.status_code, b""), one
+            assert response.headers == whole.headers, one
         assert own.head("/health/live").status_code == 200
 
     def test_over_a_connection_that_goes_on(self, either_url: str) -> None:
@@ -105,9 +105,9 @@ class TestHead:
         with served(either_url) as address, httpx.Client(base_url=address) as client:
             table = Table(client)
             for path in ("/v1/rulesets", table.path, "/nowhere", f"{table.path}/events/stream"):
-                told = client.head(path)
-                assert (told.content, told.status_code) == (b"", 404 if path == "/nowhere" else 200), path
-            assert told.headers["content-type"].startswith("text/event-stream")
+                response = client.head(path)
+                assert (response.content, response.status_code) == (b"", 404 if path == "/nowhere" else 200), path
+            assert response.headers["content-type"].startswith("text/event-stream")
             assert client.head(f"{table.path}/events", headers={"Accept": NDJSON}).content == b""
             assert client.get(table.path).json()["version"] == 1
 
@@ -140,8 +140,8 @@ class TestTags:
                     again = own.get(**asked(path, match, money, **headers, **tag))
                     assert again.status_code == 304, path
                     of_body = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
-                    told = [item for item in first.headers.multi_items() if item[0] not in of_body]
-                    assert sorted(again.headers.multi_items()) == sorted(told), path
+                    body = [item for item in first.headers.multi_items() if item[0] not in of_body]
+                    assert sorted(again.headers.multi_items()) == sorted(body), path
                     assert ('rel="next"' in again.headers["link"]) == (path in in_part), path
 
     def test_nothing_is_unmodified_where_there_is_no_answer(self, match: Table) -> None:
@@ -213,8 +213,8 @@ class TestIsDescribed:
             again = own.get(**asked(path, match, money, **{"If-None-Match": first.headers["etag"]}))
             described.answered("GET", path, 200, first.headers, first.content)
             described.answered("GET", path, 304, again.headers, again.content)
-            told = described.operation("GET", path.partition("?")[0])["responses"]
-            assert {"ETag", "Link"} <= told["304"]["headers"].keys() == told["200"]["headers"].keys()
+            body = described.operation("GET", path.partition("?")[0])["responses"]
+            assert {"ETag", "Link"} <= body["304"]["headers"].keys() == body["200"]["headers"].keys()
 
     def test_a_stream(self, own: Client) -> None:
         table = Table(own)

@@ -102,10 +102,10 @@ class TestFair:
     @pytest.mark.parametrize("ruleset", SEATS)
     def test_every_deal_of_a_real_match(self, matches: Any, ruleset: str) -> None:
         match_id, lines = matches[ruleset]
-        told = checked_by_anybody(match_id, lines)
-        assert set(told.values()) == {FAIR}
-        assert checked(match_id, lines) == told
-        assert len(told) == len({json.loads(line)["event"]["deal"] for line in lines if '"deal/dealt"' in line}) > 1
+        body = checked_by_anybody(match_id, lines)
+        assert set(body.values()) == {FAIR}
+        assert checked(match_id, lines) == body
+        assert len(body) == len({json.loads(line)["event"]["deal"] for line in lines if '"deal/dealt"' in line}) > 1
 
     def test_one_deal(self, matches: Any) -> None:
         match_id, lines = matches[KALABRIAS]
@@ -355,11 +355,11 @@ class TestEntropy:
         table = Shuffled(client, players=3, entropy_seconds=60)
         table.entropy(1)
         answer = table.send("deal", 0)
-        told = answer.json()
-        assert (answer.status_code, told["type"]) == (409, "/problems/entropy-awaited")
-        assert told["facts"]["awaited"] == [0, 2]
-        assert told["facts"]["until"] == table.get().json()["shuffling"]["until"]
-        assert f"until {told['facts']['until']} " in told["detail"]
+        body = answer.json()
+        assert (answer.status_code, body["type"]) == (409, "/problems/entropy-awaited")
+        assert body["facts"]["awaited"] == [0, 2]
+        assert body["facts"]["until"] == table.get().json()["shuffling"]["until"]
+        assert f"until {body['facts']['until']} " in body["detail"]
         assert table.version() == 3
         table.entropy(0)
         table.entropy(2)

@@ -87,8 +87,8 @@ class Match:
             self.done(PLAYERS[seat], "agree_stakes", seat=seat)
 
     def counted(self) -> tuple[str, list[int]]:
-        told = self.client.get(f"{self.path}/settlement", headers=self.bearer("official")).json()
-        return told["counted"], told["waiting_for"]
+        body = self.client.get(f"{self.path}/settlement", headers=self.bearer("official")).json()
+        return body["counted"], body["waiting_for"]
 
 
 @pytest.fixture
@@ -306,8 +306,8 @@ class TestLimit:
         ],
     )
     def test_stakes_that_are_above_it_from_the_start(self, club: Club, opening: Any) -> None:
-        told = problem(club.open(**opening), 422, "stakes-above-limit")
-        assert told["facts"]["limit"] == 1000
+        body = problem(club.open(**opening), 422, "stakes-above-limit")
+        assert body["facts"]["limit"] == 1000
 
     def test_a_result_above_it_is_not_booked(self, club: Club) -> None:
         match = club.match(opening={"points": [10, 1, 10]})

@@ -94,8 +94,8 @@ class TestInOneLine:
         said = started(f"postgresql://knacka:secret@127.0.0.1:{free_port()}/knacka", wait_seconds=1)
         assert "Connection refused" in said
         assert "secret" not in said + caplog.text
-        (told,) = caplog.messages
-        assert told.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
+        (body,) = caplog.messages
+        assert body.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
 
     @pytest.mark.parametrize(
         ("says", "lasts"),

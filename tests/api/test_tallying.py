@@ -69,9 +69,9 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert [answer["answer"] for answer in record["answers"]] == ["fold", "play"]
     text = table.get("/deals/1", Accept="text/plain").text
     assert "dealing   tally" in text
-    told = notation.parse(text)
-    assert notation.write(told) == text
-    assert [done.actor for done in told.acts] == [who]
+    body = notation.parse(text)
+    assert notation.write(body) == text
+    assert [done.actor for done in body.acts] == [who]
     code, lines = said(either_url)
     assert code == 0, lines
 
@@ -269,9 +269,9 @@ def test_left_out_the_enforcement_is_penalise_in_a_tally_only(client: Client) ->
 
 @pytest.mark.parametrize("key", ["rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"])
 def test_each_game_says_what_its_result_tells(client: Client, key: str) -> None:
-    told = client.get(f"/v1/rulesets/{key}").json()
+    body = client.get(f"/v1/rulesets/{key}").json()
     fields = {"answers", "asked", "bids", "taken", "tricks"}
     more = {"rodskagg-catsatcards": {"knocks"}, "rodskagg-kortoxen": {"exits", "knocks"}}
-    assert set(told["result"]["properties"]) == fields | more.get(key, set())
-    assert told["result"]["additionalProperties"] is False
-    assert {"trick", "result"} <= set(told["acts"])
+    assert set(body["result"]["properties"]) == fields | more.get(key, set())
+    assert body["result"]["additionalProperties"] is False
+    assert {"trick", "result"} <= set(body["acts"])

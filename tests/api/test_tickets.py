@@ -72,9 +72,9 @@ def test_looking_does_not_use_it_up(store_url: str) -> None:
         ticket, other = ticket_of(table, 0), Table(client)
         page = f"{table.path}/events/stream?ticket={ticket}"
         for _ in range(2):
-            told = client.head(page)
-            assert (told.status_code, told.content) == (200, b"")
-            assert told.headers["content-type"].startswith("text/event-stream")
+            response = client.head(page)
+            assert (response.status_code, response.content) == (200, b"")
+            assert response.headers["content-type"].startswith("text/event-stream")
         assert client.head(page.replace(table.id, other.id)).status_code == 401
         assert asked_with(client, table, ticket).status_code == 200
         assert client.head(page).status_code == 401

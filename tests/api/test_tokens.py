@@ -18,11 +18,11 @@ def reissued(table: Table, seat: int) -> str:
     """Replace the token of a seat in the table; return the old token."""
     answer = table.post("/tokens", {"seat": seat}, "official")
     assert answer.status_code == 201, answer.text
-    told = answer.json()
+    body = answer.json()
     assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["ETag"] == f'"{told["version"]}"'
-    assert (told["match"], told["seat"], told["role"], told["version"]) == (table.id, seat, "seat", table.version())
-    old, table.tokens[seat] = table.tokens[seat], told["token"]
+    assert answer.headers["ETag"] == f'"{body["version"]}"'
+    assert (body["match"], body["seat"], body["role"], body["version"]) == (table.id, seat, "seat", table.version())
+    old, table.tokens[seat] = table.tokens[seat], body["token"]
     assert table.tokens[seat] != old
     return old
 
@@ -67,9 +67,9 @@ def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
         assert (ended["topic"], ended["event"], ended["actor"]) == ("match/token-ended", {"seat": 2}, "official")
         assert (made["topic"], made["event"]["seat"]) == ("match/token-made", 2)
         assert "request" not in ended
-        for told in answer.text, table.get(f"/replay?at={made['number']}", who).text:
-            assert table.tokens[2] not in told
-            assert match.seating.seats[2] not in told
+        for body in answer.text, table.get(f"/replay?at={made['number']}", who).text:
+            assert table.tokens[2] not in body
+            assert match.seating.seats[2] not in body
 
 
 def test_who_may_and_when(table: Table) -> None:
@@ -136,13 +136,13 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
             client.stream("GET", stream, headers=table.bearer(2)) as other,
             client.stream("GET", stream) as anybody,
         ):
-            told = [sse(answer) for answer in (lost, other, anybody)]
-            for one in told:
+            body = [sse(answer) for answer in (lost, other, anybody)]
+            for one in body:
                 assert next(event for event in one if "id" in event)["event"] == "match/opened"
             reissued(table, 1)
             table.deal()
-            assert [event["event"] for event in told[0] if "id" in event] == [], "it ends, and tells no more"
-            for one in told[1:]:
+            assert [event["event"] for event in body[0] if "id" in event] == [], "it ends, and tells no more"
+            for one in body[1:]:
                 topics = [next(event for event in one if "id" in event)["event"] for _ in range(3)]
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]
 

@@ -78,8 +78,8 @@ class TestUnreadable:
         assert error["pointer"] == pointer
         assert says in error["detail"]
         assert error["detail"].rstrip(".") in document["detail"]
-        told = error.get("allowed")
-        assert allowed in told if allowed else told is None
+        data = error.get("allowed")
+        assert allowed in data if allowed else data is None
         assert dealt.version() == 2
         dealt.bid(2)
 

@@ -49,12 +49,12 @@ def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> No
         for change in changes.values():
             connection.execute(text(change))
     code, lines = said(store_url)
-    told = sorted(line for line in lines if "book ledger" in line)
+    body = sorted(line for line in lines if "book ledger" in line)
     assert code == 1
-    assert [line.partition(" is not what the rows make of ")[0] for line in told] == [
+    assert [line.partition(" is not what the rows make of ")[0] for line in body] == [
         f"book ledger: {TABLES}_{table}" for table in changes
     ]
-    assert all(line.endswith("`knacka rebuild ledger`") for line in told)
+    assert all(line.endswith("`knacka rebuild ledger`") for line in body)
 
 
 def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:

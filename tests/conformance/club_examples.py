@@ -130,9 +130,9 @@ class Club:
         self.client.stand_ins[until] = self._moment(INVITATION_DAYS * 86400)
         self.client.name = "a key of a club"
         for method in ("GET", "POST"):
-            _, told = self.client.ask(method, f"/v1/invitations/{code}")
-        self._stands_for(told["key"])
-        return told["key"]
+            _, body = self.client.ask(method, f"/v1/invitations/{code}")
+        self._stands_for(body["key"])
+        return body["key"]
 
     def _does(self, act: str, key: str = "", **fields: Any) -> Any:
         return self._sends(key or self.key, {"act": act, **fields})

@@ -85,24 +85,24 @@ class Description:
         responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
         if str(status) not in responses:
             raise Undescribed(where)
-        told = resolved(self._all, responses[str(status)])
+        data = resolved(self._all, responses[str(status)])
         given = {name.lower(): value for name, value in headers.items()}
-        if more := given.keys() - {name.lower() for name in told.get("headers", {})} - GENERAL:
+        if more := given.keys() - {name.lower() for name in data.get("headers", {})} - GENERAL:
             raise Undescribed(f"{where} has {more}")
-        for name in told.get("headers", {}):
+        for name in data.get("headers", {}):
             one = self._all["components"]["headers"][name]
             if (text := given.get(name.lower())) is not None:
                 self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
             elif one.get("required"):
                 raise Undescribed(f"{where} has no {name}")
         media_type, _, charset = given.get("content-type", "").partition("; charset=")
-        if "content" not in told:
+        if "content" not in data:
             if body:
                 raise Undescribed(f"{where} has a body")
             return
-        if media_type not in told["content"]:
+        if media_type not in data["content"]:
             raise Undescribed(f"{where} is {media_type}")
-        schema = told["content"][media_type]["schema"]
+        schema = data["content"][media_type]["schema"]
         written = media_type.endswith(("/json", "+json"))
         self._hold(schema, msgspec.json.decode(body) if written else body.decode(charset or "utf-8"), where)
 

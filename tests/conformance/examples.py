@@ -213,8 +213,8 @@ def examples() -> str:
     client.stand_ins |= {str(one): str(one) for one in (proved.MATCH, proved.CLUB)}
     for operation, (media_type, said) in proved.answers(BEGUN).items():
         kept.answer(operation, 200, media_type, "example", said)
-    for operation, told in problems:
-        kept.problem(operation, told)
+    for operation, problem in problems:
+        kept.problem(operation, problem)
     operations = {
         name: {
             "request": kept.requests.get(name, {}),
@@ -223,20 +223,22 @@ def examples() -> str:
         }
         for name in sorted({*kept.requests, *kept.answers, *kept.named})
     }
-    told = {"operations": operations, "problems": kept.problems}
-    text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    content = {"operations": operations, "problems": kept.problems}
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     others = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
     for place, time in enumerate(sorted(one for one in others if one[10:11] == "T")):
         client.stand_ins[time] = moment(30 * 60 * place)  # times of reads and attempts, which are no events
     for place, known in enumerate(one for one in others if len(one) == 64):
         client.stand_ins[known] = sha256(f"beside the matches {place}".encode()).hexdigest()
-    for planned, told in client.stand_ins.items():
+    for planned, stand_in in client.stand_ins.items():
         if len(planned) == DIGEST_LENGTH:
-            text = text.replace(planned, told)
+            text = text.replace(planned, stand_in)
     days: dict[str, str] = {}  # from the earliest time of each day; close to midnight a run has two days
-    for told, time in sorted((told, time) for time, told in client.stand_ins.items() if re.match(DAY, time)):
-        days.setdefault(time[:10], told[:10])
-    days |= {day: told for day, told in client.stand_ins.items() if re.fullmatch(DAY, day)}
+    for stand_in, time in sorted(
+        (stand_in, time) for time, stand_in in client.stand_ins.items() if re.match(DAY, time)
+    ):
+        days.setdefault(time[:10], stand_in[:10])
+    days |= {day: stand_in for day, stand_in in client.stand_ins.items() if re.fullmatch(DAY, day)}
 
     def known(found: re.Match[str]) -> str:
         fresh = found[0]

@@ -63,11 +63,11 @@ def provoked(
                 said = _provoke_invited(client, method, path, status, going)
             else:
                 said = _provoke(client, method, path, status, going, over)
-            told = msgspec.json.decode(said)
-            if not isinstance(told, dict) or told.get("status") != status:
-                print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
+            body = msgspec.json.decode(said)
+            if not isinstance(body, dict) or body.get("status") != status:
+                print(f"{method} {template} {status}: {str(body)[:300]}", file=sys.stderr)
                 continue
-            yield operation["operationId"], told
+            yield operation["operationId"], body
 
 
 def of_clubs(template: str, operation: Any) -> bool:

@@ -88,11 +88,11 @@ class Kept:
         by_status = self.answers.setdefault(operation, {}).setdefault(str(status), {})
         by_status.setdefault(media_type, {}).setdefault(name, body)
 
-    def problem(self, operation: str, told: dict[str, Any]) -> None:
+    def problem(self, operation: str, body: dict[str, Any]) -> None:
         """Record the first problem of a type, and the type for this operation and status."""
-        name = told["type"].rpartition("/")[2]
-        self.named.setdefault(operation, {})[str(told["status"])] = name
-        self.problems.setdefault(name, told)
+        name = body["type"].rpartition("/")[2]
+        self.named.setdefault(operation, {})[str(body["status"])] = name
+        self.problems.setdefault(name, body)
 
 
 class Recording(Client):
@@ -110,12 +110,12 @@ class Recording(Client):
         self, method: str, path: str, token: str = "", body: Any = None, **headers: str
     ) -> tuple[HTTPResponse, Any]:
         answer, said = self.raw(method, path, token, None if body is None else msgspec.json.encode(body), **headers)
-        told = msgspec.json.decode(said)
+        data = msgspec.json.decode(said)
         if answer.status < 300:
-            self.keep(method, path, answer.status, JSON, told, body)
-        return answer, told
+            self.keep(method, path, answer.status, JSON, data, body)
+        return answer, data
 
-    def keep(self, method: str, path: str, status: int, media_type: str, told: Any, body: Any = None) -> None:
+    def keep(self, method: str, path: str, status: int, media_type: str, data: Any, body: Any = None) -> None:
         operation = operation_of(method, path)["operationId"]
         name = self.name
         if body is not None:
@@ -123,7 +123,7 @@ class Recording(Client):
             name = named or ("any offence" if operation == "send_knock" else self.name)
             if not self.kept.request(operation, name, body):
                 return
-        self.kept.answer(operation, status, media_type, name, short(told))
+        self.kept.answer(operation, status, media_type, name, short(data))
 
     def raw(
         self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
@@ -183,15 +183,15 @@ class Placed:
         """Add stand-ins for times and hashes, calculated from the numbers of their events."""
         _, said = self.client.raw("GET", f"{self.path}/events", self.official, Accept=NDJSON)
         for event in map(msgspec.json.decode, said.splitlines()):
-            number, told = event["number"], event["event"]
+            number, body = event["number"], event["event"]
             self.client.stand_ins.setdefault(event["prev"], event["prev"])  # the zeros of the first event stay
             self.client.stand_ins.setdefault(event["at"], moment(number - 1))
             self.client.stand_ins[event["hash"]] = sha256(f"{self.place} {number}".encode()).hexdigest()
             for name in ("appeal_until", "until", "expires_at"):
-                if told.get(name):
-                    spent = datetime.fromisoformat(told[name]) - datetime.fromisoformat(event["at"])
-                    self.client.stand_ins[told[name]] = moment(number - 1 + round(spent.total_seconds()))
-            if commitment := told.get("commitment"):
+                if body.get(name):
+                    spent = datetime.fromisoformat(body[name]) - datetime.fromisoformat(event["at"])
+                    self.client.stand_ins[body[name]] = moment(number - 1 + round(spent.total_seconds()))
+            if commitment := body.get("commitment"):
                 self.client.stand_ins[commitment] = sha256(f"{self.place} {number} seed".encode()).hexdigest()
 
 

@@ -32,8 +32,8 @@ class Client:
 
     def ask(self, method: str, path: str, token: str = "", body: Any = None) -> tuple[HTTPResponse, Any]:
         """Send a request; return the answer and its decoded body."""
-        answer, told = self.send(method, path, token, body)
-        return answer, msgspec.json.decode(told)
+        answer, data = self.send(method, path, token, body)
+        return answer, msgspec.json.decode(data)
 
     def send(
         self,
@@ -50,10 +50,10 @@ class Client:
             content, headers["Content-Type"] = msgspec.json.encode(body), "application/json"
         self._connection.request(method, path, content, {**headers, **more})
         answer = self._connection.getresponse()
-        told = answer.read()
+        data = answer.read()
         self.description.asked(method, path, body)
-        self.description.answered(method, path, answer.status, dict(answer.getheaders()), told)
-        return answer, told
+        self.description.answered(method, path, answer.status, dict(answer.getheaders()), data)
+        return answer, data
 
     def close(self) -> None:
         """Close the connection."""
@@ -77,13 +77,13 @@ class OverHttp:
         self._has_pot = given["ruleset"] == "rams-english"
 
     def _post(self, call: str, actor: int | str, body: dict[str, Any]) -> Any:
-        answer, told = self._client.ask("POST", f"{self._path}/{call}", self._tokens[actor], body)
+        answer, data = self._client.ask("POST", f"{self._path}/{call}", self._tokens[actor], body)
         if answer.status != 201:
             assert answer.headers["Content-Type"] == "application/problem+json"
-            assert answer.status in (409, 422), told
-            raise Refusal(told.get("rule"), answer.status == 409)
-        self._version = told["version"]
-        return told
+            assert answer.status in (409, 422), data
+            raise Refusal(data.get("rule"), answer.status == 409)
+        self._version = data["version"]
+        return data
 
     def act(self, actor: int | str, body: dict[str, Any]) -> None:
         self._post("acts", actor, body)
@@ -94,9 +94,9 @@ class OverHttp:
 
     def _get(self, call: str, actor: int | str | None = None) -> Any:
         token = "" if actor is None else self._tokens[actor]
-        answer, told = self._client.ask("GET", f"{self._path}/{call}", token)
-        assert answer.status == 200, told
-        return told
+        answer, body = self._client.ask("GET", f"{self._path}/{call}", token)
+        assert answer.status == 200, body
+        return body
 
     def legal(self, actor: int | str) -> list[dict[str, Any]]:
         acts: list[dict[str, Any]] = self._get(f"legal-acts?seat={actor}", actor)
@@ -120,16 +120,16 @@ class OverHttp:
 
     def _settled(self, received: list[int]) -> None:
         """Check that each seat's amount is the sum of its lines, and of the payments."""
-        told = self._book("settlement")
-        assert (told["status"], told["sum"]) == ("final", 0)
-        assert [seat["amount"] for seat in told["seats"]] == received
-        assert all(sum(line["amount"] for line in seat["lines"]) == seat["amount"] for seat in told["seats"])
-        assert sum(received) + told["pot"] == 0
+        body = self._book("settlement")
+        assert (body["status"], body["sum"]) == ("final", 0)
+        assert [seat["amount"] for seat in body["seats"]] == received
+        assert all(sum(line["amount"] for line in seat["lines"]) == seat["amount"] for seat in body["seats"])
+        assert sum(received) + body["pot"] == 0
         paid = [0] * len(received)
-        for one in told["payments"]:
+        for one in body["payments"]:
             paid[one["from"]] -= one["amount"]
             paid[one["to"]] += one["amount"]
-        assert paid == received or (self._has_pot and told["payments"] == [])
+        assert paid == received or (self._has_pot and body["payments"] == [])
 
     def line(self) -> dict[str, Any] | None:
         protocol = self._book("protocol")
@@ -148,16 +148,16 @@ class OverHttp:
         at, own, description = f"at={self._version}", f"min_version={self._version}", self._client.description
         for actor, token in [("spectator", ""), *self._tokens.items()]:
             for call in ("", f"/replay?{at}", f"/events?limit=1000&{own}", f"/protocol?{own}", f"/knocks?{own}"):
-                answer, told = self._client.send("GET", f"{self._path}{call}", token)
-                assert answer.status == 200, told
-            cases = msgspec.json.decode(told)
+                answer, body = self._client.send("GET", f"{self._path}{call}", token)
+                assert answer.status == 200, body
+            cases = msgspec.json.decode(body)
             for case in cases[:1]:
                 self._client.send("GET", f"{self._path}/knocks/{case['case']}?{own}", token)
             if actor != "spectator":
                 self._client.send("GET", f"{self._path}/legal-acts", token)
             self._client.send("GET", f"{self._path}/replay?at=1", token)
-            answer, told = self._client.send("GET", f"{self._path}/events", token, more={"Accept": NDJSON})
-            for line in told.splitlines():
+            answer, body = self._client.send("GET", f"{self._path}/events", token, more={"Accept": NDJSON})
+            for line in body.splitlines():
                 description.shape("EventSeen", msgspec.json.decode(line))
         deals = len(self._book("protocol")["lines"])
         for deal in {1, deals} if deals else ():
