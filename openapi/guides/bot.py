@@ -1,4 +1,4 @@
-"""Plays one seat at random: python bot.py http://127.0.0.1:8000 MATCH SEAT TOKEN (needs httpx)."""
+"""Play one seat at random: python bot.py http://127.0.0.1:8000 MATCH SEAT TOKEN (needs httpx)."""
 
 import json
 import random
@@ -11,14 +11,14 @@ import httpx
 
 
 def busy(answer: httpx.Response) -> bool:
-    """Whether the same is to be sent again; waits for as long as the service asks for."""
+    """Return whether to repeat the request, after the pause that the service asks for."""
     if again := answer.status_code in (429, 503):
         time.sleep(float(answer.headers.get("Retry-After", 1)))
     return again
 
 
 def states(client: httpx.Client) -> Iterator[dict]:
-    """What the stream says of whose turn it is, after a break from where it broke off, until the match is over."""
+    """Yield each state of the match until it is over. Connect again if the stream breaks."""
     last = "0"
     while True:
         try:
@@ -41,18 +41,18 @@ def states(client: httpx.Client) -> Iterator[dict]:
 
 
 def play(base: str, match: str, seat: int, token: str) -> None:
-    """Does something whenever this seat has to."""
+    """Make a random legal act whenever it is this seat's turn."""
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(base_url=f"{base}/v1/matches/{match}", headers=headers, timeout=60) as client:
         for state in states(client):
             version = state["version"]
             legal = seat in state["to_act"] and client.get(f"/legal-acts?min_version={version}").json()
             if not legal:
-                continue  # it is somebody else's turn, or no longer ours
+                continue  # it is not, or no longer, this seat's turn
             act, once = random.choice(legal), {"Idempotency-Key": uuid.uuid4().hex, "If-Match": f'"{version}"'}
             while busy(answer := client.post("/acts", json=act, headers=once)):
-                pass  # repeated with the same key nothing happens twice
-            if answer.status_code not in (201, 412):  # 412: that was for an earlier state; the next is on its way
+                pass  # with the same key the act is done only once
+            if answer.status_code not in (201, 412):  # 412: the state has changed; the stream sends the next one
                 sys.exit(f"{act} was refused: {answer.text}")
 
 

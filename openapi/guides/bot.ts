@@ -1,4 +1,4 @@
-// Plays one seat at random: node bot.js http://127.0.0.1:8000 MATCH SEAT TOKEN
+// Play one seat at random: node bot.js http://127.0.0.1:8000 MATCH SEAT TOKEN
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import createClient from "openapi-fetch";
@@ -12,11 +12,11 @@ const path = { match };
 const busy = (answer: Response): boolean => answer.status === 429 || answer.status === 503;
 const wait = (answer: Response): Promise<void> => setTimeout(1000 * Number(answer.headers.get("Retry-After") ?? 1));
 
-/** What the stream says of whose turn it is, after a break from where it broke off, until the match is over. */
+/** Yield each state of the match until it is over. Connect again if the stream breaks. */
 async function* states(): AsyncGenerator<State> {
   for (let last = "0"; ; ) {
     const url = `${base}/v1/matches/${match}/events/stream`;
-    const late = new AbortController(); // of a connection that breaks before an answer, fetch may say nothing
+    const late = new AbortController(); // fetch may not notice a connection that breaks before an answer
     const timer = globalThis.setTimeout(() => late.abort(), 10_000);
     try {
       const sent = { headers: { ...headers, "Last-Event-ID": last }, signal: late.signal };
@@ -35,7 +35,7 @@ async function* states(): AsyncGenerator<State> {
         }
       }
     } catch (error) {
-      if (!(error instanceof TypeError) && !late.signal.aborted) throw error; // fetch calls a broken connection so
+      if (!(error instanceof TypeError) && !late.signal.aborted) throw error; // TypeError: the connection broke
       await setTimeout(1000);
     }
   }
@@ -48,12 +48,12 @@ for await (const state of states()) {
   });
   if (legal.data === undefined) throw new Error(JSON.stringify(legal.error));
   const act = legal.data[Math.floor(Math.random() * legal.data.length)];
-  if (act === undefined) continue; // somebody else was first
+  if (act === undefined) continue; // a different act came first
   const header = { "Idempotency-Key": randomUUID(), "If-Match": `"${state.version}"` };
   for (;;) {
     const done = await client.POST("/v1/matches/{match}/acts", { params: { path, header }, body: act });
-    if (done.response.ok || done.response.status === 412) break; // 412: for an earlier state; the next is on its way
+    if (done.response.ok || done.response.status === 412) break; // 412: the state has changed; the next one follows
     if (!busy(done.response)) throw new Error(JSON.stringify(done.error));
-    await wait(done.response); // repeated with the same key nothing happens twice
+    await wait(done.response); // with the same key the act is done only once
   }
 }

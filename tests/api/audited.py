@@ -1,4 +1,4 @@
-"""A club with all that an audit looks at, in a store that somebody may edit afterwards."""
+"""A club with everything that an audit checks, in a store that a test can edit."""
 
 import shutil
 import sqlite3
@@ -35,12 +35,12 @@ from tests.log.proving import sign
 
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
-"""Seat 0 takes one trick, seat 1 goes home with the second and has won, and seat 2 takes four."""
+"""Seat 0 takes one trick, seat 1 takes the second, goes home and wins, and seat 2 takes four."""
 NOTE = "She had a heart and said no"
 
 
 class Played(Table):
-    """A match for money of a club, of which only the tally is kept."""
+    """A club's match for money, played as a tally."""
 
     def __init__(self, club: ClubTable, *, evening: int | None = 1, **opening: Any) -> None:
         self.client = club.client
@@ -64,13 +64,13 @@ class Played(Table):
         self.tokens["official"] = self.opened["official_token"]
 
     def ends(self) -> None:
-        """Seat 1 wins it with its only deal."""
+        """Enter the only deal, with which seat 1 wins the match."""
         answer = self.post("/acts", {"act": "result", **SHEET}, 0)
         assert answer.status_code == 201, answer.text
 
 
 class Kept(NamedTuple):
-    """What is in the store: the club, its matches (won, corrected, under way), and how many events each has."""
+    """The club in the store, its matches (won, corrected, unfinished), and the number of events of each."""
 
     club: UUID
     won: UUID
@@ -80,8 +80,8 @@ class Kept(NamedTuple):
 
 
 def filled(client: Any) -> Kept:
-    """Members come and go, matches are played and one is corrected, money is paid by one and by two, books are
-    closed twice, and the log is signed."""
+    """Fill a store: members join and leave, matches are played, one is corrected, payments need one or two persons,
+    books are closed twice, and the log is signed."""
     club, service = ClubTable(client), client.app.state.service
     for name in ("Berit <b>Borg</b>", "Cesar", "Dag"):
         club.join(name)
@@ -125,7 +125,7 @@ def filled(client: Any) -> Kept:
 
 
 def _correct(service: Service, match_id: UUID) -> None:
-    """Another point for the last of the three, for which he pays."""
+    """Correct a match: its last seat gets one more point, and pays for it."""
     asked = Correct(why=Why(rule="B42"), scripts=(script(1, [PenaltyImposed(seat=2, points=1, rule="B42")]),))
     service.desk.submit(Command(id=match_id, actor="official", request=asked)).result(30)
 
@@ -145,7 +145,7 @@ def _last(club: ClubTable) -> int:
 
 
 class Auditor:
-    """Audits a store as it lies there, by the rows and books alone: nothing follows."""
+    """Audits a store by its rows and books. The books do not follow new rows."""
 
     def __init__(self, url: str) -> None:
         self._referee = construct(url)
@@ -170,7 +170,7 @@ class Auditor:
 
 
 def found(audit: Audit) -> dict[str, tuple[DifferenceSeen, ...]]:
-    """What each check has found, of those that have."""
+    """Return the differences by check, without the checks that found none."""
     return {one.check: one.differences for one in audit.checks if not one.ok}
 
 
@@ -187,17 +187,17 @@ class Copy(Editor):
             return auditor.audit(self.kept.club)
 
     def ledger(self, statement: str, *values: Any) -> None:
-        """Changes one thing in the tables of the ledger."""
+        """Change the tables of the ledger with one statement."""
         self.run(statement, *values, books=True)
 
     def names(self, statement: str, *values: Any) -> None:
-        """Changes something among the names."""
+        """Change the tables of names with one statement."""
         with closing(sqlite3.connect(names_file(self.url))) as connection, connection:
             connection.execute(statement, values)
 
     def rewritten(self, whose: UUID, number: int, *, at: str = "event", **fields: Any) -> None:
-        """As somebody would who has all at hand but the key of the log: an event tells otherwise, the chain of hashes
-        is made anew behind it, and so are the books."""
+        """Change fields of an event, calculate the hash chain after it again, and rebuild the books: the attack of an
+        editor who lacks only the key of the log."""
         rows = self.run(
             "SELECT originator_version, topic, state FROM {events} WHERE originator_id = ? ORDER BY 1", whose
         )
@@ -219,7 +219,7 @@ class Copy(Editor):
         self.rebuild()
 
     def put_back(self, rows: Sequence[Sequence[Any]]) -> None:
-        """The rows as they were."""
+        """Restore the original rows."""
         file = settings_for(self.url)["SQLITE_DBNAME"]
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("PRAGMA synchronous = OFF")
@@ -228,14 +228,14 @@ class Copy(Editor):
             connection.executemany(f"INSERT INTO stored_events ({columns}) VALUES (?, ?, ?, ?, ?)", rows)
 
     def rebuild(self) -> None:
-        """Makes the books of the ledger and the log anew."""
+        """Rebuild the books of the ledger and the log."""
         with construct(self.url) as referee:
             books = Projections(referee, self.url)
             books.rebuild(books.ledger.name, books.tree.name)
             books.engine.dispose()
 
     def number_of(self, whose: UUID, topic: str, place: int = 0) -> int:
-        """Of the events of a topic the number of one."""
+        """Return the number of one event of a topic."""
         rows = self.run(
             "SELECT originator_version FROM {events} WHERE originator_id = ? AND topic = ? ORDER BY 1", whose, topic
         )
@@ -243,11 +243,11 @@ class Copy(Editor):
         return number
 
 
-# One thing wrong
+# Edits of one place
 
 
 def flipped(editor: Editor, kept: Kept, chance: Random) -> str:
-    """A bit of a row."""
+    """Flip a bit of a row."""
     whose, number = _some_row(kept, chance)
     place = chance.random()
     bit = 1 << chance.randrange(8)
@@ -267,7 +267,7 @@ def deleted(editor: Editor, kept: Kept, chance: Random) -> str:
 
 
 def swapped(editor: Editor, kept: Kept, chance: Random) -> str:
-    """Two rows change their numbers."""
+    """Swap the numbers of two rows."""
     whose, number = _some_row(kept, chance)
     other = chance.choice([one for one in range(1, kept.ends[whose] + 1) if one != number] or [number + 1])
     editor.renumber(whose, number, 100_000)
@@ -285,7 +285,8 @@ def _some_row(kept: Kept, chance: Random) -> tuple[UUID, int]:
 
 
 def not_found(original: Path, kept: Kept, tries: int, seed: int, place: Path) -> list[str]:
-    """Edits the club's rows in one place, so many times, and puts back what was there; what was not found."""
+    """Edit the club's rows in one place, ``tries`` times, each time restored. Return the edits that were not
+    found."""
     chance, missed, copy = Random(seed), [], Copy(original, place / "edited", kept)
     rows = copy.run("SELECT rowid, * FROM {events}")
     with Auditor(copy.url) as auditor:

@@ -1,4 +1,4 @@
-"""A club over HTTP: who holds which key, and the calls that tests make all the time."""
+"""A club over HTTP, with its keys, and the calls that tests make most."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ OPERATOR = "the operator's own key, which nobody guesses"
 
 
 def in_days(days: float) -> str:
-    """A time so far ahead, as it is sent."""
+    """Return the time this many days from now, in the form of a request."""
     return (datetime.now(UTC) + timedelta(days=days)).isoformat()
 
 
@@ -31,7 +31,7 @@ def found(client: Any, body: Any = None, **headers: str) -> httpx.Response:
 
 
 class ClubTable:
-    """A club just founded. ``keys``: by name the whole text of each key; ``client`` speaks like httpx."""
+    """A new club. ``keys`` has the text of each key by name; ``client`` has the methods of an httpx client."""
 
     def __init__(self, client: Any) -> None:
         answer = found(client)
@@ -56,16 +56,16 @@ class ClubTable:
     def done(self, act: str, who: str | None = "founder", **fields: Any) -> dict[str, Any]:
         answer = self.act(act, who, **fields)
         assert answer.status_code == 201, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
+        body: dict[str, Any] = answer.json()
+        return body
 
     def join(self, name: str) -> int:
-        """The number of a new member."""
+        """Add a member; return the member's number."""
         number: int = self.done("join", name=name)["member"]
         return number
 
     def issue(self, name: str, *scopes: str, days: float = 30, **whose: Any) -> str:
-        """The id of a key that goes by this name from now on. Another member redeems it."""
+        """Issue a key, store it under this name, and return its id. A key of another member is redeemed."""
         fields = {"scopes": scopes} if scopes else {}
         done = self.done("issue_key", expires_at=in_days(days), **fields, **(whose or {"app": name}))
         if "invitation" in done:
@@ -75,25 +75,25 @@ class ClubTable:
         return key_id
 
     def redeemed(self, code: str) -> dict[str, Any]:
-        """What an invitation gives to whoever has its code."""
+        """Redeem an invitation; return the body of the answer."""
         answer = self.client.post(f"/v1/invitations/{code}")
         assert answer.status_code == 201, answer.text
         given: dict[str, Any] = answer.json()
         return given
 
     def itself(self, who: str) -> httpx.Response:
-        """What a key is told of itself."""
+        """Read ``/v1/key`` with a key."""
         answer: httpx.Response = self.client.get("/v1/key", headers=self.bearer(who))
         return answer
 
     def names(self, who: str = "founder") -> list[str]:
-        """Of the members, by number."""
+        """Return the names of the members, by number."""
         return [member["name"] for member in self.get("/members", who).json()["members"]]
 
 
 def seated(client: Any, match_id: str, seats: int = 3) -> dict[int | str, str]:
-    """The token of each seat of a club's match. Its members have redeemed their invitations, and so agreed to the
-    stakes: as another process would store it."""
+    """Return a token for each seat of a club's match, as if its members had redeemed their invitations, and so agreed
+    to the stakes, in a different process."""
     desk, tokens = client.app.state.service.desk, dict[int | str, str]()
     for seat in range(seats):
         tokens[seat] = new_token()

@@ -1,4 +1,4 @@
-"""A club with its keys, and matches of it, in the store of a service: as another process would put them there."""
+"""A club with its keys and matches, written into the store of a service as a different process would."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -34,12 +34,12 @@ def ref(digit: int) -> str:
 
 
 class Club:
-    """A club, founded a year ago, with its founder's key and those that he issues."""
+    """A club that was founded a year ago, with its founder's key and the keys that the founder issues."""
 
     def __init__(
         self, desk: Desk, *, members: int = 6, named: Callable[[int, UUID], str] = lambda member, club: ref(member)
     ) -> None:
-        """``named``: gives what stands for the name of a member."""
+        """``named`` returns the reference that replaces the name of a member."""
         self.desk, self.id = desk, uuid4()
         self.founder = written(self.id, "k1")
         founded = ClubFounded(
@@ -55,18 +55,18 @@ class Club:
             self.do(Join(name=named(member, self.id)))
 
     def do(self, request: ClubRequest, actor: Actor = "key:k1") -> Outcome:
-        """By the founder's key."""
+        """Do an act of the club, with the founder's key if no actor is given."""
         return self.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
 
     def key(self, *scopes: Scope, member: int | None = None, lasts: timedelta = YEAR) -> str:
-        """A new key, of a member or of a program."""
+        """Issue a key of a member or a program; return its text."""
         made: Any = self.desk.get(self.id)
         key = written(self.id, f"k{len(made.standing.keys) + 1}")
         app = "Board" if member is None else None
         asked = IssueKey(
             scopes=scopes or SCOPES, expires_at=utc_now() + lasts, hash=hashed(key), member=member, app=app
         )
-        (issued,) = self.do(asked, "operator").events  # who may see the secret of any member
+        (issued,) = self.do(asked, "operator").events  # the operator may see the secret of any member's key
         assert isinstance(issued.event, KeyIssued)
         assert issued.event.key in key
         return key
@@ -75,7 +75,7 @@ class Club:
         self.do(RevokeKey(key=key[26:].partition("_")[0]))
 
     def opened(self, visibility: Visibility, **more: Any) -> MatchOpened:
-        """A match of members 2, 3 and so on, about to be opened."""
+        """Return the opening of a match of members 2, 3 and so on."""
         opened = opening(
             **{"players": 4, "dealing": "table", "adjudication": MAJA_AND_NILS, "deal_ritual": False, **more}
         )
@@ -85,7 +85,7 @@ class Club:
 
 
 class Placed:
-    """A match that lies in a store, and its tokens."""
+    """A match in a store, and its tokens."""
 
     def __init__(self, desk: Desk, opened: MatchOpened) -> None:
         self.desk, self.id = desk, uuid4()

@@ -1,7 +1,7 @@
 """The service in memory: one for all tests, or with a store of its own.
 
-What is about a store runs on SQLite and on PostgreSQL (``store_url``, ``own_client``). What only goes through one
-runs on either, half of the tests on each; ``STORES=both`` has it run on both, as ``make soak`` does.
+Tests of a store run on SQLite and PostgreSQL (``store_url``, ``own_client``). Other tests run on one of the two, half
+of them on each; ``STORES=both`` runs them on both, as ``make soak`` does.
 """
 
 import os
@@ -25,14 +25,14 @@ from tests.edited import Editor, Matches, fill, played
 from tests.stores import Postgres, empty_database
 
 WAIT_SECONDS = 0.3
-"""Long enough for what happens anyway, short enough to wait for what does not."""
+"""Seconds a read waits for the requested version: enough for real changes, and short when none comes."""
 
 STORES = ["sqlite", "postgresql"]
 
 
 @pytest.fixture(scope="session")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Litestar]]:
-    """One service for all tests that need none to themselves: their matches do not know of each other."""
+    """Yield a client of the service that tests share, each with matches of its own."""
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
         yield client
@@ -40,21 +40,21 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
 
 @pytest.fixture(scope="session")
 def postgres_client(postgres: Postgres) -> Iterator[TestClient[Litestar]]:
-    """The same on PostgreSQL."""
+    """Yield a client of the service on PostgreSQL that tests share."""
     with empty_database(postgres) as url, client_of(url) as client:
         yield client
 
 
 @pytest.fixture(params=STORES if os.environ.get("STORES") == "both" else None)
 def either_store(request: pytest.FixtureRequest) -> str:
-    """One of the two databases, as the name of the test has it."""
+    """Return the database of this test, chosen by the test's name."""
     store: str = getattr(request, "param", STORES[crc32(request.node.name.encode()) % len(STORES)])
     return store
 
 
 @pytest.fixture
 def either_client(request: pytest.FixtureRequest, either_store: str) -> TestClient[Litestar]:
-    """The service for all tests on one of the two databases."""
+    """Return the shared client on the database of this test."""
     name = {"sqlite": "client", "postgresql": "postgres_client"}[either_store]
     client: TestClient[Litestar] = request.getfixturevalue(name)
     return client
@@ -62,21 +62,21 @@ def either_client(request: pytest.FixtureRequest, either_store: str) -> TestClie
 
 @pytest.fixture
 def either_url(request: pytest.FixtureRequest, either_store: str) -> str:
-    """The URL of a store with nothing in it, on one of the two databases."""
+    """Return the URL of an empty store on the database of this test."""
     url: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[either_store])
     return url
 
 
 @pytest.fixture
 def lone_client(either_url: str) -> Iterator[TestClient[Litestar]]:
-    """A service over such a store."""
+    """Yield a client of a service with an empty store of its own."""
     with client_of(either_url) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A service on a port, for streams cannot be read from one in memory."""
+    """Yield a client of a service on a port. The client in memory cannot read streams."""
     path: Path = tmp_path_factory.mktemp("served")
     with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client
@@ -84,19 +84,19 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="session")
 def all_games(tmp_path_factory: pytest.TempPathFactory) -> Matches:
-    """The rows of a match of each game."""
+    """Return the rows of a match of each game."""
     return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db")
 
 
 @pytest.fixture(scope="session")
 def matches(all_games: Matches) -> Matches:
-    """Two of them: to be edited, the first one, and another."""
+    """Return the rows of two matches. Tests edit the first."""
     return all_games.first(2)
 
 
 @pytest.fixture(scope="session")
 def sqlite_original(tmp_path_factory: pytest.TempPathFactory, matches: Matches) -> Path:
-    """The directory of a store of these two matches, with its books."""
+    """Return the directory of a store with these two matches and its books."""
     path = tmp_path_factory.mktemp("original")
     fill(f"sqlite:///{path}/knacka.db", matches)
     for file in path.iterdir():
@@ -106,7 +106,7 @@ def sqlite_original(tmp_path_factory: pytest.TempPathFactory, matches: Matches) 
 
 @pytest.fixture(scope="session")
 def postgres_original(postgres: Postgres, matches: Matches) -> str:
-    """The name of a database that holds the same."""
+    """Return the name of a PostgreSQL database with these two matches and its books."""
     with psycopg.connect(postgres.url, autocommit=True) as admin:
         admin.execute("CREATE DATABASE original TEMPLATE template0")
     fill(postgres.url_of("original"), matches)
@@ -115,14 +115,14 @@ def postgres_original(postgres: Postgres, matches: Matches) -> str:
 
 @pytest.fixture
 def sqlite_editor(sqlite_original: Path, tmp_path: Path) -> Editor:
-    """Over a copy of that store on SQLite."""
+    """Return an editor of a copy of the SQLite store."""
     shutil.copytree(sqlite_original, tmp_path, dirs_exist_ok=True)
     return Editor(f"sqlite:///{tmp_path}/knacka.db")
 
 
 @pytest.fixture
 def postgres_editor(postgres: Postgres, postgres_original: str) -> Iterator[Editor]:
-    """Over a copy of that store on PostgreSQL."""
+    """Yield an editor of a copy of the PostgreSQL store."""
     with psycopg.connect(postgres.url, autocommit=True) as admin:
         admin.execute(f"CREATE DATABASE edited TEMPLATE {postgres_original} STRATEGY file_copy".encode())
         yield Editor(postgres.url_of("edited"))
@@ -131,14 +131,14 @@ def postgres_editor(postgres: Postgres, postgres_original: str) -> Iterator[Edit
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def editor(request: pytest.FixtureRequest) -> Editor:
-    """Over a store of two matches with its books, on each of the two databases; nothing is wrong with it."""
+    """Return an editor of an undamaged store with two matches and its books, on each of the two databases."""
     found: Editor = request.getfixturevalue(f"{request.param}_editor")
     return found
 
 
 @pytest.fixture
 def own_client(store_url: str) -> Iterator[TestClient[Litestar]]:
-    """A service over a store with nothing in it, on SQLite and on PostgreSQL."""
+    """Yield a client of a service with an empty store, on SQLite and on PostgreSQL."""
     with client_of(store_url) as client:
         yield client
 
@@ -150,12 +150,12 @@ def client_of(url: str, **settings: Any) -> TestClient[Litestar]:
 
 @pytest.fixture
 def table(client: TestClient[Litestar]) -> Table:
-    """A match at a real table in which offences stand."""
+    """Return a match at a real table in which errors are punished only after a knock."""
     return Table(client)
 
 
 @pytest.fixture
 def dealt(table: Table) -> Table:
-    """The same, with the cards dealt: seat 1 is to bid."""
+    """Return that match after the deal: seat 1 bids next."""
     table.deal()
     return table

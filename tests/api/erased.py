@@ -1,4 +1,4 @@
-"""An erasure that is on record and was not carried out: so it stands after a crash between the two."""
+"""An erasure that is on record but was not carried out, as after a crash between the two steps."""
 
 from uuid import UUID
 
@@ -26,7 +26,7 @@ def put_on_record(url: str, club_id: UUID, member: int) -> Plan:
 def recorded(
     referee: Referee, desk: Desk, erasures: Erasures, club_id: UUID, member: int, *balances: int
 ) -> tuple[Plan, Club]:
-    """Put the erasure of a former member on record; its plan, and the club after it."""
+    """Put the erasure of a former member on record. Return its plan, and the club after it."""
     club = desk.get(club_id)
     assert isinstance(club, Club)
     says = {"balances": balances}

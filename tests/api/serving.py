@@ -1,4 +1,4 @@
-"""The service on a loopback port: in a thread, or as a process of its own that can be killed."""
+"""The service on a loopback port: in a thread, or in a process that can be killed."""
 
 import os
 import resource
@@ -25,7 +25,7 @@ START_SECONDS_MAX = 60
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def is_ready(port: int) -> bool:
-    """Whether a service on a port of ours says that it is."""
+    """Return whether a service on this local port reports that it is ready."""
     with closing(HTTPConnection("127.0.0.1", port, timeout=START_SECONDS_MAX)) as connection:
         try:
             connection.request("GET", "/health/ready")
@@ -43,12 +43,12 @@ def is_ready(port: int) -> bool:
 
 
 def environment_of(**settings: str) -> dict[str, str]:
-    """Our own, with these settings and no others."""
+    """Return this process's environment with only these settings of the service."""
     return {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
 
 
 def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A command, and what came of it."""
+    """Run a ``knacka`` command; return the completed process."""
     with TemporaryFile() as out, TemporaryFile() as err:
         process = Forked(
             arguments, cwd=ROOT, env=environment_of(**settings), stdout=out.fileno(), stderr=err.fileno(), umask=0o022
@@ -63,7 +63,7 @@ def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]
 
 @contextmanager
 def served(url: str, *, wait_seconds: float = 1, **settings: Any) -> Iterator[str]:
-    """The address of a service in a thread."""
+    """Yield the address of a service in a thread."""
     app = create_app(Settings(database_url=url, **settings), wait_seconds=wait_seconds)
     server = Server(config_of(app, "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
@@ -94,8 +94,9 @@ class Process:
         folder: Path = ROOT,
         **more: str,
     ) -> None:
-        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``knacka``: the program, if not
-        ours. ``folder``: where it starts. ``more``: settings by name."""
+        """``port``: 0 for a free port. ``log``: the file of its output, if not the output of this process.
+        ``knacka``: the program, if not the one of this project. ``folder``: its working directory. ``more``: settings
+        by name."""
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
@@ -105,7 +106,7 @@ class Process:
             "KNACKA_PORT": str(self.port),
             "KNACKA_METRICS_PORT": str(metrics_port),
             "KNACKA_LOG_LEVEL": "warning",
-            "PYTHONFAULTHANDLER": "1",  # a crash says where it was
+            "PYTHONFAULTHANDLER": "1",  # a crash prints its stack
             **more,
         }
         started: dict[str, Any] = {"cwd": folder, "env": environment_of(**settings), "umask": 0o022}
@@ -130,14 +131,14 @@ class Process:
             time.sleep(0.02)
 
     def end(self, how: signal.Signals, seconds: float) -> int:
-        """Sends the signal; the exit code, if it ends in so many seconds."""
+        """Send the signal; return the exit code if the process ends within this many seconds."""
         self.process.send_signal(how)
         return self.process.wait(seconds)
 
 
 @contextmanager
 def running(url: str, knacka: Sequence[str] = (), **settings: str) -> Iterator[Process]:
-    """A process that is gone afterwards."""
+    """Yield a service process, which is killed after the block."""
     process = Process(url, knacka=knacka, **settings)
     try:
         yield process
@@ -161,7 +162,7 @@ def limited(process: Process, what: int, most: int) -> Iterator[None]:
 
 
 def sse(response: httpx.Response) -> Iterator[dict[str, str]]:
-    """The events of a stream, each with its fields; comments under an empty name."""
+    """Yield the events of a stream as dicts of their fields. A comment has an empty name."""
     event: dict[str, str] = {}
     for line in response.iter_lines():
         if line:

@@ -1,4 +1,4 @@
-"""Count what a thread does, in steps: a bound on work that no busy machine can break."""
+"""Count the work of a thread in steps, which do not depend on the load of the machine."""
 
 import sys
 import threading
@@ -12,36 +12,35 @@ CONSTANT = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "get", "items", "keys", "popleft", "put"}
     | {"put_nowait", "setdefault", "startswith", "endswith", "update", "values", "write"}
 )
-"""Methods that take no longer where there is more in what they are called on."""
+"""Methods whose time does not depend on the size of their object."""
 
 
 class Steps:
     """The steps of the thread that calls :meth:`begin`.
 
-    A line of Python that is run is a step, also where a loop comes back to it. A method of C is as many steps as
-    there are items in the object that it is called on (``list.count``, ``str.split``). Any other function of C is
-    one step. The steps of operators (``in``, ``+``) and of regular expressions are not counted. The counter works
-    alike on all versions of Python.
+    Each executed line of Python is a step, also when a loop repeats it. A method of C counts as many steps as its
+    object has items (``list.count``, ``str.split``). Any other function of C is one step. Steps of operators (``in``,
+    ``+``) and regular expressions are not counted. The count is the same on all versions of Python.
     """
 
     def __init__(self) -> None:
         self.taken = 0
         self.calls: Counter[str] = Counter()
-        """How often a function of Python was called, by its name."""
+        """Number of calls of each Python function, by its name."""
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start to count."""
         sys.settrace(self._called)
         sys.setprofile(self._profiled)
 
     def end(self) -> None:
-        """Count no more."""
+        """Stop counting."""
         sys.setprofile(None)
         sys.settrace(None)
 
     @contextmanager
     def counted_in(self, thread: str) -> Iterator[None]:
-        """Count what a thread of this name does that is started within this block, for as long as it runs."""
+        """Count the whole work of a thread of this name that is started within this block."""
 
         def begun(frame: FrameType, event: str, arg: Any) -> None:
             if threading.current_thread().name == thread:
@@ -81,5 +80,5 @@ class Steps:
 
 
 def _size(walked: Any) -> int:
-    """Return how many items there are in what a method of C is called on."""
+    """Return the number of items in the object of a C method."""
     return len(walked) if isinstance(walked, list | tuple | str | bytes | bytearray | dict | set | frozenset) else 0

@@ -1,4 +1,4 @@
-"""A match played over HTTP: who holds which token, and the calls that tests make all the time."""
+"""A match played over HTTP, with its tokens, and the calls that tests make most."""
 
 import random
 from typing import Any
@@ -11,11 +11,11 @@ HANDS = [
     ["S2", "S3", "HA", "HK", "D5", "D6"],
     ["S4", "S5", "H4", "H5", "DA", "CK"],
 ]
-"""Three hands for a real table, all of whose spades can be led."""
+"""Three hands for a real table. Any spade in them can be led."""
 
 
 class Table:
-    """A match and its tokens. ``client`` is anything that speaks like httpx."""
+    """A match and its tokens. ``client`` has the methods of an httpx client."""
 
     def __init__(self, client: Any, **opening: Any) -> None:
         body = {
@@ -48,7 +48,7 @@ class Table:
         return answer
 
     def send(self, act: str, seat: int | None, **fields: Any) -> httpx.Response:
-        """An act with the token of its own seat, the official's where there is none."""
+        """Send an act with the token of its seat, or the official's token if it has no seat."""
         body = {"act": act, **({} if seat is None else {"seat": seat}), **fields}
         return self.post("/acts", body, "official" if seat is None else seat)
 
@@ -74,7 +74,7 @@ class Table:
         return version
 
     def finish_deal(self, seed: int = 0, acts: int = 100) -> None:
-        """Goes on with random legal acts until a deal has been scored."""
+        """Send random legal acts until a deal is scored."""
         chance = random.Random(seed)
         deal = self.get().json()["deal"]
         for _ in range(acts):
@@ -91,7 +91,7 @@ class Table:
         raise AssertionError("the deal was never scored")
 
     def finish(self, seed: int = 0) -> None:
-        """Plays until the match is over."""
+        """Play until the match is over."""
         for turn in range(200):
             if self.get().json()["phase"] == "over":
                 return

@@ -1,4 +1,4 @@
-"""A match that the official abandons, as all calls tell of it; in the middle of a deal and of a session."""
+"""A match that the official abandons, in the middle of a deal or a session, in the answers of all calls."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def listed(table: Table, status: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def abandoned(client: Client) -> Table:
-    """In the middle of a deal in which somebody has been fined."""
+    """Return a match abandoned in the middle of a deal in which a player was fined."""
     table = Table(client, players=PLAYERS, stakes={"currency": "SEK", "unit": 10})
     table.deal()
     table.bid(2, "pass", "pass")
@@ -78,7 +78,7 @@ def test_only_the_official_may(client: Client) -> None:
 
 
 def test_in_rams_the_pot_is_shared_and_settled(either_client: Client) -> None:
-    """On either store."""
+    """Runs on either store."""
     opening = {"points": [-1000, 0, 0], "pot": 1000}
     table = Table(
         either_client,

@@ -1,7 +1,7 @@
-"""Who may see and do what: every holder, every visibility, every call.
+"""The rights of every credential in every call, with every visibility.
 
-:data:`TABLE` is for a match that the caller may see, and :data:`SEES` says who may see which. Who may not is told
-what is told of an id that there is not, to the byte.
+:data:`TABLE` is for a match that the caller may see; :data:`SEES` says which matches that is. For any other match the
+caller gets the answer for an unknown id, with the same bytes.
 """
 
 import re
@@ -44,7 +44,7 @@ list_mine yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   
 anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
 token     yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
 """
-"""What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
+"""Answer to each credential that may see the match, or to calls without a match. :data:`WORDS` explains the words."""
 
 CLUB_TABLE = """
            token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member self
@@ -62,7 +62,7 @@ club_mine  half  yes   scope scope yes   yes      scope  yes      -        key  
 own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes    yes
 found      found found found found found found    found  yes      found    yes    found    found found   found  found
 """
-"""The same of a club; ``-``: there is none of this id."""
+"""Answer to each credential in calls about a club; ``-``: the answer for an unknown club."""
 
 COLUMNS, *LINES = (line.split() for line in TABLE.strip().splitlines())
 CLUB_COLUMNS, *CLUB_LINES = (line.split() for line in CLUB_TABLE.strip().splitlines())
@@ -84,7 +84,8 @@ WORDS = {
     "other": "payment_of_others",
     "-": "no_such_club",
 }
-"""By code of the problem; ``None``: the call is answered, be it that the match is in no state for it."""
+"""Code of the problem by word; ``None``: the caller has the right, even if the match's state does not allow the
+act."""
 
 SEES = {
     "no club": {*COLUMNS},
@@ -118,7 +119,7 @@ HOLDERS = {
     "operator": "unknown",
     "nobody": "nobody",
 }
-"""Each with its column."""
+"""Column in :data:`TABLE` of each credential."""
 
 CLUB_HOLDERS = {
     **dict.fromkeys(HOLDERS, "others"),
@@ -138,21 +139,21 @@ CLUB_HOLDERS = {
     "operator": "operator",
     "nobody": "nobody",
 }
-"""And with that in :data:`CLUB_TABLE`; who sits is member 2."""
+"""Column in :data:`CLUB_TABLE` of each credential; member 2 plays in the match."""
 
 NO_GOOD = {"expired": "key_expired", "revoked": "key_revoked", "half": "key_malformed", "made up": "key_unknown"}
-"""Keys that are none (any more): told so wherever anybody asks whose they are."""
+"""Invalid keys, with the problem in calls that identify the caller."""
 TOLD_ANYBODY = {"half"}
-"""Those that are told so even where nobody asks."""
+"""Invalid keys that are refused even in calls that do not identify the caller."""
 OPERATOR = "the key of whoever runs the service"
 
 
 NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
-"""A code that no invitation has: everybody may ask what a code is for."""
+"""A code without an invitation. Any caller may read the purpose of a code."""
 
 
 class Call(NamedTuple):
-    """One request of a call, and its row in :data:`TABLE`."""
+    """A request of a call, and its row in :data:`TABLE`."""
 
     row: str
     path: str
@@ -237,15 +238,15 @@ CALLS = {
     "get_key": Call("own_key", "/v1/key"),
     "found_club": post("found", "/v1/clubs", CLUB),
 }
-"""By operation id, and what tells one of several requests of it from the others."""
+"""Requests by operation id; an operation with several requests has a suffix for each."""
 DONE = {200, 201, 204, 409, 422}
-"""How a call is answered that was let through: the match may be in no state for it."""
+"""Statuses of a call that the caller may send. The state of the match may still refuse it."""
 NONE = ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing", "no-such-invitation")
 HAS_NONE = {f"/problems/{one}" for one in NONE}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
 NOT_YET |= {"get_deal": 409, "issue_token": 409}
-"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing.
-To the seats of a club's match people are invited."""
+"""Status of the other operations during a deal with a pending case. A batch and a preview create nothing. A club's
+match gives tokens of seats only by invitation."""
 
 EXPECTED = {row: dict(zip(COLUMNS, words, strict=True)) for row, *words in LINES}
 OF_CLUBS = {row: dict(zip(CLUB_COLUMNS, words, strict=True)) for row, *words in CLUB_LINES}
@@ -253,7 +254,7 @@ OF_MATCHES = [name for name, call in CALLS.items() if call.row in EXPECTED]
 
 
 class World(NamedTuple):
-    """A service with a match of each visibility, and what each holder shows."""
+    """A service with a match of each visibility, and the credentials of each holder."""
 
     client: TestClient[Litestar]
     desk: Desk
@@ -263,7 +264,7 @@ class World(NamedTuple):
     keys: dict[str, str]
 
     def shown(self, holder: str, match: Placed) -> str | None:
-        """What a holder shows for this match."""
+        """Return the credential of a holder for this match."""
         own: dict[str, Any] = {"seat 0": 0, "seat 2": 2, "second official": "official:2"}
         if holder == "nobody":
             return None
@@ -274,7 +275,7 @@ class World(NamedTuple):
         return self.keys.get(holder) or match.tokens[own.get(holder, holder)]
 
     def ask(self, call: Call, one: UUID, shown: str | None) -> httpx.Response:
-        """The answer to one request of a call, about this match or club."""
+        """Send one request of a call about this match or club; return the answer."""
         headers = {} if shown is None else {"Authorization": f"Bearer {shown}"}
         at = call.path.format(match=f"/v1/matches/{one}", club=f"/v1/clubs/{one}")
         return self.client.request(call.method, at, json=call.body, headers=headers)
@@ -297,7 +298,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def placed(desk: Desk, opened: MatchOpened) -> Placed:
-    """A match in which seat 0 is to bid, and says that seat 1 has done something."""
+    """Place a match in which seat 0 bids next and has knocked against seat 1."""
     match = Placed(desk, opened)
     match.act(Deal(seat=0, counts=(6, 6, 6, 6)))
     match.act(Bid(seat=1, bid=2))
@@ -308,7 +309,7 @@ def placed(desk: Desk, opened: MatchOpened) -> Placed:
 
 
 def _keys(service: Service) -> tuple[dict[str, str], Club]:
-    """Made by a desk whose clock is two days behind, as if by another process."""
+    """Return keys made by a desk whose clock is two days behind, as if by a different process."""
     desk = Desk(service.referee, clock=lambda: utc_now() - timedelta(days=2))
     club, other = Club(desk), Club(desk)
     keys = {
@@ -333,7 +334,7 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
 
 
 def operations(client: TestClient[Litestar]) -> set[str]:
-    """All calls of the interface, by operation id."""
+    """Return the operation ids of all calls."""
     schema = client.app.openapi_schema.to_schema()
     of_paths = [item for path in schema["paths"].values() for item in path.values() if isinstance(item, dict)]
     return {item["operationId"] for item in of_paths if "operationId" in item}
@@ -393,7 +394,7 @@ def test_a_key_that_is_none(world: World, operation: str, key: str) -> None:
 
 
 def is_told(answer: httpx.Response, code: str | None, call: Call) -> None:
-    """That it is answered by this problem, or with what was asked for."""
+    """Assert that the answer is this problem, or a success without a code."""
     if code is None:
         assert answer.status_code in DONE or answer.json()["type"] in HAS_NONE, answer.text
         return
@@ -403,18 +404,18 @@ def is_told(answer: httpx.Response, code: str | None, call: Call) -> None:
 
 
 def same(one: httpx.Response, other: httpx.Response) -> bool:
-    """Whether two answers are the same to the byte, but for the id that was asked for, in ``instance``."""
+    """Return whether two answers have the same bytes, except the requested id in ``instance``."""
 
-    def told(answer: httpx.Response) -> tuple[Any, ...]:
+    def view(answer: httpx.Response) -> tuple[Any, ...]:
         headers = [(name, value) for name, value in answer.headers.multi_items() if name != "date"]
         return answer.status_code, headers, re.sub(rb"/v1/(matches|clubs)/[0-9a-f-]{36}", b"", answer.content)
 
-    return told(one) == told(other)
+    return view(one) == view(other)
 
 
 @pytest.mark.parametrize("operation", [name for name in OF_MATCHES if "{match}" in CALLS[name].path])
 def test_each_call_is_a_real_one(world: World, operation: str) -> None:
-    """In a match where it can be done, it is, for the first who may."""
+    """The first credential with the right succeeds with it in a match whose state allows the call."""
     call, match = CALLS[operation], placed(world.desk, world.opened)
     who = next(holder for holder, column in HOLDERS.items() if EXPECTED[call.row][column] == "yes")
     sign(world.client)

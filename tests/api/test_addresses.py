@@ -1,4 +1,4 @@
-"""From where a request comes, also through proxies."""
+"""The client address of a request, also behind proxies."""
 
 import pytest
 
@@ -48,11 +48,11 @@ def test_this_machine(addresses: Addresses, peer: str | None) -> None:
 @pytest.mark.parametrize(
     ("peer", "forwarded", "found"),
     [
-        ("192.0.2.1", ["203.0.113.9"], "192.0.2.1"),  # he is no proxy of ours
+        ("192.0.2.1", ["203.0.113.9"], "192.0.2.1"),  # not a trusted proxy
         (HERE, ["203.0.113.9"], "203.0.113.9"),
-        (HERE, ["198.51.100.1, 203.0.113.9"], "203.0.113.9"),  # before that, he says what he likes
+        (HERE, ["198.51.100.1, 203.0.113.9"], "203.0.113.9"),  # the client wrote the part before
         (HERE, ["127.0.0.1, 203.0.113.9"], "203.0.113.9"),
-        (HERE, ["198.51.100.1", "203.0.113.9"], "203.0.113.9"),  # a header of his own, before the proxy's
+        (HERE, ["198.51.100.1", "203.0.113.9"], "203.0.113.9"),  # the client sent a header of its own
         ("10.0.0.1", ["203.0.113.9, 10.0.0.2,10.0.0.3"], "203.0.113.9"),
         ("10.0.0.1", ["10.0.0.7, 10.0.0.2"], "10.0.0.7"),
         ("10.0.0.1", ["203.0.113.9:4711"], "203.0.113.9"),
@@ -78,7 +78,7 @@ class TestForwarded:
     @pytest.mark.parametrize(
         ("peer", "standard", "found"),
         [
-            ("192.0.2.1", ["for=203.0.113.9"], "192.0.2.1"),  # it is no trusted proxy
+            ("192.0.2.1", ["for=203.0.113.9"], "192.0.2.1"),  # not a trusted proxy
             (HERE, ["for=203.0.113.9"], "203.0.113.9"),
             (HERE, ['For="203.0.113.9:4711"; proto=http;by=203.0.113.43'], "203.0.113.9"),
             (HERE, ['for="[2001:db8::9]"'], "2001:db8::9"),
@@ -106,16 +106,16 @@ class TestForwarded:
             "for=unknown",
             "for=_hidden",
             'for="_hidden:4711"',
-            "for=198.51.100.1, proto=http",  # the nearest proxy does not say for whom it asks
-            "for=198.51.100.1;for=203.0.113.9",  # each parameter stands once in an element
-            "for=2001:db8::9",  # an IPv6 address stands in brackets and quotes
+            "for=198.51.100.1, proto=http",  # the nearest proxy does not name its client
+            "for=198.51.100.1;for=203.0.113.9",  # an element has each parameter only once
+            "for=2001:db8::9",  # an IPv6 address needs brackets and quotes
             'for="2001:db8::9"',
             "for=[2001:db8::9]",
             'for="[203.0.113.9]"',
             'for="203.0.113.9:99999999"',
             'for="[2001:db8::9]4711"',
             'for="203.0.113.9',
-            'for="198.51.100.1, for=203.0.113.9',  # a quote that the caller left open
+            'for="198.51.100.1, for=203.0.113.9',  # a quotation without its end
             'a="x, for="[2001:db8::9]"',
             "203.0.113.9",
             "for = 203.0.113.9",
@@ -134,7 +134,7 @@ class TestForwarded:
         assert not addresses.of(scope(HERE, standard=("for=127.0.0.1",))).here
 
     def test_both_headers_must_name_one_address(self, addresses: Addresses) -> None:
-        """A proxy sets one of them and passes the other on as the caller sent it; nobody can say which."""
+        """A proxy sets one of them and passes on the client's other one. The service cannot know which is which."""
         agree = scope(HERE, "198.51.100.7, 203.0.113.9", standard=('for=10.0.0.7, for="203.0.113.9:80"',))
         assert addresses.of(agree).text == "203.0.113.9"
         for standard in ("for=198.51.100.1", "for=unknown", "", "for=127.0.0.1"):

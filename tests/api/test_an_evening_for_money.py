@@ -1,7 +1,7 @@
-"""An evening for money in a club, over HTTP: what one person tries alone is refused, and two persons do it honestly.
+"""An evening for money in a club, over HTTP: attacks of one person are refused, and two honest persons succeed.
 
-Tora is the treasurer, who founded the club, and Alva audits it. Berit, Cesar and Dag play. Erik has left. A
-scoreboard has a key that only opens matches, and a till one that may do all with money.
+Tora is the treasurer and founded the club, and Alva audits it. Berit, Cesar and Dag play. Erik has left. A scoreboard
+has a key that only opens matches, and a till has a key for all acts about money.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ class Evening(ClubTable):
         for name in ("Alva", "Berit", "Cesar", "Dag", "Erik"):
             self.join(name)
         self.done("set", payout_limit=5000)
-        self.done("set", payout_limit=6000)  # she is alone, and the audit says so
+        self.done("set", payout_limit=6000)  # the founder is alone, and the audit says so
         self.issue("alva", "audit", "self", "read", member=ALVA)
         for member, who in PLAYERS.items():
             self.issue(who, member=member)
@@ -51,23 +51,23 @@ class Evening(ClubTable):
         self.done("set", "tora", keep_years=7, stake_limit=100_000)
         self.done("open_evening", "tora", on="2026-11-24", season="2026/27")
 
-    # What is asked
+    # Requests
 
     def refused(self, status: int, code: str, act: str, who: str, **fields: Any) -> None:
-        """An act is refused, and changes nothing."""
+        """Assert that an act is refused and changes nothing."""
         before = self.get().json()["version"]
         problem(self.act(act, who, **fields), status, code)
         assert self.get().json()["version"] == before
 
     def waits(self, act: str, who: str, **fields: Any) -> int:
-        """The number of the proposal that an act becomes. Nothing else has happened."""
+        """Assert that an act only becomes a proposal; return its number."""
         done = self.done(act, who, **fields)
         assert [one["topic"] for one in done["events"]] == ["proposal/made"]
         number: int = done["proposal"]
         return number
 
     def second(self, number: int, act: str) -> None:
-        """The sender's second key and a program do not confirm a proposal; Alva does."""
+        """Assert that the sender's second key and a program cannot confirm a proposal, and confirm it as Alva."""
         self.refused(403, "second-person-needed", "confirm", "tora", proposal=number)
         self.refused(403, "second-person-needed", "confirm", "tora again", proposal=number)
         self.refused(403, "confirmed-by-member", "confirm", "till", proposal=number)
@@ -81,7 +81,7 @@ class Evening(ClubTable):
     # Matches
 
     def opened(self, who: str, **opening: Any) -> dict[str, Any]:
-        """What a program or a member is given who opens a match of the three players."""
+        """Open a match of the three players as a program or a member; return the answer."""
         body = {
             "ruleset": "rodskagg-kortoxen",
             "players": [{"member": member} for member in PLAYERS],
@@ -105,8 +105,8 @@ class Evening(ClubTable):
 
     def settlement(self, match: dict[str, Any]) -> dict[str, Any]:
         answer = self.client.get(f"/v1/matches/{match['id']}/settlement", headers=self.bearer("tora"))
-        told: dict[str, Any] = answer.json()
-        return told
+        body: dict[str, Any] = answer.json()
+        return body
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def evening(either_client: Any) -> Evening:
 
 
 def resets_the_payout_counter(evening: Evening) -> None:
-    """Closing the books takes two, and does not start the count of 30 days again."""
+    """Closing the books needs two persons, and does not restart the 30 days of the payout limit."""
     evening.done("deposit", "tora", member=BERIT, amount=20_000, via="cash", evening=1)
     assert "proposal" not in evening.done("payout", "tora", member=BERIT, amount=6000, via="cash")
     evening.second(evening.waits("close_books", "tora", label="Before play"), "books/closed")
@@ -129,7 +129,7 @@ def resets_the_payout_counter(evening: Evening) -> None:
 
 
 def takes_over_a_key(evening: Evening) -> None:
-    """Who invites a member sees no secret, and strong keys take two persons."""
+    """A member who invites another sees no secret, and powerful keys need two persons."""
     berits = evening.itself("berit").json()["key"]
     evening.refused(403, "others-secret", "rotate_key", "tora", key=berits)
     weak = evening.done("issue_key", "tora", member=CESAR, scopes=["read"], expires_at=in_days(3))
@@ -143,7 +143,7 @@ def takes_over_a_key(evening: Evening) -> None:
 
 
 def loosens_a_setting(evening: Evening) -> None:
-    """Each looser setting takes two persons, so nothing is erased early and set back."""
+    """Each looser setting needs two persons, so one person cannot erase early and restore the setting."""
     for setting in ({"payout_limit": 900_000}, {"keep_years": 0}, {"stake_limit": 900_000}):
         number = evening.waits("set", "tora", **setting)
         evening.refused(403, "second-person-needed", "confirm", "tora again", proposal=number)
@@ -153,7 +153,7 @@ def loosens_a_setting(evening: Evening) -> None:
 
 
 def redirects_a_number(evening: Evening) -> None:
-    """The club's number, and another member's, are changed by two; one's own by oneself."""
+    """Two persons change the number of the club or of another member. A member changes their own number alone."""
     evening.second(evening.waits("set_payee", "tora", swish="1231234567"), "payee/set")
     number = evening.waits("set_payee", "tora", member=BERIT, swish="0701740605")
     evening.refused(403, "second-person-needed", "confirm", "tora again", proposal=number)
@@ -162,7 +162,7 @@ def redirects_a_number(evening: Evening) -> None:
 
 
 def pays_out_by_a_reversal(evening: Evening) -> None:
-    """A deposit that was spent is not taken back."""
+    """A deposit that was spent cannot be reversed."""
     deposit = evening.done("deposit", "tora", member=DAG, amount=3000, via="cash")
     entry = len(evening.get("/journal?fresh=true").json()["entries"])
     assert deposit["events"][0]["topic"] == "money/posted"
@@ -173,7 +173,7 @@ def pays_out_by_a_reversal(evening: Evening) -> None:
 
 
 def confirms_with_a_program(evening: Evening) -> None:
-    """A payment is confirmed by the other party; what a program sends about money waits for a member."""
+    """The other party confirms a payment. An act about money from a program waits for a member."""
     number = evening.waits("pay", "berit", payer=BERIT, payee=CESAR, amount=300)
     evening.refused(403, "confirmed-by-member", "confirm", "till", proposal=number)
     evening.refused(403, "confirmed-by-other", "confirm", "berit", proposal=number)
@@ -184,7 +184,7 @@ def confirms_with_a_program(evening: Evening) -> None:
 
 
 def pays_a_planned_payment_twice(evening: Evening) -> None:
-    """It is one proposal, however often it is sent; any 16 digits are no plan."""
+    """A payment of the plan makes one proposal, however often it is sent. An unknown plan id is refused."""
     payments = evening.get("/plan", "tora").json()["payments"]
     planned = next(one for one in payments if {one["from"], one["to"]} <= PLAYERS.keys())
     payer, payee = PLAYERS[planned["from"]], PLAYERS[planned["to"]]
@@ -197,11 +197,11 @@ def pays_a_planned_payment_twice(evening: Evening) -> None:
     evening.refused(409, "proposal-settled", "confirm", payee, proposal=first)
 
 
-# Item 7: nobody is in debt who has not agreed
+# Item 7: no member is in debt without their agreement
 
 
 def creates_debts(evening: Evening) -> None:
-    """The scoreboard opens a match with a million on either side, and closes it: nothing is booked."""
+    """The scoreboard opens a match with a million on either side and closes it: no entry is made."""
     before = evening.balances()
     refused = evening.client.post(
         "/v1/matches",
@@ -224,15 +224,15 @@ def creates_debts(evening: Evening) -> None:
             assert evening.match_act(match, who, "agree_stakes", **fields).status_code == 403
     problem(evening.match_act(match, "tora", "agree_stakes"), 403, "members-agree")
     assert evening.match_act(match, official, "close").status_code == 201
-    told = evening.settlement(match)
-    assert (told["status"], told["counted"], told["waiting_for"]) == ("final", "waiting", [0, 1, 2])
+    body = evening.settlement(match)
+    assert (body["status"], body["counted"], body["waiting_for"]) == ("final", "waiting", [0, 1, 2])
     assert evening.balances() == before
     assert evening.match_act(match, "tora", "agree_stakes", agree=False).status_code == 201
     assert evening.settlement(match)["counted"] == "declined"
 
 
 def play_for_money(evening: Evening) -> dict[str, int]:
-    """Berit and Cesar agree with their keys, and Dag by the invitation that Tora makes: then it is booked."""
+    """Berit and Cesar agree with their keys, and Dag by Tora's invitation: then the match is entered."""
     before = evening.balances()
     match = evening.opened("board", opening={"points": [2, 1, 5]})
     for seat, who in enumerate(("berit", "cesar")):
@@ -252,14 +252,14 @@ def play_for_money(evening: Evening) -> dict[str, int]:
 
 
 def the_secretary_confirms(evening: Evening) -> None:
-    """One member who officiates and does not play confirms for all at the table."""
+    """A member who officiates and does not play confirms for all seats."""
     match = evening.opened("board", dealing="table", first_dealer=0, opening=None)
     problem(evening.match_act(match, match["official_token"], "agree_stakes"), 403, "members-agree")
     assert evening.match_act(match, "tora", "agree_stakes").status_code == 201
     assert evening.settlement(match)["counted"] == "agreed"
 
 
-# Item 8: what only reads changes nothing
+# Item 8: reads change nothing
 
 
 def changes_things_with_a_key_that_reads(evening: Evening) -> None:
@@ -289,11 +289,11 @@ def rotates_with_an_old_secret(evening: Evening) -> None:
     assert evening.match_act(match, "dag", "agree_stakes", seat=2).status_code == 201
 
 
-# What the audit lists
+# The lists of the audit
 
 
 def names(one: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Who sent an act and who confirmed it, by name."""
+    """Return the names of the sender and of the confirming member of an act."""
     confirmed = one["confirmed_by"]
     return one["by"]["name"], None if confirmed is None else confirmed["name"]
 

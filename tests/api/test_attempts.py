@@ -1,4 +1,4 @@
-"""J12: what was tried and refused is kept for the officials, beside the match and never in it."""
+"""J12: Refused attempts are stored for the officials, separate from the match."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def dealt_on(client: Any) -> Table:
 
 @pytest.fixture
 def house(either_client: TestClient[Litestar]) -> Table:
-    """The cards are dealt; seat 1 is to bid."""
+    """Return a match after the deal: seat 1 bids next."""
     return dealt_on(either_client)
 
 
@@ -135,7 +135,7 @@ def test_two_services_count_in_one_stream(postgres_url: str) -> None:
             assert table.send("bid", 2, bid=1).status_code == 422
             if turn < 5:
                 attempts(table)
-        until(lambda: attempts(table)[-1]["count"] >= 40)  # a read waits briefly, and both services may be slow
+        until(lambda: attempts(table)[-1]["count"] >= 40)  # reads wait only briefly, and both services may be slow
         table.client = first
         kept = attempts(table)
         numbers = [one["number"] for one in kept]

@@ -1,4 +1,4 @@
-"""The audit says by name who did what with keys, settings, payees and closings, and what one person did alone."""
+"""The audit names the member behind each act on keys, settings, payees and closings, and acts of one person alone."""
 
 import re
 from html import unescape
@@ -20,7 +20,7 @@ ANNA, BERIT, CESAR = ((1, "Anna Åkesson-Ödmårk"), (2, "Berit"), (3, "Cesar"))
 
 
 def person(one: Any) -> Any:
-    """Whom an audit names: a member, a program, or an actor."""
+    """Return the name of a person in an audit: a member, a program, or an actor."""
     if one is None:
         return None
     return (one["member"], one["name"]) if one["member"] is not None else one["app"] or one["actor"]
@@ -32,7 +32,7 @@ def by(one: Any) -> tuple[Any, Any]:
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Anna founds it, and gives keys to Berit, Cesar and a program."""
+    """Return a club that Anna founded, with keys for Berit, Cesar and a program."""
     club = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         club.join(name)
@@ -46,9 +46,9 @@ def audit(club: ClubTable) -> Any:
     answer = club.get("/audit")
     assert answer.status_code == 200, answer.text
     Description().answered("GET", f"{club.path}/audit", 200, dict(answer.headers), answer.content)
-    told = answer.json()
-    assert told["ok"], told["checks"]
-    return told
+    body = answer.json()
+    assert body["ok"], body["checks"]
+    return body
 
 
 def test_keys(club: ClubTable) -> None:
@@ -80,15 +80,15 @@ def test_payees_erasures_and_closings(club: ClubTable) -> None:
     club.done("erase", member=4)
     club.done("opening", account="cash", amount=500)
     club.done("close_books", label="2026")
-    told = audit(club)
-    found = [(one["member"], one["name"], one["swish"], one["iban"], by(one)) for one in told["payees"]]
+    body = audit(club)
+    found = [(one["member"], one["name"], one["swish"], one["iban"], by(one)) for one in body["payees"]]
     assert found == [
         (*BERIT, True, False, (BERIT, None)),
         (None, None, True, False, (ANNA, None)),
         (*BERIT, False, False, (BERIT, None)),
     ]
-    assert [(one["member"], one["deleted"], by(one)) for one in told["erasures"]] == [(4, 0, (ANNA, None))]
-    closings = [(one["closing"], one["label"], one["through"], by(one)) for one in told["closings"]]
+    assert [(one["member"], one["deleted"], by(one)) for one in body["erasures"]] == [(4, 0, (ANNA, None))]
+    closings = [(one["closing"], one["label"], one["through"], by(one)) for one in body["closings"]]
     assert closings == [(1, "2026", 1, (ANNA, None))]
 
 
@@ -151,9 +151,9 @@ def test_what_a_program_proposed_names_it_and_who_confirmed_it(club: ClubTable) 
     club.done("opening", account="cash", amount=500)
     number = club.done("close_books", "till", label="2026")["proposal"]
     club.done("confirm", proposal=number)
-    told = audit(club)
-    assert [by(one) for one in told["closings"]] == [("till", ANNA)]
-    assert told["related"] == [], "a program is no person"
+    body = audit(club)
+    assert [by(one) for one in body["closings"]] == [("till", ANNA)]
+    assert body["related"] == [], "a program is no person"
 
 
 def test_two_whose_keys_the_operator_made(sqlite_url: str) -> None:
@@ -210,7 +210,7 @@ def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
 
 
 def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable) -> None:
-    """One that is not over is among the open matches; one that was entered before the closing is closed with it."""
+    """An unfinished match is among the open matches. A match entered before the closing belongs to the closing."""
     club.done("open_evening", on="2026-11-22", season="2026/27")
     club.done("deposit", member=2, amount=60000, via="bank")
     before, across, late, forgotten = (Played(club) for _ in range(4))
@@ -224,14 +224,14 @@ def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable)
     late.ends()
     after = Played(club)
     after.ends()
-    told = audit(club)
-    assert [one["match"] for one in told["open_matches"]] == [forgotten.id]
+    body = audit(club)
+    assert [one["match"] for one in body["open_matches"]] == [forgotten.id]
     entries = {one["cause"]: one["number"] for one in club.get("/journal?fresh=true&limit=100").json()["entries"]}
-    assert [(one["match"], one["evening"], one["closings"]) for one in told["across_closings"]] == [
+    assert [(one["match"], one["evening"], one["closings"]) for one in body["across_closings"]] == [
         (across.id, 1, [1]),
         (late.id, 1, [1, 2]),
     ]
-    for one in told["across_closings"]:
+    for one in body["across_closings"]:
         assert one["entry"] == entries[f"{one['match']}/{one['event']}"]
     for language, title in (
         ("en", "Matches that began before a closing and ended after it"),

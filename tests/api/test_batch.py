@@ -1,4 +1,4 @@
-"""Several acts at once: in order, up to the first that is refused, and repeated without fear."""
+"""Several acts in one request: in order, up to the first refusal, and safe to repeat."""
 
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ def test_each_is_answered_as_if_it_were_sent_alone(table: Table) -> None:
     answer = send(table, 0, DEAL, {"act": "report", "seat": 0, "accused": 1, "fault": "exposed_card"})
     assert answer.status_code == 200, answer.text
     alone = [other.post("/acts", DEAL, 0), other.send("report", 0, accused=1, fault="exposed_card")]
-    told = answer.json()
-    assert (told["refused"], told["replayed"]) == (None, 0)
-    for one, sent in zip(told["done"], alone, strict=True):
+    body = answer.json()
+    assert (body["refused"], body["replayed"]) == (None, 0)
+    for one, sent in zip(body["done"], alone, strict=True):
         assert one["version"] == sent.json()["version"]
         topics = [(event["number"], event["topic"], event["event"]) for event in one["events"]]
         assert topics == [(event["number"], event["topic"], event["event"]) for event in sent.json()["events"]]
@@ -42,13 +42,13 @@ def test_it_stops_at_the_first_refusal_and_tries_nothing_after_it(table: Table) 
     answer = send(table, 0, DEAL, *bids, **{"Accept-Language": "sv"})
     assert answer.status_code == 200
     assert answer.headers["Content-Language"] == "sv"
-    told = answer.json()
-    assert len(told["done"]) == 1
-    assert told["refused"]["index"] == 1
+    body = answer.json()
+    assert len(body["done"]) == 1
+    assert body["refused"]["index"] == 1
     alone = table.post("/acts", bids[0], 0, **{"Accept-Language": "sv"})
     assert alone.json()["status"] == 422
-    assert told["refused"]["problem"] == alone.json() | {"instance": f"{table.path}/acts/batch"}
-    assert table.version() == told["done"][-1]["version"]
+    assert body["refused"]["problem"] == alone.json() | {"instance": f"{table.path}/acts/batch"}
+    assert table.version() == body["done"][-1]["version"]
 
 
 def test_where_the_first_is_refused_nothing_is_done(table: Table) -> None:
@@ -60,7 +60,7 @@ def test_where_the_first_is_refused_nothing_is_done(table: Table) -> None:
 
 
 def test_repeated_it_goes_on_where_it_stopped(either_client: Client) -> None:
-    """On either store."""
+    """Runs on either store."""
     table = Table(either_client)
     key = {"Idempotency-Key": "k"}
     first = send(table, 0, DEAL, PASS, **key).json()
@@ -81,8 +81,8 @@ def test_repeated_it_goes_on_where_it_stopped(either_client: Client) -> None:
 def test_another_batch_under_the_same_key_stops_where_it_differs(table: Table) -> None:
     key = {"Idempotency-Key": "k"}
     send(table, 0, DEAL, **key)
-    told = send(table, 0, DEAL | {"hands": HANDS[::-1]}, **key).json()
-    assert (told["done"], told["refused"]["problem"]["type"]) == ([], "/problems/key-reused")
+    body = send(table, 0, DEAL | {"hands": HANDS[::-1]}, **key).json()
+    assert (body["done"], body["refused"]["problem"]["type"]) == ([], "/problems/key-reused")
 
 
 def test_if_match_holds_for_the_first(table: Table) -> None:
@@ -114,7 +114,7 @@ def test_the_official_s(table: Table) -> None:
 
 
 def test_a_text_that_harms_is_refused_as_described(table: Table) -> None:
-    """With the body, before any of it is tried."""
+    """The body is refused before any act is tried."""
     answer = send(table, "official", VOID, {"act": "abandon", "reason": "two\nlines"})
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/harmful-character")
     Description().answered("POST", f"{table.path}/acts/batch", 422, answer.headers, answer.content)
@@ -125,19 +125,22 @@ def test_how_many(table: Table) -> None:
         answer = send(table, "official", *batch)
         assert (answer.status_code, answer.json()["type"]) == (400, "/problems/unreadable")
     table.deal()
-    told = send(table, "official", *[VOID] * acts.BATCH_MAX).json()
-    assert (len(told["done"]), told["refused"]["problem"]["type"]) == (1, "/problems/nothing-dealt")
+    body = send(table, "official", *[VOID] * acts.BATCH_MAX).json()
+    assert (len(body["done"]), body["refused"]["problem"]["type"]) == (1, "/problems/nothing-dealt")
 
 
 def test_a_slow_service_says_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Out of time after the first act; where not even that can be taken, the answer is a 503 as to any call."""
+    """The time is up after the first act. If not even the first act is done, the answer is 503, as in any call."""
     with client_of(f"sqlite:///{tmp_path}/knacka.db") as client:
         table = Table(client)
         key, report = {"Idempotency-Key": "k"}, {"act": "report", "seat": 0, "accused": 1, "fault": "exposed_card"}
         monkeypatch.setattr(acts, "BATCH_SECONDS", 0.0)
-        told = send(table, 0, DEAL, report, **key)
-        assert (told.status_code, len(told.json()["done"])) == (200, 1)
-        assert (told.json()["refused"]["index"], told.json()["refused"]["problem"]["type"]) == (1, "/problems/busy")
+        response = send(table, 0, DEAL, report, **key)
+        assert (response.status_code, len(response.json()["done"])) == (200, 1)
+        assert (response.json()["refused"]["index"], response.json()["refused"]["problem"]["type"]) == (
+            1,
+            "/problems/busy",
+        )
         monkeypatch.undo()
         whole = send(table, 0, DEAL, report, **key).json()
         assert (len(whole["done"]), whole["replayed"], whole["refused"]) == (2, 1, None)

@@ -1,4 +1,4 @@
-"""A PostgreSQL that is lost: the service says so in time, goes on when it is back, and can be stopped meanwhile."""
+"""PostgreSQL is lost: the service reports it in time, recovers when it is back, and can be stopped meanwhile."""
 
 import signal
 import time
@@ -12,7 +12,7 @@ from tests.api.table import HANDS, Table
 from tests.proxy import Proxy, target_of
 
 SLACK = 3.0
-"""More than the service promises: the machine may be busy."""
+"""Seconds allowed beyond the promised time, because the machine may be busy."""
 KEY = {"Idempotency-Key": "the-deal"}
 
 
@@ -32,7 +32,7 @@ def within(seconds: float, call: Any, *args: Any) -> httpx.Response:
 
 
 def test_a_store_that_is_lost_is_told_of_and_found_again_and_does_not_keep_the_process(postgres_url: str) -> None:
-    """All that was open is dead from then on, and so is what is opened meanwhile."""
+    """All open connections hang, and so do new ones."""
     with (
         Proxy(target_of(postgres_url)) as proxy,
         running(proxy.url(postgres_url)) as process,
@@ -44,7 +44,7 @@ def test_a_store_that_is_lost_is_told_of_and_found_again_and_does_not_keep_the_p
             act = threads.submit(within, 5, deal, table)
             ready = threads.submit(within, 2, client.get, "/health/ready")
             lists = threads.submit(within, 6, client.get, "/v1/matches")
-        # Which of the two depends on whether it got as far as a connection that was open.
+        # The problem depends on whether the request had already got an open connection.
         assert (act.result().status_code, code_of(act.result()) in {"outcome-unknown", "busy"}) == (503, True)
         assert act.result().headers["retry-after"]
         assert ready.result().status_code == 503

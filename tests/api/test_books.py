@@ -1,4 +1,4 @@
-"""Who asks a book is told at once how it stands, and keeps nobody else waiting."""
+"""A reader of a book learns its progress at once, and does not delay other readers."""
 
 import time
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from tests.projections.broken import broken
 
 Client = TestClient[Litestar]
 AT_ONCE = 4.0
-"""Seconds: below the five for which a reader would wait, and for a busy machine all the same."""
+"""Seconds that count as at once: less than the five that a reader would wait, but enough for a busy machine."""
 
 
 @contextmanager
 def books_held(url: str) -> Iterator[None]:
-    """Somebody holds the books, so that nothing more can be written into them."""
+    """Hold a lock on the books, so that the service cannot write into them."""
     engine = engine_for(url)
     with writer(engine).begin() as connection:
         if connection.dialect.name == "postgresql":
@@ -91,7 +91,7 @@ def test_a_list_answers_at_once_with_what_it_has(own_client: Client, store_url: 
 def test_a_book_that_is_far_behind_says_at_once_about_how_long(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("projections.follow.follow.PACE", 0.05)  # events a second, as if that had been measured
+    monkeypatch.setattr("projections.follow.follow.PACE", 0.05)  # events per second, as if measured
     with client_of(store_url) as client:
         assert client.get("/v1/matches").json()["behind"] == 0
         with books_held(store_url):
@@ -110,7 +110,7 @@ def test_a_book_that_is_far_behind_says_at_once_about_how_long(
 
 
 def test_who_waits_for_a_book_keeps_nobody_from_reading_events(store_url: str) -> None:
-    """More of them than there are threads."""
+    """More readers wait than the service has threads."""
     with (
         served(store_url) as address,
         httpx.Client(base_url=address, timeout=30, limits=httpx.Limits(max_connections=60)) as client,
@@ -121,7 +121,7 @@ def test_who_waits_for_a_book_keeps_nobody_from_reading_events(store_url: str) -
         with books_held(store_url):
             table.deal()
             waiting = [readers.submit(table.get, "/protocol") for _ in range(40)]
-            time.sleep(0.5)  # most of them have been taken in by then
+            time.sleep(0.5)  # by then the service has received most of them
             with at_once():
                 assert table.get("/events").status_code == 200
         assert {one.result(30).status_code for one in waiting} == {200}

@@ -1,4 +1,4 @@
-"""What a club's books tell over HTTP: accounts, statements, the journal, the plan, files."""
+"""A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,12 +16,12 @@ FILES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }
-"""By kind what it says that it is."""
+"""Media type of each kind of file."""
 
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Berit has paid 800 in and 300 back to Cesar; the books were closed before that."""
+    """Return a club in which Berit deposited 800 and paid 300 to Cesar after a closing of the books."""
     table = ClubTable(either_client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         table.join(name)
@@ -37,9 +37,9 @@ def club(either_client: Any) -> ClubTable:
 
 
 def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
-    told = club.get("/accounts", "auditor").json()
-    assert told["entry"] == 2
-    assert [(one["account"], one["balance"], one["to_receive"], one["name"]) for one in told["accounts"]] == [
+    body = club.get("/accounts", "auditor").json()
+    assert body["entry"] == 2
+    assert [(one["account"], one["balance"], one["to_receive"], one["name"]) for one in body["accounts"]] == [
         ("bank", 80000, None, None),
         ("member:2", -110000, 110000, "Berit <b>Borg</b>"),
         ("member:3", 30000, -30000, "Cesar"),
@@ -59,15 +59,15 @@ def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> 
 
 
 def test_the_operator_is_told_no_names(club: ClubTable) -> None:
-    """His key is good for the books; see the access table."""
+    """The operator's key may read the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
     assert names == ["Berit <b>Borg</b>", "Cesar"]
 
 
 def test_a_statement_in_three_forms(club: ClubTable) -> None:
-    told = club.get("/accounts/member:2/statement", "berit").json()
-    assert (told["before"], told["after"], told["next"]) == (0, -110000, None)
-    assert [(one["number"], one["kind"], one["amount"], one["balance"]) for one in told["lines"]] == [
+    body = club.get("/accounts/member:2/statement", "berit").json()
+    assert (body["before"], body["after"], body["next"]) == (0, -110000, None)
+    assert [(one["number"], one["kind"], one["amount"], one["balance"]) for one in body["lines"]] == [
         (1, "deposit", -80000, -80000),
         (2, "pay", -30000, -110000),
     ]
@@ -100,13 +100,13 @@ def test_a_statement_page_by_page(club: ClubTable) -> None:
 
 @pytest.mark.parametrize("account", ["till", "member:4", "member:0", "member:02", "Cash"])
 def test_an_account_that_there_is_not(club: ClubTable, account: str) -> None:
-    told = club.get(f"/accounts/{account}/statement")
-    assert (told.status_code, told.json()["type"]) == (404, "/problems/no-such-account")
+    response = club.get(f"/accounts/{account}/statement")
+    assert (response.status_code, response.json()["type"]) == (404, "/problems/no-such-account")
 
 
 def test_the_journal(club: ClubTable) -> None:
-    told = club.get("/journal?limit=1").json()
-    assert told["next"] == 1
+    body = club.get("/journal?limit=1").json()
+    assert body["next"] == 1
     (entry,) = club.get("/journal?after=1").json()["entries"]
     assert entry["cause"].startswith(club.id)
     assert entry["postings"] == [
@@ -135,13 +135,13 @@ def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> 
 
 
 def test_the_plan(club: ClubTable) -> None:
-    told = club.get("/plan").json()
-    assert [(one["from"], one["to"], one["amount"]) for one in told["payments"]] == [
+    body = club.get("/plan").json()
+    assert [(one["from"], one["to"], one["amount"]) for one in body["payments"]] == [
         (3, 2, 30000),
         ("club", 2, 80000),
     ]
-    assert (told["entry"], told["count"], told["minimal"]) == (2, 2, True)
-    paid = {"payer": 3, "payee": 2, "amount": 30000, "plan": told["payments"][0]["id"]}
+    assert (body["entry"], body["count"], body["minimal"]) == (2, 2, True)
+    paid = {"payer": 3, "payee": 2, "amount": 30000, "plan": body["payments"][0]["id"]}
     number = club.done("pay", "cesar", **paid)["proposal"]
     club.done("confirm", "berit", proposal=number)
     assert [one["from"] for one in club.get("/plan").json()["payments"]] == ["club"]
@@ -161,43 +161,43 @@ def test_files(club: ClubTable, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, kind: str) -> None:
-    told = club.get(f"/export/{kind}?names=true")
-    assert told.headers["content-type"] == FILES[kind]
-    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+    response = club.get(f"/export/{kind}?names=true")
+    assert response.headers["content-type"] == FILES[kind]
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, response.headers, response.content)
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_name_nobody_who_is_erased(club: ClubTable, kind: str) -> None:
-    """His number stands there, and nothing in the place of his name."""
+    """The file has the member's number, and no name."""
     club.done("deposit", member=3, amount=30000, via="cash")
     club.done("close_books", label="again")
     club.done("leave", member=3)
     club.done("erase", member=3)
-    told = club.get(f"/export/{kind}?names=true")
-    assert b"Berit" in told.content
-    assert b"hmac" not in told.content
-    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+    response = club.get(f"/export/{kind}?names=true")
+    assert b"Berit" in response.content
+    assert b"hmac" not in response.content
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, response.headers, response.content)
 
 
 @pytest.mark.parametrize("form", ["application/json", "text/csv", "text/html"])
 def test_statements_are_as_described(club: ClubTable, form: str) -> None:
-    told = club.get("/accounts/member:2/statement?limit=1", Accept=form)
-    assert told.headers["content-type"].partition(";")[0] == form
-    DESCRIBED.answered("GET", f"{club.path}/accounts/member:2/statement", 200, told.headers, told.content)
+    response = club.get("/accounts/member:2/statement?limit=1", Accept=form)
+    assert response.headers["content-type"].partition(";")[0] == form
+    DESCRIBED.answered("GET", f"{club.path}/accounts/member:2/statement", 200, response.headers, response.content)
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_files_of_all_days_that_there_are(club: ClubTable, kind: str) -> None:
-    """Some speak of the day after the last, and there is none."""
-    told = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
-    assert told.status_code == 200, told.text
-    assert "0001-01-01--9999-12-30" in told.headers["content-disposition"]
+    """Some formats name the day after the last one, which does not exist here."""
+    response = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
+    assert response.status_code == 200, response.text
+    assert "0001-01-01--9999-12-30" in response.headers["content-disposition"]
 
 
 def test_no_file_of_nothing(club: ClubTable) -> None:
     for query in ("from=2999-01-01", "to=1999-01-01"):
-        told = club.get(f"/export/csv?{query}")
-        assert (told.status_code, told.json()["type"]) == (422, "/problems/empty-period")
+        response = club.get(f"/export/csv?{query}")
+        assert (response.status_code, response.json()["type"]) == (422, "/problems/empty-period")
     assert club.get("/export/xls").json()["type"] == "/problems/no-such-export"
 
 

@@ -1,4 +1,4 @@
-"""As whom somebody sees what happened: an auditor waits until the cards lie open."""
+"""The view of a caller: an auditor sees hidden cards only after they are open."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -27,8 +27,8 @@ def seen(caller: Caller, public: bool, actor: Actor = 1) -> dict[str, Any]:
 
 def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectator() -> None:
     for public, whose in ((True, OFFICIAL), (False, SPECTATOR)):
-        told, alike = seen(AUDITOR, public), seen(whose, public)
-        assert told | {"at": None} == alike | {"at": None}
+        shown, alike = seen(AUDITOR, public), seen(whose, public)
+        assert shown | {"at": None} == alike | {"at": None}
     assert seen(AUDITOR, public=True)["event"].breaches == (REVOKE,)
     assert seen(AUDITOR, public=False)["event"].breaches == ()
 
@@ -45,5 +45,5 @@ def test_and_to_nobody_else(caller: Caller, actor: Actor) -> None:
 
 @pytest.mark.parametrize("kind", FACTS, ids=lambda kind: str(kind.TOPIC))
 def test_of_a_case_the_officials_know_nothing_more_once_its_deal_is_over(kind: type[Event]) -> None:
-    """So that the book of cases need not know an auditor from a spectator."""
+    """The book of cases therefore need not distinguish an auditor from a spectator."""
     assert "official" not in kind.HIDDEN.values()

@@ -1,4 +1,4 @@
-"""The file of a case over HTTP: what stands in it, for whom, and as a page."""
+"""The file of a case over HTTP: its contents by caller, and as a page."""
 
 import re
 from html import unescape
@@ -28,8 +28,8 @@ DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 def file(table: Table, number: int = 1, who: int | str = "official", **headers: str) -> dict[str, Any]:
     answer = table.get(f"/knocks/{number}/file", who, **headers)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 def page(table: Table, number: int = 1, who: int | str = "official", language: str = "en") -> httpx.Response:
@@ -40,7 +40,7 @@ def page(table: Table, number: int = 1, who: int | str = "official", language: s
 
 @pytest.fixture
 def heard(client: Client) -> Table:
-    """Anna has knocked for a revoke by Berit."""
+    """Return a match in which Anna has knocked for a revoke by Berit."""
     table = attended(client, NILS)
     table.tokens["Nils"] = MINE
     ask(table, "", ANNA, REVOKE)
@@ -117,14 +117,14 @@ class TestFacts:
 class TestTimeline:
     def test_the_deal_and_the_case_with_their_links(self, heard: Table) -> None:
         ask(heard, "/1/statements", BERIT, DENIED)
-        told = file(heard)["timeline"]
+        body = file(heard)["timeline"]
         events = heard.get("/events?after=1", "official").json()["events"]
         proofs = ("digest", "prev", "hash", "request")
         shown = [{name: value for name, value in one.items() if name not in proofs} for one in events]
-        assert [one["event"] for one in told] == shown
-        assert [one["of_case"] for one in told] == [False, True, True]
-        assert [one["named_by"] for one in told] == [[BERIT], [], []]
-        for one, event in zip(told, events, strict=True):
+        assert [one["event"] for one in body] == shown
+        assert [one["of_case"] for one in body] == [False, True, True]
+        assert [one["named_by"] for one in body] == [[BERIT], [], []]
+        for one, event in zip(body, events, strict=True):
             linked = heard.client.get(one["href"], headers=heard.bearer("official")).json()["events"]
             assert [found["number"] for found in linked] == [event["number"]]
             then = heard.client.get(one["replay"], headers=heard.bearer("official")).json()
@@ -151,16 +151,16 @@ class TestRules:
         ask(heard, "/1/ruling", "official", RULING | {"rule": "B11"})
         ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
         for language in ("en", "sv"):
-            told = file(heard, **{"Accept-Language": language})
-            by_id = {rule["id"]: rule for rule in told["rules"]}
+            body = file(heard, **{"Accept-Language": language})
+            by_id = {rule["id"]: rule for rule in body["rules"]}
             assert {"B11", "B42", "J3", "J4", "J7"} <= by_id.keys()
-            assert {price["rule"] for price in told["form"]["prices"]} <= by_id.keys()
-            for rule in told["rules"]:
+            assert {price["rule"] for price in body["form"]["prices"]} <= by_id.keys()
+            for rule in body["rules"]:
                 read = heard.client.get(rule["href"], headers={"Accept-Language": language}).json()
                 assert read == {name: value for name, value in rule.items() if name != "href"}
 
     def test_earlier_rulings_on_the_same_rule_are_of_the_official_s_matches(self, lone_client: Client) -> None:
-        """On either store."""
+        """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(3)]
         for place, table in enumerate(tables):
             table.tokens["Nils"] = MINE
@@ -175,9 +175,9 @@ class TestRules:
         ask(tables[0], "/2/ruling", "Nils", RULING | {"rule": "B11"})
 
         def earlier(table: Table, who: int | str, number: int = 1) -> list[tuple[str, int, str]]:
-            told = file(table, number, who)["precedents"]
-            assert all(one["rule"] in ("B42", "B11") and one["penalty"] == 5 for one in told)
-            return [(one["match"], one["case"], one["reason"]) for one in told]
+            body = file(table, number, who)["precedents"]
+            assert all(one["rule"] in ("B42", "B11") and one["penalty"] == 5 for one in body)
+            return [(one["match"], one["case"], one["reason"]) for one in body]
 
         both = [(table.id, 1, f"Seen in match {place}") for place, table in enumerate(tables[:2])][::-1]
         assert earlier(tables[2], "Nils") == both
@@ -191,14 +191,14 @@ class TestRules:
         ask(heard, "/1/ruling", "official", RULING)
         ask(heard, "", ANNA, EXPOSED)
         ask(heard, "/2/ruling", "official", RULING | {"reason": "Once more"})
-        (told,) = file(heard, 2, BERIT)["precedents"]
-        assert (told["case"], told["reason"]) == (1, "")
+        (body,) = file(heard, 2, BERIT)["precedents"]
+        assert (body["case"], body["reason"]) == (1, "")
         finish(heard)
-        (told,) = file(heard, 2, BERIT)["precedents"]
-        assert (told["case"], told["reason"]) == (1, "Seen by Cesar")
+        (body,) = file(heard, 2, BERIT)["precedents"]
+        assert (body["case"], body["reason"]) == (1, "Seen by Cesar")
 
     def test_a_party_learns_nothing_of_its_official_s_other_matches(self, client: Client) -> None:
-        """Though the first official has one token for all of them."""
+        """The first official has the same token in all of them."""
         first = {"officials": NILS["officials"][::-1]}
         other, table = attended(client, first), attended(client, first)
         for one in (other, table):
@@ -224,13 +224,13 @@ class TestForm:
             asked = RULING | {"offence": price["offence"], "rule": price["rule"]}
             would = heard.post("/knocks/1/ruling?preview=true", asked, "official").json()["case"]
             assert (would["payer"], would["penalty"]) == (price["payer"], price["penalty"])
-        told = heard.client.post(form["action"], json=RULING, headers=heard.bearer("official")).json()
-        assert (told["payer"], told["penalty"]) == (upheld["payer"], upheld["penalty"])
+        body = heard.client.post(form["action"], json=RULING, headers=heard.bearer("official")).json()
+        assert (body["payer"], body["penalty"]) == (upheld["payer"], upheld["penalty"])
         assert heard.get().json()["penalties"] == upheld["change"]
 
     @pytest.mark.rule("J3", "B17", "B24", "B25")
     def test_an_offence_that_the_options_turn_off_has_no_price(self, heard: Table) -> None:
-        """This match is played without the ritual of the deal."""
+        """The options of this match turn off the ritual of the deal."""
         assert [price["offence"] for price in file(heard)["form"]["prices"]] == [
             "fold_question",
             "exit_knock",
@@ -284,8 +284,8 @@ class TestForm:
         upheld, dismissed = file(heard, number)["form"]["outcomes"]
         assert upheld["refused"]["type"] == "/problems/deal-under-way"
         asked = RULING | {"rule": "J9"}
-        told = ask(heard, f"/{number}/ruling", "official", asked, upheld["refused"]["status"])
-        assert (upheld["refused"]["type"], upheld["refused"]["detail"]) == (told["type"], told["detail"])
+        body = ask(heard, f"/{number}/ruling", "official", asked, upheld["refused"]["status"])
+        assert (upheld["refused"]["type"], upheld["refused"]["detail"]) == (body["type"], body["detail"])
         assert dismissed["refused"] is None
         assert file(heard, number)["form"]["prices"] == []
 
@@ -332,18 +332,18 @@ class TestWho:
     def test_a_party_is_told_of_the_case_what_the_case_tells_it(self, heard: Table) -> None:
         ask(heard, "/1/statements", BERIT, DENIED)
         for who in (ANNA, BERIT, "official"):
-            told = file(heard, 1, who)
-            assert told["case"] == heard.get("/knocks/1", who).json()
-            assert (told["form"] is None) == (who != "official")
-            events = {one["event"]["number"]: one["event"]["event"] for one in told["timeline"]}
+            body = file(heard, 1, who)
+            assert body["case"] == heard.get("/knocks/1", who).json()
+            assert (body["form"] is None) == (who != "official")
+            events = {one["event"]["number"]: one["event"]["event"] for one in body["timeline"]}
             for one in heard.get("/events?after=1", who).json()["events"]:
                 assert events[one["number"]] == one["event"]
 
     def test_where_nobody_attends_the_referee_s_ruling_has_a_file(self, dealt: Table) -> None:
         ask(dealt, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "fold_question"})
-        told = file(dealt)
-        assert (told["form"], told["officials"], told["precedents"]) == (None, [], [])
-        assert [one["of_case"] for one in told["timeline"]][-1] is True
+        body = file(dealt)
+        assert (body["form"], body["officials"], body["precedents"]) == (None, [], [])
+        assert [one["of_case"] for one in body["timeline"]][-1] is True
 
 
 class TestPage:
@@ -351,7 +351,7 @@ class TestPage:
 
     @pytest.fixture
     def nasty(self, client: Client) -> Table:
-        """Whatever somebody can write is HTML."""
+        """Return a match in which every text of a player is HTML."""
         names = [{"name": f"<b>{name}</b><script>x()</script>"} for name in "ABC"]
         officials = {"officials": [{"name": "<script>y()</script>"}, {"name": "Nils & Co"}]}
         table = attended(client, officials, players=names)
@@ -381,20 +381,20 @@ class TestPage:
 
     @pytest.mark.parametrize("language", ["en", "sv"])
     def test_it_tells_what_the_file_tells(self, nasty: Table, language: str) -> None:
-        told = file(nasty, 1, "official:2", **{"Accept-Language": language})
+        body = file(nasty, 1, "official:2", **{"Accept-Language": language})
         text = unescape(page(nasty, 1, "official:2", language).text)
-        for rule in told["rules"]:
+        for rule in body["rules"]:
             assert rule["text"] in text
         for name in ("agreed", "disputed", "unanswered"):
             assert WORDS.words[name].in_(language) in text
-            assert all(fact["text"] in text for fact in told["facts"][name])
-        for one in told["timeline"]:
+            assert all(fact["text"] in text for fact in body["facts"][name])
+        for one in body["timeline"]:
             assert one["replay"] in text
             assert one["href"] in text
-        for price in told["form"]["prices"]:
+        for price in body["form"]["prices"]:
             assert price["name"] in text
             assert f"{price['penalty']:+d} ({price['rule']})" in text
-        assert told["case"]["why"] in text
+        assert body["case"]["why"] in text
         for words in (WORDS.words, WORDS.verdicts, WORDS.standards):
             for code in set(words) & {"form", "timeline", "precedents", *WORDS.verdicts, *WORDS.standards}:
                 assert words[code].in_(language) in text

@@ -1,4 +1,4 @@
-"""Cases over HTTP: officials and their tokens, statements, rulings, appeals, and who is told what."""
+"""Cases over HTTP: officials and their tokens, statements, rulings, appeals, and the view of each caller."""
 
 from hashlib import sha256
 from typing import Any
@@ -28,7 +28,7 @@ DESCRIBED = Description()
 
 
 def attended(client: Any, adjudication: Any = TWO, **opening: Any) -> Table:
-    """A match with officials, the cards dealt and the hands closed."""
+    """Return a match with officials, after the deal, with closed hands."""
     table = Table(client, adjudication=adjudication, **opening)
     table.done("deal", 0, counts=[6, 6, 6])
     return table
@@ -42,20 +42,20 @@ def heard(client: TestClient[Litestar]) -> Table:
 def case(table: Table, number: int = 1, who: int | str | None = None, **headers: str) -> dict[str, Any]:
     answer = table.get(f"/knocks/{number}", who, **headers)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201, **headers: str) -> dict[str, Any]:
     answer = table.post(f"/knocks{call}", body, who, **headers)
     assert answer.status_code == status, answer.text
     DESCRIBED.answered("POST", f"{table.path}/knocks{call}", status, answer.headers, answer.content)
-    told: dict[str, Any] = answer.json()
-    return told
+    data: dict[str, Any] = answer.json()
+    return data
 
 
 def finish(table: Table) -> None:
-    """Plays the deal to its end: a card that has not been seen is the right one."""
+    """Play the deal to its end. A card that was not seen is taken as right."""
     for _ in range(80):
         state = table.get().json()
         seat = state["to_act"][0]
@@ -171,7 +171,7 @@ class TestOpening:
 class TestACase:
     @pytest.mark.rule("J1", "J2", "J3", "J7")
     def test_from_the_knock_to_the_last_word(self, either_client: TestClient[Litestar]) -> None:
-        """On either store: knock, statements, ruling, appeal, another ruling."""
+        """Runs on either store: knock, statements, ruling, appeal, second ruling."""
         table = attended(either_client)
         opened = ask(table, "", ANNA, REVOKE)
         assert (opened["verdict"], opened["status"], opened["rule"]) == ("pending", "pending", "J1")
@@ -223,7 +223,7 @@ class TestACase:
 
     @pytest.mark.rule("J1")
     def test_a_knock_for_the_same_joins_the_case(self, heard: Table) -> None:
-        """The answer is that case, in which the knock is a statement."""
+        """The answer is the open case. The knock becomes a statement in it."""
         ask(heard, "", ANNA, REVOKE)
         joined = ask(heard, "", CESAR, REVOKE | {"seat": CESAR, "note": "A small one"})
         assert (joined["case"], joined["verdict"], joined["status"]) == (1, "pending", "pending")
@@ -234,7 +234,7 @@ class TestACase:
 
     @pytest.mark.rule("J1", "J3")
     def test_what_is_decided_is_not_opened_again(self, heard: Table) -> None:
-        """The answer states nothing about the accused: it names the case that decides."""
+        """The answer says nothing about the accused. It names the case with the ruling."""
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed", "standard": "undetermined"})
         again = ask(heard, "", CESAR, REVOKE | {"seat": CESAR})
@@ -270,26 +270,27 @@ class TestACase:
         before = heard.version()
         answer = heard.post("/knocks/1/ruling?preview=true", RULING, "official")
         assert answer.status_code == 200
-        told = answer.json()
-        assert (told["version"], heard.version()) == (before, before)
-        assert [one["topic"] for one in told["events"]] == ["case/ruled", "penalty/imposed"]
-        assert (told["case"]["verdict"], told["case"]["penalty"], told["case"]["version"]) == ("upheld", 5, before)
+        body = answer.json()
+        assert (body["version"], heard.version()) == (before, before)
+        assert [one["topic"] for one in body["events"]] == ["case/ruled", "penalty/imposed"]
+        assert (body["case"]["verdict"], body["case"]["penalty"], body["case"]["version"]) == ("upheld", 5, before)
         assert case(heard)["status"] == "pending"
         stale = heard.post("/knocks/1/ruling?preview=true", RULING, "official", **{"If-Match": '"1"'})
         assert stale.status_code == 412
         ruled = ask(heard, "/1/ruling", "official", RULING)
         for name in ("verdict", "rule", "penalty", "payer", "why"):
-            assert ruled[name] == told["case"][name]
+            assert ruled[name] == body["case"][name]
 
     def test_a_preview_is_refused_as_the_ruling_would_be(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         wrong = RULING | {"standard": "undetermined"}
-        told = [heard.post(f"/knocks/1/ruling{query}", wrong, "official").json() for query in ("", "?preview=true")]
-        assert told[0] == told[1]
-        assert told[0]["type"] == "/problems/undetermined-dismisses"
+        body = [heard.post(f"/knocks/1/ruling{query}", wrong, "official").json() for query in ("", "?preview=true")]
+        assert body[0] == body[1]
+        assert body[0]["type"] == "/problems/undetermined-dismisses"
 
     def test_what_it_follows_has_been_ruled(self, heard: Table, client: TestClient[Litestar]) -> None:
-        """Here or in another match, by officials or by the referee at once; what waits is no ruling yet."""
+        """Earlier rulings are from this or a different match, by officials or by the referee. A pending case has
+        none."""
         other = attended(client)
         for table in (heard, other):
             ask(table, "", ANNA, REVOKE)
@@ -298,9 +299,9 @@ class TestACase:
         known, before = {"match": other.id, "case": 2}, heard.version()
         for strange in (nowhere, {"match": other.id, "case": 1}, {"match": other.id, "case": 3}):
             for query in ("", "?preview=true"):
-                told = ask(heard, f"/1/ruling{query}", "official", RULING | {"precedents": [known, strange]}, 422)
-                assert told["type"] == "/problems/no-such-precedent"
-                assert told["facts"] == {"at": "/precedents/1"} | strange
+                body = ask(heard, f"/1/ruling{query}", "official", RULING | {"precedents": [known, strange]}, 422)
+                assert body["type"] == "/problems/no-such-precedent"
+                assert body["facts"] == {"at": "/precedents/1"} | strange
         assert heard.version() == before
         ask(other, "/1/ruling", "official", RULING)
         follows = [known, {"match": other.id, "case": 1}]
@@ -333,10 +334,10 @@ class TestWhoIsToldWhat:
         ask(heard, "/1/ruling", "official", RULING)
 
         def texts(who: int | str | None) -> tuple[str, str, str]:
-            told = case(heard, 1, who)
+            body = case(heard, 1, who)
             events = heard.get("/events?after=2", who).json()["events"]
             opened, stated, ruled = (one["event"] for one in events[:3])
-            by_case = (told["note"], told["statements"][0]["text"], told["rulings"][0]["reason"])
+            by_case = (body["note"], body["statements"][0]["text"], body["rulings"][0]["reason"])
             assert by_case == (opened.get("text", ""), stated.get("text", ""), ruled.get("reason", ""))
             return by_case
 
@@ -352,9 +353,9 @@ class TestWhoIsToldWhat:
         ask(heard, "", ANNA, REVOKE)
         ruled = ask(heard, "/1/ruling", "official", RULING)
         for who in (ANNA, BERIT, CESAR, None):
-            told = case(heard, 1, who)
+            body = case(heard, 1, who)
             for name in ("verdict", "accused", "payer", "penalty", "rule", "rests_on", "status", "appeal_until"):
-                assert told[name] == ruled[name]
+                assert body[name] == ruled[name]
 
 
 class TestRefusals:
@@ -408,16 +409,16 @@ class TestRefusals:
         self, pending: Table, call: str, who: int | str, body: Any, status: int, code: str | None
     ) -> None:
         before = pending.version()
-        told = ask(pending, call, who, body, status)
-        assert told["status"] == status
-        assert code is None or told["type"] == f"/problems/{code}"
+        data = ask(pending, call, who, body, status)
+        assert data["status"] == status
+        assert code is None or data["type"] == f"/problems/{code}"
         assert pending.version() == before
         assert ask(pending, "/1/ruling", "official", RULING)["verdict"] == "upheld", "the next right call works"
 
     def test_who_ruled_does_not_rule_again(self, pending: Table) -> None:
         ask(pending, "/1/ruling", "official", RULING)
-        told = ask(pending, "/1/ruling", "official", RULING, 403)
-        assert (told["type"], told["rule"]) == ("/problems/ruled-by-you", "J7")
+        body = ask(pending, "/1/ruling", "official", RULING, 403)
+        assert (body["type"], body["rule"]) == ("/problems/ruled-by-you", "J7")
         assert ask(pending, "/1/ruling", "official:2", RULING, 409)["type"] == "/problems/not-appealed"
 
     @pytest.mark.rule("J7")
@@ -439,8 +440,8 @@ class TestRefusals:
             ("", "official", {"accused": BERIT, "offence": "revoke"}),
             ("", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": {}}),
         ):
-            told = ask(table, call, who, body, 409)
-            assert (told["type"], told["rule"]) == ("/problems/not-attended", "J1")
+            data = ask(table, call, who, body, 409)
+            assert (data["type"], data["rule"]) == ("/problems/not-attended", "J1")
 
     @pytest.mark.rule("J5")
     def test_play_that_is_held(self, client: TestClient[Litestar]) -> None:
@@ -519,7 +520,7 @@ def test_a_refusal_links_to_its_rule(heard: Table) -> None:
 
 
 def test_what_officials_did_can_be_proved(either_url: str) -> None:
-    """Each request is decided again from its row, and the books are compared."""
+    """`knacka verify` decides each request again from its row and compares the books."""
     with client_of(either_url) as client:
         table = attended(client)
         ask(table, "", ANNA, REVOKE)

@@ -1,4 +1,4 @@
-"""A server whose clock shows no date that can be right: nothing is recorded, and operators read why."""
+"""The server's clock shows an impossible date: nothing is recorded, and operators read the reason."""
 
 import signal
 import sys
@@ -22,7 +22,7 @@ from tests.log.proving import followed
 from tests.projections.followed import until
 
 NEVER_SET, FAR_AHEAD = 1.0, 3e11
-"""Seconds since 1970: of a clock that has lost its battery, and of one beyond the year 9999."""
+"""Seconds since 1970 on a clock without a battery, and on a clock beyond the year 9999."""
 OWN_CLOCK = """
 import sys, time
 from pathlib import Path
@@ -36,24 +36,24 @@ time.time = shown
 from api.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""A program whose clock is set by a file."""
+"""A program that reads its clock from a file."""
 
 
 @pytest.fixture
 def set_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Sets the clock of this process."""
+    """Return a function that sets the clock of this process."""
     return lambda seconds: monkeypatch.setattr(time, "time", lambda: seconds)
 
 
 @pytest.fixture(params=[NEVER_SET, FAR_AHEAD])
 def wrong(request: pytest.FixtureRequest) -> float:
-    """A time that no act can have."""
+    """Return a time that no act can have."""
     seconds: float = request.param
     return seconds
 
 
 def refused(answer: httpx.Response) -> None:
-    """It names the clock as the cause, and says when to try again."""
+    """Assert that the answer names the clock as the cause, and says when to try again."""
     assert answer.status_code == 503, answer.text
     assert answer.json()["type"] == "/problems/clock-wrong"
     assert answer.json()["facts"]["clock"]
@@ -135,16 +135,16 @@ def test_no_command_begins(
 
 
 def test_connections_are_served_meanwhile(sqlite_url: str, set_clock: Callable[[float], None]) -> None:
-    """The server writes a Date into each answer, which it cannot know now."""
+    """Answers have no Date header, because the server does not know the date."""
     with served(sqlite_url) as address, httpx.Client(base_url=address, timeout=30) as client:
         table = Table(client, dealing="house")
         set_clock(FAR_AHEAD)
-        until(lambda: "Date" not in client.get("/health/live").headers)  # it reads the clock once a second
+        until(lambda: "Date" not in client.get("/health/live").headers)  # the server reads the clock once a second
         refused(table.send("deal", 0))
 
 
 def test_a_process_whose_clock_is_set_beyond_all_numbers_goes_on(sqlite_url: str, tmp_path: Path) -> None:
-    """Beyond the year 2262 Python cannot even count the seconds, and each line of the log needs a time."""
+    """After the year 2262 Python's clock overflows, but each line of the log needs a time."""
     file = tmp_path / "ahead"
     file.write_text("0")
     program = [sys.executable, "-c", OWN_CLOCK.format(file=str(file))]

@@ -1,4 +1,4 @@
-"""Keys of a club: which are good, for what, and until when; and their secrets are nowhere."""
+"""Keys of a club: their validity, scopes and expiry. Their secrets are stored nowhere."""
 
 import logging
 import time
@@ -37,14 +37,14 @@ def club(client: Client) -> ClubTable:
 
 @contextmanager
 def later(monkeypatch: pytest.MonkeyPatch, **ahead: float) -> Iterator[None]:
-    """Whoever looks at a key does so then."""
+    """Move the clock of the key checks ahead within this block."""
     with monkeypatch.context() as patch:
         patch.setattr(clubs, "utc_now", lambda: datetime.now(UTC) + timedelta(**ahead))
         yield
 
 
 def refused(club: ClubTable, key: str, code: str) -> None:
-    """Everywhere, and in the same words."""
+    """Assert that every call refuses the key with the same problem."""
     for path in (*(club.path + call for call in CALLS), "/v1/key"):
         answer = club.client.get(path, headers=club.bearer(key))
         problem(answer, 401, code)
@@ -79,8 +79,8 @@ class TestWhichAreGood:
         with later(monkeypatch, days=3.01):
             refused(club, "board", "key-expired")
             assert club.get().status_code == 200, "the founder's is good for longer"
-        told = club.itself("board").json()
-        assert told["ends_at"] == told["expires_at"]
+        body = club.itself("board").json()
+        assert body["ends_at"] == body["expires_at"]
 
     def test_one_that_was_revoked(self, club: ClubTable) -> None:
         key = club.issue("board", "read", "keys")
@@ -145,8 +145,8 @@ class TestWhatTheyAreGoodFor:
     def test_each_act_needs_its_scope(self, club: ClubTable, act: str, fields: dict[str, Any], scope: str) -> None:
         others = [one for one in SCOPES if one != scope]
         club.issue("others", *others)
-        told = problem(club.act(act, "others", **fields), 403, "scope-missing")
-        assert told["facts"] == {"needs": scope, "has": others}
+        body = problem(club.act(act, "others", **fields), 403, "scope-missing")
+        assert body["facts"] == {"needs": scope, "has": others}
         club.issue("fit", scope)
         assert club.act(act, "fit", **fields).status_code != 403 or act == "rotate_key", "of the founder's, no"
 
@@ -174,23 +174,23 @@ class TestWhatTheyAreGoodFor:
     def test_nobody_grants_what_he_has_not(self, club: ClubTable) -> None:
         club.issue("secretary", "keys", "read")
         fields = {"app": "Till", "expires_at": in_days(3)}
-        told = problem(
+        body = problem(
             club.act("issue_key", "secretary", scopes=["treasury", "read"], **fields), 403, "scopes-not-yours"
         )
-        assert told["facts"] == {"scopes": ["treasury"]}
+        assert body["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
         till = club.issue("till", "treasury")
         problem(club.act("rotate_key", "secretary", key=till), 403, "scopes-not-yours")
         club.issue("display", "self", member=1)
-        told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
-        assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"
+        body = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
+        assert "keys" in body["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
     def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
         bo = club.join("Bo")
         club.issue("bo", "read", "play", member=bo)
-        told = club.itself("bo").json()
-        assert (told["club"], told["key"], told["member"], told["app"]) == (club.id, "k2", bo, None)
-        assert (told["scopes"], told["revoked"], told["rotated_until"]) == (["play", "read"], False, None)
+        body = club.itself("bo").json()
+        assert (body["club"], body["key"], body["member"], body["app"]) == (club.id, "k2", bo, None)
+        assert (body["scopes"], body["revoked"], body["rotated_until"]) == (["play", "read"], False, None)
         club.issue("Scoreboard", "read")
         assert (club.itself("Scoreboard").json()["app"], club.itself("Scoreboard").json()["member"]) == (
             "Scoreboard",
@@ -221,7 +221,7 @@ class TestInTwoProcesses:
             assert club.names() == ["Anna Åkesson-Ödmårk"]
 
     def test_one_that_was_revoked_opens_no_match_anywhere(self, postgres_url: str) -> None:
-        """A match stands by itself, so whoever opens one is looked at in the club as it is stored."""
+        """A match is separate from its club, so the opening checks the key in the stored club."""
         with client_of(postgres_url) as here, client_of(postgres_url) as there:
             club = ClubTable(here)
             club.join("Bo")
@@ -247,7 +247,7 @@ class TestInTwoProcesses:
 
 
 def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client: Client) -> None:
-    """Whichever act it was sent with first."""
+    """The first act may be any act about keys."""
     club = ClubTable(client)
     club.join("Bo")
     fields = {"scopes": ["read"], "expires_at": in_days(3)}
@@ -267,7 +267,7 @@ def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client:
 
 
 def stored(url: str, folder: Path) -> Iterator[bytes]:
-    """All that there is of a service: its files, or the rows of its tables."""
+    """Yield all stored bytes of a service: its files, or the rows of its tables."""
     place = place_of(url)
     if not isinstance(place, Postgres):
         yield from (file.read_bytes() for file in folder.rglob("*") if file.is_file())
@@ -282,7 +282,7 @@ def stored(url: str, folder: Path) -> Iterator[bytes]:
 def test_secrets_are_in_no_row_file_log_or_later_answer(
     store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nor are the Idempotency-Keys of what made them, from which, with the store, one could make them again."""
+    """Secrets are not stored, and no Idempotency-Key is: with the store it would yield the secret."""
     caplog.set_level(logging.DEBUG)
     own_keys = [str(uuid4()) for _ in range(3)]
     answers = []

@@ -1,4 +1,4 @@
-"""A club plays: its match is opened by its key, written down by a scribe, and counts in the standings."""
+"""A club's match is opened with its key, entered by a scribe, and counts in the standings."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Home(ClubTable):
         self.evening = self.done("open_evening", on="2026-11-22", season="2026/27")["evening"]
 
     def issued(self, *scopes: str, **whose: Any) -> str:
-        """The text of a new key."""
+        """Issue a key; return its text."""
         self.issue("new", *scopes, **(whose or {"app": "Scoreboard"}))
         return self.keys["new"]
 
@@ -55,7 +55,7 @@ class Home(ClubTable):
         return answer
 
     def look(self, path: str, key: str | None = "") -> httpx.Response:
-        """At something beside the club."""
+        """Read a path outside the club."""
         answer: httpx.Response = self.client.get(path, headers=bearer(self.key if key == "" else key))
         return answer
 
@@ -228,7 +228,7 @@ class TestStandings:
         assert wins(outsider) == wins(home.issued("read")) == {2: 1, 1: 0, 3: 0}
 
     def won_by(self, home: Home, member: int, **fields: Any) -> None:
-        """In Rödskägg a player who takes all tricks in a deal with that bid wins the match."""
+        """Let a member win a match of Rödskägg: all tricks in a deal with that bid win it."""
         seat = (2, 1, 3).index(member)
         made = home.open(dealing="tally", first_dealer=seat, **fields).json()
         bids = [[(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"]]
@@ -241,7 +241,7 @@ class TestStandings:
 
 
 def test_nobody_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
-    """What it comes to would stand on an account that nobody has."""
+    """Otherwise the result would be entered in the account of an erased member."""
     body = home.opening(players=[{"member": number} for number in (1, 2, 3)])
     made = home.client.post("/v1/matches", json=body, headers=bearer(home.key)).json()
     home.done("leave", member=2)
@@ -254,7 +254,7 @@ def test_nobody_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
 
 
 def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_path: Path) -> None:
-    """A member may be an official, too: told by name to who may read it, and erased with all that names him."""
+    """A member may be an official. Callers with the right see the name, and an erasure removes it."""
     name, attending = "Berit Berg", {"officials": [{"name": "Berit Berg"}, {"name": "official"}]}
     again = {"Idempotency-Key": str(uuid4())}
     with client_of(store_url) as client:
@@ -267,15 +267,15 @@ def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_
         assert [one["name"] for one in made[0].json()["officials"]] == [name, "official"]
         path = f"/v1/matches/{made[0].json()['id']}"
 
-        def told(key: str | None) -> list[str]:
+        def view(key: str | None) -> list[str]:
             officials: list[str] = home.look(path, key).json()["adjudication"]["officials"]
             return officials
 
-        assert told(home.key) == told(made[0].json()["official_token"]) == [name, "official"]
-        ref, official = told(None)
+        assert view(home.key) == view(made[0].json()["official_token"]) == [name, "official"]
+        ref, official = view(None)
         assert (is_ref(ref), official) == (True, "official")
         home.done("leave", member=2)
         home.done("erase", member=2)
-        assert told(home.key) == [ref, "official"]
+        assert view(home.key) == [ref, "official"]
     place = place_of(store_url)
     assert (tables_with(store_url, name) if isinstance(place, Postgres) else files_with(tmp_path, name)) == []

@@ -1,4 +1,4 @@
-"""A club is founded once, run by its keys, and knows its people by name only as long as they want."""
+"""A club is founded once, run with its keys, and stores names only until their members are erased."""
 
 import json
 import sqlite3
@@ -40,7 +40,7 @@ def club(client: Client) -> ClubTable:
 
 
 def names_kept(url: str) -> list[str]:
-    """Whatever the names store of a service has."""
+    """Return all texts in the names store of a service."""
     query = "SELECT CAST(text AS TEXT) FROM names"
     if isinstance(place_of(url), Postgres):
         with psycopg.connect(url) as connection:
@@ -59,10 +59,10 @@ class TestFounding:
         key = made["key"]
         assert (key["id"], key["scopes"]) == ("k1", list(SCOPES))
         assert named(key["secret"]) == (UUID(made["id"]), "k1")
-        told = client.get(answer.headers["Location"], headers={"Authorization": f"Bearer {key['secret']}"})
-        assert (told.status_code, told.headers["ETag"]) == (200, '"3"')
-        assert told.json()["name"] == "Knackarna"
-        assert told.json()["timezone"] == "Europe/Stockholm"
+        response = client.get(answer.headers["Location"], headers={"Authorization": f"Bearer {key['secret']}"})
+        assert (response.status_code, response.headers["ETag"]) == (200, '"3"')
+        assert response.json()["name"] == "Knackarna"
+        assert response.json()["timezone"] == "Europe/Stockholm"
 
     def test_a_repeat_gives_the_same_club_and_key(self, either_client: Client) -> None:
         key = {"Idempotency-Key": str(uuid4())}
@@ -249,7 +249,7 @@ class TestActs:
             assert club.act(act, headers={"If-Match": club.get().headers["ETag"]}, **fields).status_code == 201
 
     def test_keys_made_at_once_are_all_good(self, store_url: str) -> None:
-        """Each names its own number, which is known only when it is decided."""
+        """Each key contains its own number, which is known only when the act is decided."""
         with (
             served(store_url) as one,
             served(store_url) as other,
@@ -272,8 +272,8 @@ class TestActs:
             }
             assert len(made) == sum(answer.is_success for answer in answers) >= 1
             for key_id, secret in made.items():
-                told = clubs[0].itself(secret)
-                assert (told.status_code, told.json()["key"]) == (200, key_id)
+                response = clubs[0].itself(secret)
+                assert (response.status_code, response.json()["key"]) == (200, key_id)
 
     @pytest.mark.parametrize(
         ("act", "fields", "status", "code"),
@@ -341,8 +341,8 @@ class TestReads:
     def test_they_wait_for_a_version(self, club: ClubTable) -> None:
         for path in ("", "/members", "/evenings", "/keys"):
             assert club.get(f"{path}?min_version=3").status_code == 200
-            told = problem(club.get(f"{path}?min_version=4"), 409, "version-not-reached")
-            assert told["facts"] == {"version": 3, "min_version": 4}
+            body = problem(club.get(f"{path}?min_version=4"), 409, "version-not-reached")
+            assert body["facts"] == {"version": 3, "min_version": 4}
 
     def test_members_and_evenings_come_by_pages(self, club: ClubTable) -> None:
         for name in "BCDE":
@@ -422,7 +422,7 @@ class TestErasing:
 
     @pytest.mark.parametrize("look", ["members", "erase"])
     def test_what_was_on_record_when_the_service_ended_is_done_later(self, store_url: str, look: str) -> None:
-        """The event is stored, and nothing was deleted yet: so it stands after a crash between the two."""
+        """The event is stored, but nothing is deleted yet, as after a crash between the two steps."""
         with client_of(store_url) as client:
             club = ClubTable(client)
             bo = club.join("Bo Brännström")

@@ -1,4 +1,4 @@
-"""The operators' commands about clubs, beside a service that runs over the same store."""
+"""The operators' commands about clubs, while a service runs on the same store."""
 
 import re
 import time
@@ -27,12 +27,12 @@ from tests.api.test_problems import problem
 from tests.stores import Postgres, empty_database
 
 KNOWN_SECONDS = 2.0
-"""So soon a service has what was done beside it."""
+"""Seconds after which a service knows the acts of a different process."""
 KEY = re.compile(r"^knk_\w+$", re.M)
 
 
 class Operator:
-    """Whoever has the command line at hand."""
+    """An operator at the command line."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -49,12 +49,12 @@ class Operator:
         return ran.stderr
 
     def key(self, *arguments: str) -> str:
-        """What a command shows once."""
+        """Return the key that a command prints once."""
         return KEY.findall(self.done("key", *arguments))[0]
 
 
 def within_seconds(client: httpx.Client, key: str, status: int) -> httpx.Response:
-    """What the service tells a key of itself, when it comes to this."""
+    """Read ``/v1/key`` until the service answers with this status; return the answer."""
     until = time.monotonic() + KNOWN_SECONDS
     while True:
         answer = client.get("/v1/key", headers={"Authorization": f"Bearer {key}"})
@@ -79,20 +79,20 @@ def service(store_url: str) -> Iterator[httpx.Client]:
 def shared(
     request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """The URL of a store in which each test has a club of its own."""
+    """Yield the URL of a store in which each test has a club of its own."""
     with empty_database(postgres) if request.param == "postgresql" else nullcontext() as url:
         yield url or f"sqlite:///{tmp_path_factory.mktemp('shared')}/knacka.db"
 
 
 @pytest.fixture(scope="module")
 def shared_operator(shared: str) -> Operator:
-    """The operator of that store."""
+    """Return the operator of the shared store."""
     return Operator(shared)
 
 
 @pytest.fixture(scope="module")
 def shared_service(shared: str) -> Iterator[httpx.Client]:
-    """The service over that store."""
+    """Yield a client of the service on the shared store."""
     with running(shared) as process, httpx.Client(base_url=process.address, timeout=30) as client:
         yield client
 
@@ -151,8 +151,8 @@ class TestKeys:
         club.keys["back"] = shared_operator.key(
             "issue", club.id, "--member", "1", "--scopes", "keys,read", "--days", "7"
         )
-        told = within_seconds(shared_service, club.keys["back"], 200).json()
-        assert (told["key"], told["scopes"], told["member"]) == ("k2", ["read", "keys"], 1)
+        body = within_seconds(shared_service, club.keys["back"], 200).json()
+        assert (body["key"], body["scopes"], body["member"]) == ("k2", ["read", "keys"], 1)
         assert club.act("join", "back", name="Bo").status_code == 201
 
     def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(

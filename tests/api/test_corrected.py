@@ -1,4 +1,4 @@
-"""What is read of a match after deals in it have been scored anew (J9). The correction itself comes from the desk."""
+"""Reads of a match after a correction has scored deals again (J9). The desk makes the correction."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ from tests.store.test_corrections import correct, scored
 
 @pytest.fixture
 def corrected(either_url: str) -> Iterator[tuple[TestClient[Litestar], UUID, int]]:
-    """A service over a match whose first deal of two was corrected, and the event that did."""
+    """Yield a client of a service with a match whose first of two deals was corrected, and the correction's event."""
     with construct(either_url) as referee:
         desk = Desk(referee)
         match_id = scored(desk, 2)
@@ -71,7 +71,7 @@ def test_the_match_stands_as_it_counts(corrected: Any) -> None:
     match = client.get(f"/v1/matches/{match_id}").json()
     assert (match["points"], match["version"], match["deal"]) == (protocol["points"], number, 3)
     listed = {one["id"]: one for one in client.get("/v1/matches?fresh=true").json()["matches"]}
-    one = listed[str(match_id)]  # beside those that were won too early
+    one = listed[str(match_id)]  # the list also has matches that were won too early
     assert (one["version"], one["deal"], one["status"]) == (number, 3, "open")
 
 
@@ -85,7 +85,7 @@ def test_all_see_the_correction_but_its_script_only_officials(corrected: Any) ->
 
 
 def counted(numbers: list[int], halves: bool) -> list[float]:
-    """Points of an event as the protocol has them."""
+    """Return the points of an event in the form of the protocol."""
     return [number / 2 for number in numbers] if halves else [*numbers]
 
 
@@ -95,9 +95,9 @@ def test_a_deal_shows_the_line_that_counts_the_line_as_it_was_and_the_ruling(cor
     for line in lines:
         record = client.get(f"/v1/matches/{match_id}/deals/{line['deal']}").json()
         ((once,), (was,)) = line["was"], record["was"]
-        for score, told in ((record["score"], line), (was["score"], once["line"])):
+        for score, body in ((record["score"], line), (was["score"], once["line"])):
             for name in ("before", "points"):
-                assert counted(score[name], score.get("halves", False)) == told[name]
+                assert counted(score[name], score.get("halves", False)) == body[name]
         assert record["score"]["points"] != was["score"]["points"]
         for ruling in (was, once):
             assert (ruling["event"], ruling["case"], ruling["rule"]) == (number, None, "B42")
@@ -112,10 +112,10 @@ def test_so_does_its_text(corrected: Any) -> None:
     for deal in (1, 2):
         address = f"/v1/matches/{match_id}/deals/{deal}"
         record, text = client.get(address).json(), client.get(address, headers={"Accept": "text/plain"}).text
-        told = notation.parse(text)
-        assert notation.write(told) == text
-        assert list(told.result.points) == record["score"]["points"]
-        assert [list(one.result.points) for one in told.was] == [one["score"]["points"] for one in record["was"]]
+        parsed = notation.parse(text)
+        assert notation.write(parsed) == text
+        assert list(parsed.result.points) == record["score"]["points"]
+        assert [list(one.result.points) for one in parsed.was] == [one["score"]["points"] for one in record["was"]]
         result, was = text[text.index("\nresult ") :].split("\n\n")
         assert was.startswith("was       ")
         assert was.endswith(f'\nruled     by B42, event {number} "seen by all"\n')

@@ -1,4 +1,4 @@
-"""Pages of other origins: what every answer tells their browsers where a setting allows them, and nothing else."""
+"""Pages of other origins: the headers of each answer for their browsers, only if a setting allows their origin."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A service that names two origins."""
+    """Yield a client of a service that allows two origins."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('named')}/knacka.db", cors_origins=BOTH) as client:
         yield client
 
@@ -36,8 +36,8 @@ def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
-def told(answer: httpx.Response) -> dict[str, str]:
-    """What the answer says of other origins."""
+def cors_headers(answer: httpx.Response) -> dict[str, str]:
+    """Return the CORS headers of the answer."""
     prefix = "access-control-"
     assert not answer.headers.get("access-control-allow-credentials")
     return {name.removeprefix(prefix): value for name, value in answer.headers.items() if name.startswith(prefix)}
@@ -48,7 +48,7 @@ def names(header: str) -> set[str]:
 
 
 def some_answers(client: Client, **headers: str) -> Iterator[httpx.Response]:
-    """Of every kind: what was asked for, what has not changed, problems, lines, streams and pages."""
+    """Yield answers of every kind: 200, 304, problems, lines, streams and pages."""
     table = Table(client, dealing="house", opening={"points": [2, 2, 2]})
     yield table.get("", 0, **headers)
     yield table.get("", **headers, **{"If-None-Match": table.get().headers["etag"]})
@@ -67,8 +67,8 @@ def test_every_answer_allows_an_origin_that_is_named(named: Client) -> None:
     statuses = set()
     for answer in some_answers(named, Origin=OTHER):
         statuses.add(answer.status_code)
-        assert told(answer)["allow-origin"] == OTHER, answer.request.url
-        assert {"etag", "retry-after", "link"} <= names(told(answer)["expose-headers"])
+        assert cors_headers(answer)["allow-origin"] == OTHER, answer.request.url
+        assert {"etag", "retry-after", "link"} <= names(cors_headers(answer)["expose-headers"])
         assert "origin" in names(answer.headers["vary"])
     assert statuses == {200, 304, 401, 404, 405, 409}
 
@@ -83,39 +83,39 @@ def test_what_an_answer_varied_by_it_varies_by_still(named: Client) -> None:
 )
 def test_no_answer_allows_another(named: Client, origin: str) -> None:
     for answer in some_answers(named, Origin=origin):
-        assert told(answer) == {}
+        assert cors_headers(answer) == {}
         assert "origin" in names(answer.headers["vary"]), "a cache must not give it to one that is named"
-    assert told(named.options("/v1/matches", headers={"Origin": origin, **PREFLIGHT})) == {}
+    assert cors_headers(named.options("/v1/matches", headers={"Origin": origin, **PREFLIGHT})) == {}
 
 
 def test_without_an_origin_nothing_is_said_but_that_it_matters(named: Client) -> None:
     answer = named.get("/v1/matches")
-    assert told(answer) == {}
+    assert cors_headers(answer) == {}
     assert "origin" in names(answer.headers["vary"])
 
 
 def test_all_may_be_allowed(open_to_all: Client) -> None:
     for answer in some_answers(open_to_all, Origin=STRANGER):
-        assert told(answer)["allow-origin"] == "*"
+        assert cors_headers(answer)["allow-origin"] == "*"
         assert "origin" not in names(answer.headers.get("vary", ""))
 
 
 def test_none_is_allowed_by_itself(client: Client) -> None:
     for answer in some_answers(client, Origin=HOME):
-        assert told(answer) == {}
-    assert told(client.options("/v1/matches", headers={"Origin": HOME, **PREFLIGHT})) == {}
+        assert cors_headers(answer) == {}
+    assert cors_headers(client.options("/v1/matches", headers={"Origin": HOME, **PREFLIGHT})) == {}
     assert client.options("/nowhere", headers={"Origin": HOME, **PREFLIGHT}).status_code == 404
 
 
 def test_before_a_call_a_browser_is_told_what_it_may_send(named: Client, open_to_all: Client) -> None:
-    """Where there is nothing too: else the page would be told that the network failed, and not what is wrong."""
+    """Unknown paths answer a preflight too. Otherwise the page would see a network failure instead of the problem."""
     table = Table(named)
     for path in ("/v1/matches", f"{table.path}/acts", f"{table.path}/events/stream", "/v1/matches/x", "/nowhere"):
         for client, allowed in ((named, HOME), (open_to_all, "*")):
             answer = client.options(path, headers={"Origin": HOME, **PREFLIGHT})
             assert answer.status_code == 204, path
-            assert told(answer)["allow-origin"] == allowed
-            assert int(told(answer)["max-age"]) > 600
+            assert cors_headers(answer)["allow-origin"] == allowed
+            assert int(cors_headers(answer)["max-age"]) > 600
 
 
 def test_all_that_is_described_may_be_sent_and_read(named: Client) -> None:
@@ -128,12 +128,12 @@ def test_all_that_is_described_may_be_sent_and_read(named: Client) -> None:
             sent |= {one["name"].lower() for one in parameters if one["in"] == "header"}
             for answer in operation["responses"].values():
                 read |= {name.lower() for name in resolved(description, answer).get("headers", ())}
-    preflight = told(named.options("/v1/matches", headers={"Origin": HOME, **PREFLIGHT}))
+    preflight = cors_headers(named.options("/v1/matches", headers={"Origin": HOME, **PREFLIGHT}))
     assert methods <= names(preflight["allow-methods"])
     assert sent - {"accept"} | {"authorization", "content-type"} <= names(preflight["allow-headers"])
     safe = {"cache-control", "content-language", "content-length", "content-type", "expires", "last-modified"}
-    exposed = names(told(named.get("/v1/matches", headers={"Origin": HOME}))["expose-headers"])
-    not_for_a_page = {"access-control-allow-origin", "x-accel-buffering"}  # but for the browser, and for a proxy
+    exposed = names(cors_headers(named.get("/v1/matches", headers={"Origin": HOME}))["expose-headers"])
+    not_for_a_page = {"access-control-allow-origin", "x-accel-buffering"}  # for the browser and for proxies only
     assert read - safe - not_for_a_page <= exposed
 
 

@@ -1,4 +1,4 @@
-"""Cells of projections, and texts of members, that cannot be read: only what is made from them is not answered."""
+"""Unreadable cells of projections and unreadable texts of members: only answers that need them fail."""
 
 import sqlite3
 from contextlib import closing
@@ -22,11 +22,11 @@ CELLS = [
     for column in table.columns
     if isinstance(column.type, Checked)
 ]
-"""The columns of all projections whose cells are converted when they are read."""
+"""Columns of all projections whose cells are converted when they are read."""
 
 
 class Spoiled:
-    """All cells of a column cannot be read, until it is left."""
+    """Makes all cells of a column unreadable within a block."""
 
     def __init__(self, file: Path, table: str, column: str) -> None:
         self._file, self._table, self._column = file, table, column
@@ -44,7 +44,7 @@ class Spoiled:
 
 
 def unanswered(stored: Stored) -> list[str]:
-    """The paths that are not answered. Each says why, and nothing else is wrong with it."""
+    """Return the paths whose reads fail. Assert that each answer names the damage and has no other error."""
     found = []
     answers = [stored.heard.get(path, "official") for path in MATCH]
     answers += [stored.club.get(path) for path in CLUB]
@@ -63,7 +63,7 @@ def unanswered(stored: Stored) -> list[str]:
 
 
 def test_a_cell_that_cannot_be_read_says_what_to_do(sqlite_url: str) -> None:
-    """A projection is made again from the events."""
+    """The answer names the command that rebuilds the projection from the events."""
     file, read = books_file(sqlite_url), dict[str, list[str]]()
     with service_over(sqlite_url) as client:
         stored = filled(client)
@@ -106,7 +106,7 @@ def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
 
 
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:
-    """Its HMAC is not the one on record. The person can be erased all the same."""
+    """The HMAC of the text differs from the recorded one. The member can still be erased."""
     with service_over(sqlite_url) as client:
         stored = filled(client)
         left = stored.club.join("Dag")

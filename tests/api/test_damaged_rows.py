@@ -1,4 +1,4 @@
-"""Rows of the store that cannot be read, or are missing: each answer that needs one names it, and no other fails."""
+"""Unreadable or missing rows of the store: each answer that needs one names it, and no other answer fails."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -29,12 +29,12 @@ WAYS: dict[str, tuple[str, bytes | str]] = {
     "unknown topic": (f"UPDATE {{events}} SET topic = ? {THIS}", "card/eaten"),
     "missing": (f"DELETE FROM {{events}} WHERE topic <> ? AND {THIS.removeprefix('WHERE ')}", "x/y"),
 }
-"""How a row can be damaged on either store."""
+"""Kinds of damage to a row on either store."""
 OF_SQLITE: dict[str, tuple[str, bytes | str]] = {
     "text": (f"UPDATE {{events}} SET state = CAST(substr(state, 2) AS TEXT) || ? {THIS}", "x"),
     "topic is no UTF-8": (f"UPDATE {{events}} SET topic = CAST(? AS TEXT) {THIS}", b"deal/\xff"),
 }
-"""How a row can be damaged in a SQLite file alone."""
+"""Kinds of damage to a row that only a SQLite file allows."""
 
 MATCH = (
     "",
@@ -68,7 +68,7 @@ CLUB = (
 
 
 class Stored(NamedTuple):
-    """What a store holds."""
+    """The contents of a store."""
 
     club: ClubTable
     heard: Table
@@ -78,7 +78,7 @@ class Stored(NamedTuple):
     other: Table
 
     def at(self, client: Any) -> "Stored":
-        """Return the same, for another service over the store."""
+        """Return these contents for a client of a second service on the store."""
         for one in self:
             one.client = client
         return self
@@ -112,14 +112,15 @@ def knocked(table: Table) -> httpx.Response:
 
 
 def service_over(url: str, tmp_path: Path | None = None) -> Any:
-    """A service that signs the log, seldom. The checkpoint lies beside a SQLite file, or in a folder."""
+    """Return a service that seldom signs the log. The file of the checkpoint is next to a SQLite file, or in a
+    folder."""
     file = "" if tmp_path is None else str(tmp_path / "log.note")
     return client_of(url, log_key=KEY.written, log_file=file, log_seconds=3600)
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stored]:
-    """The directory of a SQLite store, and what it holds."""
+    """Return the directory of a SQLite store, and its contents."""
     path = tmp_path_factory.mktemp("original")
     with service_over(f"sqlite:///{path}/knacka.db") as client:
         stored = filled(client)
@@ -130,7 +131,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stored]:
 
 @pytest.fixture
 def copied(original: tuple[Path, Stored], tmp_path: Path) -> Callable[[], Editor]:
-    """Copies the store."""
+    """Return a function that copies the store."""
 
     def copy() -> Editor:
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
@@ -151,31 +152,32 @@ def last_of(editor: Editor, whose: str) -> int:
 
 
 def place_in(editor: Editor, whose: str, way: str) -> int:
-    """The first event, one in the middle, or the last, by the way. Nothing says that a last one is missing."""
+    """Return the number of the first event, one in the middle, or the last, by the kind of damage. A missing last
+    event is not noticed, so it is never the last then."""
     last = last_of(editor, whose)
     return (1, last // 2 + 1, last - (way == "missing"))[[*WAYS, *OF_SQLITE].index(way) % 3]
 
 
 def damaged(answer: httpx.Response, whose: str, number: int) -> bool:
-    """Whether an answer says which row is damaged. Nothing else may be wrong with it."""
+    """Return whether an answer names the damaged row. Assert that it has no other error."""
     if answer.status_code < 500:
         return False
-    told = answer.json()
-    if told["type"] == "/problems/book-set-aside":
-        assert told["facts"]["event"] == number
+    body = answer.json()
+    if body["type"] == "/problems/book-set-aside":
+        assert body["facts"]["event"] == number
         return True
-    assert (answer.status_code, told["type"]) == (503, "/problems/row-damaged"), answer.text
-    assert (told["facts"]["id"], told["facts"]["event"]) == (whose, number), answer.text
+    assert (answer.status_code, body["type"]) == (503, "/problems/row-damaged"), answer.text
+    assert (body["facts"]["id"], body["facts"]["event"]) == (whose, number), answer.text
     assert "Retry-After" in answer.headers
     return True
 
 
 def asked_of_match(table: Table) -> Iterator[httpx.Response]:
-    """Every call about a match, by an official who may see all."""
+    """Send every call about a match as an official. Officials may see everything."""
     for path in MATCH:
         yield table.get(path, "official")
     stream = f"{table.path}/events/stream", table.bearer("official")
-    if table.client.head(stream[0], headers=stream[1]).status_code != 200:  # else it would not end
+    if table.client.head(stream[0], headers=stream[1]).status_code != 200:  # otherwise the stream would not end
         yield table.client.get(stream[0], headers=stream[1])
     yield table.send("play", 0, card="H2")
     yield table.post("/acts/batch", {"acts": [{"act": "play", "seat": 0, "card": "H3"}]}, 0)
@@ -186,7 +188,7 @@ def asked_of_match(table: Table) -> Iterator[httpx.Response]:
 
 
 def unaffected(stored: Stored, *but: str) -> None:
-    """All else can be read, and played on."""
+    """Assert that everything except these parts can be read, and that other matches can be played."""
     client = stored.other.client
     for path in ("/v1/matches?fresh=true", "/v1/rulesets", "/health/live"):
         assert client.get(path).status_code == 200
@@ -217,7 +219,7 @@ def test_each_answer_names_the_row_of_a_match(
 def test_each_answer_names_the_row_of_a_club(
     original: tuple[Path, Stored], copied: Callable[[], Editor], way: str
 ) -> None:
-    """Its matches are played all the same, by numbers in the place of names."""
+    """The club's matches can still be played, with numbers instead of names."""
     editor, whose = copied(), original[1].club.id
     number = place_in(editor, whose, way)
     damage(editor, way, whose, number)
@@ -231,7 +233,7 @@ def test_each_answer_names_the_row_of_a_club(
 
 
 def test_books_of_a_club_go_on_without_a_match(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
-    """They have taken it in. The audit says where it differs, and the bundle of the closing cannot be made."""
+    """The books have already applied the match. The audit names the difference, and the closing's bundle fails."""
     editor, whose = copied(), original[1].won.id
     damage(editor, "no JSON", whose, 2)
     with service_over(editor.url) as client:
@@ -261,7 +263,7 @@ def test_each_answer_names_the_row_of_the_signed_log(
 
 @pytest.mark.parametrize("way", ["no JSON", "unknown topic", "missing"])
 def test_it_is_so_on_either_store(store_url: str, way: str, tmp_path: Path) -> None:
-    """An event is missing while the service runs, and has the match in memory."""
+    """An event is deleted while the running service has the match in memory."""
     with service_over(store_url, tmp_path) as client:
         stored, editor = filled(client), Editor(store_url)
         damage(editor, way, stored.heard.id, 3)
@@ -274,7 +276,7 @@ def test_it_is_so_on_either_store(store_url: str, way: str, tmp_path: Path) -> N
 
 
 def test_an_event_that_cannot_follow_is_named(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
-    """The second opening of a match, in the place of its last play."""
+    """A second opening replaces the last play of a match."""
     editor, whose = copied(), UUID(original[1].heard.id)
     ((topic, state),) = editor.run(f"SELECT topic, state FROM {{events}} {THIS}", whose, 1)
     number = last_of(editor, original[1].heard.id) - 1
@@ -340,7 +342,7 @@ def test_what_it_holds_is_in_no_answer(original: tuple[Path, Stored], copied: Ca
 def test_a_row_that_cannot_be_read_is_a_line_in_the_log(
     original: tuple[Path, Stored], copied: Callable[[], Editor], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And no traceback: nothing is wrong with the program."""
+    """The log has no traceback, because the program has no fault."""
     editor, whose = copied(), original[1].heard.id
     damage(editor, "no JSON", whose, 2)
     with service_over(editor.url) as client:
@@ -354,7 +356,7 @@ def test_a_row_that_cannot_be_read_is_a_line_in_the_log(
 def test_nobody_learns_of_a_match_that_is_not_theirs_to_see(
     original: tuple[Path, Stored], copied: Callable[[], Editor]
 ) -> None:
-    """As far as its opening can be read."""
+    """The list shows the match if its opening can be read."""
     editor = copied()
     with service_over(editor.url) as client:
         stored = original[1].at(client)
@@ -380,7 +382,7 @@ def test_nobody_learns_of_a_match_that_is_not_theirs_to_see(
 
 
 def test_what_was_tried_in_other_matches_is_kept(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
-    """What was tried and refused is a chain of rows of its own."""
+    """Refused attempts are a separate chain of rows."""
     editor, whose = copied(), UUID(original[1].heard.id)
     editor.run("UPDATE {attempts} SET state = ? WHERE originator_id = ?", b"{?", whose)
     with service_over(editor.url) as client:
@@ -428,7 +430,7 @@ def test_a_keyed_act_whose_events_are_not_there(original: tuple[Path, Stored], c
 def test_a_number_that_is_none(
     original: tuple[Path, Stored], copied: Callable[[], Editor], number: str | bytes | None
 ) -> None:
-    """SQLite takes any value for one."""
+    """SQLite accepts any value in the column."""
     editor, whose = copied(), original[1].heard.id
     last = last_of(editor, whose)
     editor.run(f"UPDATE {{events}} SET originator_version = ? {THIS}", number, UUID(whose), last)
@@ -446,7 +448,7 @@ def test_a_number_that_is_none(
 def test_a_keyed_act_that_cannot_be_read(
     original: tuple[Path, Stored], copied: Callable[[], Editor], column: str, value: Any
 ) -> None:
-    """Its rows name its key, and a repeat is known by them."""
+    """The rows name the Idempotency-Key, by which a repeat is recognised."""
     editor, whose = copied(), original[1].heard.id
     editor.run(f"UPDATE {{acts}} SET {column} = ? WHERE originator_id = ?", value, UUID(whose))
     code, lines = said(editor.url, whose)

@@ -22,15 +22,15 @@ from tests.projections.every_game import KINDS, history_of
 from tests.salted import row_of
 
 FINED = {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "false_knock_penalty": 5, "points": (9, 9, 9)}
-"""Where a voided deal has a line when somebody knocked for nothing in it (C-O23)."""
+"""Options with which a voided deal has a line after a false knock in it (C-O23)."""
 MATCHES = {UUID(int=number): kind for number, kind in enumerate((*KINDS, FINED, FINED), 1)}
 ACTS = 400
-"""Attempts in each match."""
+"""Number of acts tried in each match."""
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Litestar]]:
-    """Matches of every game, played at random, with knocks, and deals that an official voided."""
+    """Yield a client of a service with random matches of every game, with knocks and voided deals."""
     path: Path = tmp_path_factory.mktemp("deals")
     url = f"sqlite:///{path}/knacka.db"
     with construct(url) as referee:
@@ -42,13 +42,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lit
 
 
 def deals_of(service: TestClient[Litestar], match_id: UUID) -> tuple[dict[str, Any], list[int]]:
-    """The protocol, and the numbers of the deals that are finished."""
+    """Return the protocol, and the numbers of the finished deals."""
     protocol = service.get(f"/v1/matches/{match_id}/protocol").json()
     return protocol, [line["deal"] for line in protocol["lines"] if line["kind"] != VOIDED]
 
 
 def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar]) -> None:
-    told, voided = 0, 0
+    found, voided = 0, 0
     referee = service.app.state.service.referee
     for match_id in MATCHES:
         history, match = referee.history(match_id), referee.load(match_id).aggregate
@@ -62,12 +62,12 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
             assert service.get(page).content == msgspec.json.encode(record)
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text
-            told += 1
+            found += 1
         state = match.rules.view(match.state, "spectator")
         if state.deal > len(deals):
             assert service.get(f"/v1/matches/{match_id}/deals/{state.deal}").status_code == 409
         assert service.get(f"/v1/matches/{match_id}/deals/{state.deal + 1}").status_code == 404
-    assert told > 30, "the matches are too short to tell"
+    assert found > 30, "the matches are too short to tell"
     assert voided, "no deal was voided that cost something"
 
 
@@ -75,7 +75,7 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
 def test_a_record_is_read_from_the_rows_of_its_deal(
     service: TestClient[Litestar], monkeypatch: pytest.MonkeyPatch, look: int
 ) -> None:
-    """However many lines of the protocol are looked at together to find it."""
+    """The result does not depend on the number of protocol lines that one query reads."""
     monkeypatch.setattr(protocols, "LOOK", look)
     recorder, read = service.app.state.service.referee.recorder, list[int]()
 

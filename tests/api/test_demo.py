@@ -1,4 +1,4 @@
-"""`make demo`: it plays to the end, it fails when the service does otherwise, and it stops what it started."""
+"""`make demo` plays to the end, fails if the service answers differently, and stops the service that it started."""
 
 import os
 import re
@@ -26,7 +26,7 @@ SECONDS = 60
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    """One service for all demos that need not start their own."""
+    """Yield the address of a service for all demos that do not start their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("KNACKA_URL", raising=False)
         with running() as one:
@@ -39,7 +39,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) < 320
-    for told in (
+    for text in (
         "refused Dagny 3: A bid has to go above",
         "Astrid asks: Börje folds, Dagny goes along",
         "Upheld: Dagny did not ask whether the others went along (B54) and goes up five.",
@@ -65,7 +65,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         "NOT PROVED: ",
         "the settlement has [900, 0, -900, 0] by seat; its lines add up to [100, 0, -100, 0].",
     ):
-        assert told in done.stdout
+        assert text in done.stdout
 
 
 def test_it_plays_against_a_service_that_runs(

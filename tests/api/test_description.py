@@ -1,4 +1,5 @@
-"""What generators of clients and their users need of the description, which another test holds to be up to date."""
+"""Requirements of client generators and their users on the description. A different test checks that it is up to
+date."""
 
 import json
 import subprocess
@@ -29,20 +30,20 @@ OPERATIONS = {
 
 @cache
 def validator(schema: str) -> Any:
-    """Of a schema, given as JSON, with all that it refers to."""
+    """Return the validator of a schema in JSON, with all schemas to which it refers."""
     return jsonschema_rs.Draft202012Validator(
         {**json.loads(schema), "components": CONTRACT["components"]}, validate_formats=True
     )
 
 
 def faults(schema: Any, value: Any) -> list[str]:
-    """What is wrong with a value, by its schema."""
+    """Return the errors of a value according to its schema."""
     found = validator(json.dumps(schema)).iter_errors(value)
     return [f"{error.message[:200]} at {list(error.instance_path)}" for error in found]
 
 
 def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Every object of a schema, with where it stands."""
+    """Yield every object of a schema, with its path."""
     if isinstance(value, dict):
         yield path, value
         for name, inner in value.items():
@@ -53,7 +54,7 @@ def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
 
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
-    """What a reference leads to."""
+    """Return a part of the description, with its reference resolved."""
     return described.resolved(CONTRACT, part)
 
 
@@ -62,7 +63,7 @@ def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Whatever is sent or answered, with its schema and examples."""
+    """Yield every body of a request or an answer, with its schema and examples."""
     for name, operation in OPERATIONS.items():
         sent = operation.get("requestBody", {}).get("content", {})
         yield from ((f"{name} {media_type}", body) for media_type, body in sent.items())
@@ -80,25 +81,31 @@ class TestEverythingIsSaid:
         for name, schema in SCHEMAS.items():
             for path, part in parts(schema):
                 fields = part.get("properties", {}) if path[-1:] != ("properties",) else {}
-                silent += [f"{name}.{field}" for field, told in fields.items() if not told.get("description")]
+                silent += [
+                    f"{name}.{field}" for field, described in fields.items() if not described.get("description")
+                ]
         for path, part in parts(CONTRACT["paths"]):
             if "examples" not in path and path[-1:] != ("properties",):
                 fields = part.get("properties", {})
-                silent += ["/".join((*path, field)) for field, told in fields.items() if not told.get("description")]
+                silent += [
+                    "/".join((*path, field))
+                    for field, described in fields.items()
+                    if not described.get("description")
+                ]
         assert not silent
 
     def test_of_every_operation_parameter_and_answer(self) -> None:
         silent = []
         for name, operation in OPERATIONS.items():
-            told = {
+            described = {
                 name: operation,
                 **{f"{name} {one['name']}": one for one in parameters(operation)},
                 **{f"{name} {status}": resolved(one) for status, one in operation["responses"].items()},
             }
             for status, answer in operation["responses"].items():
                 headers = resolved(answer).get("headers", ())
-                told |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
-            silent += [where for where, one in told.items() if not one.get("description")]
+                described |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
+            silent += [where for where, one in described.items() if not one.get("description")]
         assert not silent
 
     def test_any_call_may_be_answered_503(self) -> None:
@@ -106,7 +113,8 @@ class TestEverythingIsSaid:
         assert [name for name, operation in OPERATIONS.items() if "503" not in operation["responses"]] == []
 
     def test_what_only_reads_is_named_so(self) -> None:
-        """By its id, which becomes the name of a function and stays."""
+        """The ids of reads begin with a verb of reading. Generators make function names of ids, so ids never
+        change."""
         reads = {calls["get"]["operationId"] for calls in CONTRACT["paths"].values() if "get" in calls}
         words = ("get_", "health_", "list_", "replay_", "stream_")
         assert {name for name in OPERATIONS if name.startswith(words)} == reads
@@ -135,8 +143,7 @@ def camel(key: str) -> str:
 
 
 def reached(*roots: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of these parts of the description and of the schemas that they refer to, with where it stands;
-    not what is shown as an example."""
+    """Yield every object of these parts of the description and of their schemas, with its path, except examples."""
     known, waiting = set(), [("", root) for root in roots]
     while waiting:
         name, root = waiting.pop()
@@ -150,7 +157,8 @@ def reached(*roots: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 class TestMoreMayCome:
-    """openapi/guides/promise.md: whoever checks answers by this description shall not refuse those of the next."""
+    """openapi/guides/promise.md: a client that validates answers by this description accepts those of the next
+    one."""
 
     def test_no_answer_is_closed(self) -> None:
         closed = []
@@ -161,7 +169,7 @@ class TestMoreMayCome:
         assert closed == []
 
     def test_all_that_is_sent_is(self) -> None:
-        """What the service refuses fits no schema: there is no field that is passed over in silence."""
+        """Schemas of requests allow no unknown field, because the service refuses unknown fields."""
         sent = [operation["requestBody"] for operation in OPERATIONS.values() if "requestBody" in operation]
         found = [(where, part) for where, part in reached(*sent) if part.get("type") == "object"]
         assert [where for where, part in found if part.get("additionalProperties") is not False] == []
@@ -169,7 +177,7 @@ class TestMoreMayCome:
 
 
 def test_whoever_imports_a_call_waits_for_no_schema() -> None:
-    """They are made when the description is first asked for."""
+    """Schemas are made when the description is first requested."""
     asked = "import api.app, api.http.schemas; print(len(api.http.schemas.named_schemas()))"
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True).stdout == b"0\n"
 
@@ -199,7 +207,7 @@ class TestGeneratorsTakeIt:
             if "oneOf" not in part:
                 continue
             kinds = [resolved(one)["type"] for one in part["oneOf"]]
-            if "object" not in kinds:  # plain values, by their type or their words
+            if "object" not in kinds:  # plain values, distinguished by type or by enumeration
                 words = [word for one in part["oneOf"] for word in resolved(one).get("enum", ())]
                 assert len(set(kinds)) == len(kinds) or (
                     set(kinds) == {"string"} and len(set(words)) == len(words)
@@ -214,9 +222,9 @@ class TestGeneratorsTakeIt:
 
     def test_each_act_topic_and_game_has_its_schema(self) -> None:
         names = ("Act", "ActShown", "EventSeen", "OpenMatch")
-        told = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in names}
+        tags = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in names}
         acts = {str(act.__struct_config__.tag) for act in get_args(AnyAct)}
-        assert told == {
+        assert tags == {
             "Act": acts,
             "ActShown": acts,
             "EventSeen": {fact.TOPIC for fact in Match.FACTS},
@@ -230,10 +238,10 @@ class TestGeneratorsTakeIt:
         assert references == {f"#/components/{kind}/{name}" for kind in kinds for name in named[kind]}
 
     def test_a_parameter_or_problem_is_told_once(self) -> None:
-        """All calls together have two hundred of the one and three hundred of the other."""
-        told = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
-        again = {one["name"] for one in told if "$ref" not in one and told.count(one) > 1}
-        assert again <= CONTRACT["components"]["parameters"].keys()  # one of the same name is taken more often
+        """Otherwise the calls would repeat two hundred parameters and three hundred problems."""
+        used = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
+        again = {one["name"] for one in used if "$ref" not in one and used.count(one) > 1}
+        assert again <= CONTRACT["components"]["parameters"].keys()  # parameters with the same name are shared
         for name, operation in OPERATIONS.items():
             problems = {status: one for status, one in operation["responses"].items() if int(status) >= 400}
             assert [status for status, one in problems.items() if one.keys() != {"$ref"}] == [], name
@@ -242,21 +250,23 @@ class TestGeneratorsTakeIt:
                 assert str(example["value"]["status"]) == status, name
 
     def test_a_header_is_described_once(self) -> None:
-        """All answers together have two thousand of them."""
+        """Otherwise the answers would repeat two thousand headers."""
         for operation in OPERATIONS.values():
             for answer in operation["responses"].values():
-                told = resolved(answer).get("headers", {})
-                assert told == {name: {"$ref": f"#/components/headers/{name}"} for name in told}
+                headers_of_answer = resolved(answer).get("headers", {})
+                assert headers_of_answer == {
+                    name: {"$ref": f"#/components/headers/{name}"} for name in headers_of_answer
+                }
 
     def test_a_spectator_needs_no_token(self) -> None:
-        """A call that says nothing of security may be made with a token or without."""
+        """A call without a security requirement accepts requests with and without a token."""
         assert CONTRACT["security"] == [{}, {"token": []}]
         needing = {name: operation["security"] for name, operation in OPERATIONS.items() if "security" in operation}
         assert {"send_act", "send_knock", "list_legal_acts"} <= needing.keys()
         of_clubs = {name for name, operation in OPERATIONS.items() if operation["tags"][0] in ("Clubs", "Money")}
         of_clubs.add("get_club_bundle")
         assert needing.pop("found_club") == [{}, {"key": []}]
-        assert all(told == [{"key" if name in of_clubs else "token": []}] for name, told in needing.items())
+        assert all(needed == [{"key" if name in of_clubs else "token": []}] for name, needed in needing.items())
 
 
 class TestOptionsAreTiedToTheirGame:
@@ -277,7 +287,7 @@ def opening(ruleset: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestExamples:
-    """Of real matches: see ``tests/conformance/examples.py``."""
+    """Examples come from real matches: see ``tests/conformance/examples.py``."""
 
     @pytest.mark.parametrize("where", BODIES)
     def test_there_are_some_and_they_fit(self, where: str) -> None:

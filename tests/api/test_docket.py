@@ -1,4 +1,4 @@
-"""The cases of an official over HTTP: whose they are, in which order, and how they are looked through."""
+"""The cases of an official over HTTP: their officials, their order, and their pages."""
 
 import re
 from collections.abc import Iterator
@@ -23,19 +23,19 @@ NILS = {"officials": [{"name": "Maja"}, {"name": "Nils", "token_sha256": sha256(
 def listed(client: Client, token: str = MINE, **asked: Any) -> dict[str, Any]:
     answer = client.get("/v1/cases", params={"fresh": True, **asked}, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    assert told["behind"] == 0
-    return told
+    body: dict[str, Any] = answer.json()
+    assert body["behind"] == 0
+    return body
 
 
-def places(told: dict[str, Any]) -> list[tuple[str, int]]:
-    return [(one["match"], one["case"]) for one in told["cases"]]
+def places(body: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(one["match"], one["case"]) for one in body["cases"]]
 
 
 class TestWhose:
     @pytest.mark.rule("J1")
     def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, lone_client: Client) -> None:
-        """On either store."""
+        """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(2)]
         others = attended(lone_client, TWO)
         for table in (*tables, others):
@@ -43,8 +43,8 @@ class TestWhose:
         ask(tables[0], "", ANNA, EXPOSED)
         assert places(listed(lone_client)) == [(tables[0].id, 1), (tables[1].id, 1), (tables[0].id, 2)]
         for table, many in zip((*tables, others), (2, 1, 1), strict=True):
-            told = listed(lone_client, table.tokens["official"])
-            assert places(told) == [(table.id, number) for number in range(1, many + 1)]
+            body = listed(lone_client, table.tokens["official"])
+            assert places(body) == [(table.id, number) for number in range(1, many + 1)]
 
     def test_no_other_token_has_any(self, client: Client) -> None:
         table = attended(client, NILS)
@@ -71,7 +71,7 @@ class TestWhose:
 class TestWhat:
     @pytest.mark.rule("J2", "J3", "J7")
     def test_how_a_case_stands_is_told_as_its_file_tells_it(self, lone_client: Client) -> None:
-        """On either store, after each step."""
+        """Runs on either store; compares after each step."""
         table = attended(lone_client, NILS)
         table.tokens["Nils"] = MINE
         steps: tuple[tuple[str, int | str, Any], ...] = (
@@ -89,15 +89,15 @@ class TestWhat:
         for call, who, body in steps:
             ask(table, call, who, body)
             files = table.get("/knocks", "Nils").json()
-            told = listed(lone_client)["cases"]
-            for one, file in zip(told, files, strict=True):
+            data = listed(lone_client)["cases"]
+            for one, file in zip(data, files, strict=True):
                 same = ("case", "event", "status", "kind", "deal", "by", "accused", "note", "verdict", "appeal_until")
                 assert {name: one[name] for name in same} == {name: file[name] for name in same}
                 assert one["offence"] == file["offence"] or file["named"]
                 assert one["rule"] == (file["rule"] if file["rulings"] else None)
                 assert one["official"] == (file["rulings"][-1]["official"] if file["rulings"] else None)
                 assert one["opened_at"] == table.get(f"/events?after={one['event'] - 1}").json()["events"][0]["at"]
-        assert [one["status"] for one in told] == ["final", "ruled", "withdrawn", "ruled"]
+        assert [one["status"] for one in data] == ["final", "ruled", "withdrawn", "ruled"]
 
     def test_a_ruling_is_final_when_its_time_is_over(self, client: Client) -> None:
         table = attended(client, TWO | {"appeal_minutes": 0})
@@ -110,7 +110,7 @@ class TestWhat:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Table]]:
-    """One case of each status but `final`, in this order: ruled, appealed, withdrawn, pending."""
+    """Yield a client and a match with a case of each status except `final`: ruled, appealed, withdrawn, pending."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('docket')}/knacka.db") as client:
         table = attended(client, NILS)
         for knock in (REVOKE, EXPOSED):

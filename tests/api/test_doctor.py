@@ -1,4 +1,4 @@
-"""``knacka doctor`` says what is wrong, in words and a line each, and never falls over what it finds."""
+"""``knacka doctor`` reports each fault in one line, and never crashes because of a fault."""
 
 import os
 import re
@@ -34,8 +34,8 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctors, "LOOK_SECONDS", 0.1)
 
 
-def told(url: str, **more: str) -> list[str]:
-    """What the doctor says; all but ``no faults found`` is wrong."""
+def report(url: str, **more: str) -> list[str]:
+    """Return the lines of the doctor's report. Assert that it exits with 1 unless it says ``no faults found``."""
     lines: list[str] = []
     code = doctor({"KNACKA_DATABASE_URL": url, "PATH": "/bin", **more}, lines.append)
     assert code == (0 if lines == ["no faults found"] else 1)
@@ -43,28 +43,30 @@ def told(url: str, **more: str) -> list[str]:
     return lines
 
 
-def tells(url: str, what: str) -> None:
-    """That and nothing else."""
-    lines = told(url)
+def assert_reports(url: str, what: str) -> None:
+    """Assert that the doctor reports only this fault."""
+    lines = report(url)
     assert len(lines) == 1, lines
     assert re.search(what, lines[0]), lines
 
 
 class TestSettings:
     def test_nothing_is_wrong(self, editor: Editor) -> None:
-        assert told(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == ["no faults found"]
+        assert report(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == [
+            "no faults found"
+        ]
 
     def test_a_name_that_is_none(self, sqlite_editor: Editor) -> None:
-        said = told(sqlite_editor.url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
+        said = report(sqlite_editor.url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
         assert said == [
             "KNACKA_COLOUR: unknown setting: see deploy/env.example",
             "KNACKA_LOGLEVEL: unknown setting: use KNACKA_LOG_LEVEL",
         ]
 
     def test_a_value_that_cannot_be(self, sqlite_url: str) -> None:
-        assert told("mysql://x")[0].startswith("KNACKA_DATABASE_URL: unknown store 'mysql'")
-        assert told("sqlite:///:memory:")[0].startswith("KNACKA_DATABASE_URL: books need a file")
-        (linked,) = told(sqlite_url, KNACKA_PORT="tcp://10.0.0.1:8000")
+        assert report("mysql://x")[0].startswith("KNACKA_DATABASE_URL: unknown store 'mysql'")
+        assert report("sqlite:///:memory:")[0].startswith("KNACKA_DATABASE_URL: books need a file")
+        (linked,) = report(sqlite_url, KNACKA_PORT="tcp://10.0.0.1:8000")
         assert linked.startswith("KNACKA_PORT: ")
         assert linked.endswith("set enableServiceLinks to false")
 
@@ -92,43 +94,45 @@ class TestFile:
 
     def test_it_changes_nothing(self, sqlite_url: str, file: Path, books: Path) -> None:
         before = file.read_bytes(), books.read_bytes()
-        assert told(sqlite_url) == ["no faults found"]
+        assert report(sqlite_url) == ["no faults found"]
         assert (file.read_bytes(), books.read_bytes()) == before
 
     def test_what_was_erased_may_still_lie_in_a_file(self, sqlite_url: str, file: Path) -> None:
-        """The service ended before it wrote the names anew."""
+        """The service ended before it rewrote the file of names."""
         with opened(sqlite_url):
             sql(sqlite_url, "INSERT INTO names_due VALUES ('5d')")
-        tells(sqlite_url, "the files of the names may still hold erased data: start `knacka serve`")
+        assert_reports(sqlite_url, "the files of the names may still hold erased data: start `knacka serve`")
         with running(sqlite_url):
-            assert told(sqlite_url) == ["no faults found"]
-        assert told(sqlite_url) == ["no faults found"]
+            assert report(sqlite_url) == ["no faults found"]
+        assert report(sqlite_url) == ["no faults found"]
 
     def test_it_is_a_directory(self, tmp_path: Path) -> None:
         (tmp_path / "store.db").mkdir()
-        assert f"{tmp_path}/store.db is not a file" in told(f"sqlite:///{tmp_path}/store.db")[0]
+        assert f"{tmp_path}/store.db is not a file" in report(f"sqlite:///{tmp_path}/store.db")[0]
 
     def test_everybody_can_read_it(self, sqlite_url: str, books: Path) -> None:
         books.chmod(0o644)
-        assert told(sqlite_url) == [f"{books} can be read by all users of this machine: chmod 600 {books}"]
+        assert report(sqlite_url) == [f"{books} can be read by all users of this machine: chmod 600 {books}"]
 
     def test_it_cannot_be_written(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        access = os.access  # as root one may always
+        access = os.access  # root has access to every file
         monkeypatch.setattr(os, "access", lambda path, how: path != file and access(path, how))
-        tells(sqlite_url, f"{file} cannot be read and written by this user")
+        assert_reports(sqlite_url, f"{file} cannot be read and written by this user")
         monkeypatch.setattr(os, "access", lambda path, how: path != file.parent and access(path, how))
-        tells(sqlite_url, f"{file.parent} cannot be written by this user")
+        assert_reports(sqlite_url, f"{file.parent} cannot be written by this user")
 
     def test_the_disk_is_full(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         usage = shutil.disk_usage(file.parent)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5 * 2**20))
-        tells(sqlite_url, f"{file.parent} has 5 MiB left: free some space")
+        assert_reports(sqlite_url, f"{file.parent} has 5 MiB left: free some space")
 
     def test_it_is_no_database(self, sqlite_url: str, file: Path, books: Path) -> None:
         books.write_bytes(b"minutes of the annual meeting\n" * 200)
-        tells(sqlite_url, f"{books} cannot be read: file is not a database: stop the service, delete {books}")
+        assert_reports(
+            sqlite_url, f"{books} cannot be read: file is not a database: stop the service, delete {books}"
+        )
         file.write_bytes(b"minutes of the annual meeting\n" * 200)
-        lines = told(sqlite_url)
+        lines = report(sqlite_url)
         assert lines == [
             f"{file} cannot be read: file is not a database: restore it from a backup (deploy/backup.md)"
         ]
@@ -137,18 +141,18 @@ class TestFile:
         data = bytearray(file.read_bytes())
         data[4096 * 2 : 4096 * 4] = b"\x5a" * 8192
         file.write_bytes(data)
-        (said,) = told(sqlite_url)
+        (said,) = report(sqlite_url)
         assert re.match(rf"{file} (is damaged|cannot be read): .*: restore it from a backup", said)
 
     def test_it_is_empty(self, sqlite_url: str, file: Path, books: Path) -> None:
         file.write_bytes(b"")
         books.unlink()
-        lines = told(sqlite_url)
+        lines = report(sqlite_url)
         assert lines[0].startswith("there is no table stored_events")
 
     def test_there_are_no_books(self, sqlite_url: str, books: Path) -> None:
         books.unlink()
-        lines = told(sqlite_url)
+        lines = report(sqlite_url)
         assert [line[:25] for line in lines][:1] == ["there is no projection pr"]
         assert len(lines) == 4
 
@@ -156,35 +160,39 @@ class TestFile:
 class TestBooks:
     def test_those_of_another_store(self, editor: Editor, matches: Matches) -> None:
         editor.run("DELETE FROM {events} WHERE originator_id = ?", matches.ids[0])
-        lines = told(editor.url)
+        lines = report(editor.url)
         what = f"has match {matches.ids[0]}, but the store does not: the projections belong to a different store"
         assert len(lines) == 4
         assert all(what in line for line in lines)
 
     def test_one_that_is_ahead_of_the_log(self, editor: Editor) -> None:
         editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_4'", books=True)
-        tells(editor.url, r"projection cases is at position 5000, but the log ends at \d+: .*`knacka rebuild cases`")
+        assert_reports(
+            editor.url, r"projection cases is at position 5000, but the log ends at \d+: .*`knacka rebuild cases`"
+        )
 
     def test_one_that_is_behind_while_no_service_runs(self, editor: Editor) -> None:
-        """A service that was stopped before it had taken in the last events takes them in when it starts."""
+        """A service that was stopped before the books had the last events applies them when it starts."""
         for key in ("cases_4", Ledger.key):
             editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = '{key}'", books=True)
-        assert told(editor.url) == ["no faults found"]
+        assert report(editor.url) == ["no faults found"]
 
     def test_one_that_stands_still_while_a_service_runs(self, editor: Editor) -> None:
         with running(editor.url) as process, httpx.Client(base_url=process.address) as client:
             with no_book_moves(editor):
                 Table(client)
-                lines = told(editor.url)
+                lines = report(editor.url)
                 still = r"projection (\w+) has stopped at position \d+, but the log ends at \d+: see /health/ready"
                 found = [re.match(still, line) for line in lines]
                 assert {one[1] for one in found if one} >= {"protocols", "cases", "ledger"}, lines
             process.end(signal.SIGTERM, 20)
-        assert told(editor.url) == ["no faults found"]
+        assert report(editor.url) == ["no faults found"]
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
         editor.run("DROP TABLE book_cases_4_entries", books=True)
-        tells(editor.url, "there is no projection cases: `knacka rebuild` or the next `knacka serve` builds it")
+        assert_reports(
+            editor.url, "there is no projection cases: `knacka rebuild` or the next `knacka serve` builds it"
+        )
 
     @pytest.mark.parametrize(("key", "name"), [("cases_4", "cases"), (Ledger.key, Ledger.name)])
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches, key: str, name: str) -> None:
@@ -196,7 +204,7 @@ class TestBooks:
             matches.ids[0],
             books=True,
         )
-        tells(
+        assert_reports(
             editor.url,
             rf"projection {name} has set match {matches.ids[0]} aside at event 9: bad row: run `knacka verify",
         )
@@ -204,7 +212,7 @@ class TestBooks:
 
 @contextmanager
 def no_book_moves(editor: Editor) -> Iterator[None]:
-    """Another session holds what whoever writes into the books needs."""
+    """Hold the lock that every writer of the books needs, in a second session."""
     if editor.sqlite:
         with closing(sqlite3.connect(books_file(editor.url), isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -226,17 +234,21 @@ class TestPostgres:
                 admin.execute(statement.encode())
 
     def test_it_is_away(self, tmp_path: Path) -> None:
-        tells(
+        assert_reports(
             f"postgresql://knacka@/knacka?host={tmp_path}", "cannot be queried: .*No such file.*: check that it runs"
         )
         with closing(socket.socket()) as free:
             free.bind(("127.0.0.1", 0))
-            tells(f"postgresql://knacka@127.0.0.1:{free.getsockname()[1]}/knacka", "refused.*: check that it runs")
+            assert_reports(
+                f"postgresql://knacka@127.0.0.1:{free.getsockname()[1]}/knacka", "refused.*: check that it runs"
+            )
 
     def test_it_does_not_answer(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             began = time.monotonic()
-            tells(f"postgresql://knacka@127.0.0.1:{silent.getsockname()[1]}/knacka", "cannot be queried: .*timeout")
+            assert_reports(
+                f"postgresql://knacka@127.0.0.1:{silent.getsockname()[1]}/knacka", "cannot be queried: .*timeout"
+            )
             assert time.monotonic() - began < 20
 
     def test_it_does_not_know_us(self, postgres: Postgres) -> None:
@@ -246,19 +258,23 @@ class TestPostgres:
         where = f"?host={quote(postgres.host)}&port={postgres.port}"
         until = time.monotonic() + 20
         url = f"postgresql://stranger:wrong@/{postgres.dbname}{where}"
-        while "password" not in told(url)[0] and time.monotonic() < until:
+        while "password" not in report(url)[0] and time.monotonic() < until:
             time.sleep(0.05)
-        tells(url, "password authentication failed.*: correct the password in KNACKA_DATABASE_URL")
-        tells(f"postgresql://nobody@/{postgres.dbname}{where}", 'role "nobody" does not exist: create the user')
-        tells(f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database')
+        assert_reports(url, "password authentication failed.*: correct the password in KNACKA_DATABASE_URL")
+        assert_reports(
+            f"postgresql://nobody@/{postgres.dbname}{where}", 'role "nobody" does not exist: create the user'
+        )
+        assert_reports(
+            f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database'
+        )
 
     def test_what_it_may_not(self, url: str) -> None:
-        tells(f"{url}&schema=club", "there is no schema club that knacka may use")
+        assert_reports(f"{url}&schema=club", "there is no schema club that knacka may use")
         self.run(url, "DROP FUNCTION referee_events_store")
-        tells(url, "there is no function referee_events_store")
+        assert_reports(url, "there is no function referee_events_store")
         self.run(url, "ALTER DATABASE edited SET default_transaction_read_only = on")
         try:
-            assert "the database is read-only" in told(url)[0]
+            assert "the database is read-only" in report(url)[0]
         finally:
             with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
                 admin.execute("ALTER DATABASE edited RESET default_transaction_read_only")
@@ -270,7 +286,7 @@ class TestPostgres:
             "DO $$ BEGIN CREATE ROLE other LOGIN; EXCEPTION WHEN duplicate_object THEN END $$",
             "GRANT SELECT ON ALL TABLES IN SCHEMA public TO other",
         )
-        lines = told(url.replace("knacka:knacka@", "other@"))
+        lines = report(url.replace("knacka:knacka@", "other@"))
         assert "other may not create tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
         assert any("table referee_events is not owned by other" in line for line in lines)
 
@@ -282,4 +298,4 @@ class TestPostgres:
         self.run(postgres.url, "DROP DATABASE latin WITH (FORCE)")
 
     def test_it_is_not_in_utf8(self, latin: str) -> None:
-        assert told(latin)[0].startswith("the database is in LATIN1: use one in UTF8")
+        assert report(latin)[0].startswith("the database is in LATIN1: use one in UTF8")

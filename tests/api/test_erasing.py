@@ -1,4 +1,4 @@
-"""Erasing a member deletes what they wrote, and takes their name out of the texts of others."""
+"""An erasure deletes the texts of a member, and replaces the member's name in the texts of others."""
 
 import re
 from pathlib import Path
@@ -30,13 +30,13 @@ class Evening(ClubTable):
         self.done("open_evening", on="2026-11-22", season="2026/27")
 
     def erased(self, member: int) -> dict[str, Any]:
-        """The answer to the erasure of a member, who leaves first."""
+        """Let a member leave and erase the member; return the answer."""
         self.done("leave", member=member)
         return self.done("erase", member=member)
 
 
 class Noted(Table):
-    """A match of the club at a real table with closed hands, the cards dealt."""
+    """A match of the club at a real table with closed hands, after the deal."""
 
     def __init__(self, club: ClubTable, *members: int, **opening: Any) -> None:
         body = {
@@ -60,18 +60,18 @@ class Noted(Table):
         self.done("deal", 0, counts=[6] * len(members))
 
     def note(self, member: int, text: str) -> None:
-        """A member says that the next seat has revoked, and writes a note."""
+        """Knock against the next seat for a revoke as a member, with a note."""
         seat = self.members.index(member)
         knock = {"seat": seat, "accused": (seat + 1) % len(self.members), "offence": "revoke", "note": text}
         answer = self.post("/knocks", knock, seat)
         assert answer.status_code == 201, answer.text
 
     def ends(self, reason: str = "It is late") -> None:
-        """The official ends the match."""
+        """End the match as the official."""
         self.done("abandon", None, reason=reason)
 
     def texts(self) -> list[str]:
-        """The notes and reasons of the match, as the official reads them."""
+        """Return the notes and reasons of the match in the official's view."""
         rows: list[dict[str, Any]] = self.get("/events", "official").json()["events"]
         events = [one["event"] for one in rows]
         return [event[name] for event in events for name in ("text", "reason") if event.get(name)]
@@ -83,7 +83,7 @@ def club(client: Client) -> Evening:
 
 
 def hidden(texts: list[str]) -> list[str]:
-    """The texts, each deleted one as ``hmac:``."""
+    """Return the texts, with ``hmac:`` for each deleted one."""
     return [re.sub(r"^hmac:[0-9a-f]{64}$", "hmac:", text) for text in texts]
 
 
@@ -113,7 +113,7 @@ def test_what_the_member_wrote_is_deleted(club: Evening) -> None:
 
 
 def test_a_rename_affects_later_texts_only(club: Evening) -> None:
-    """Who goes by ``e`` for a moment takes no evidence of others along."""
+    """A member who is called ``e`` for a moment does not destroy the evidence of others."""
     match = Noted(club, ANNA, BO, CESAR)
     match.note(ANNA, "Bo har e i namnet, inte Bengt")
     club.done("rename", member=BO, name="Bengt")
@@ -153,7 +153,7 @@ def test_who_is_named_as_an_official_took_part(club: Evening) -> None:
 
 
 def test_an_official_who_may_be_another_of_that_name_keeps_it(club: Evening) -> None:
-    """Nobody can tell which of the two members it was."""
+    """The text does not show which of the two members is meant."""
     club.join("Bo")
     match = Noted(club, ANNA, CESAR, DAG, adjudication={"officials": [{"name": "Bo"}]})
     match.note(ANNA, "Bo did not look")
@@ -236,9 +236,9 @@ def test_a_preview_lists_what_would_change_and_changes_nothing(club: Evening) ->
     before, version = match.texts(), club.get().json()["version"]
     answer = foreseen(club, BO)
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert (told["version"], told["member"], told["erased"]) == (version, BO, {"deleted": 1, "changed": 1})
-    assert sorted((one["match"], one["deleted"], one["places"]) for one in told["texts"]) == [
+    body = answer.json()
+    assert (body["version"], body["member"], body["erased"]) == (version, BO, {"deleted": 1, "changed": 1})
+    assert sorted((one["match"], one["deleted"], one["places"]) for one in body["texts"]) == [
         (match.id, False, 2),
         (match.id, True, 0),
     ]
@@ -259,8 +259,8 @@ def test_a_preview_names_no_match_that_the_caller_may_not_see(club: Evening) -> 
     match.ends()
     club.done("leave", member=BO)
     club.issue("secretary", "keys")
-    told = foreseen(club, BO, "secretary").json()
-    assert (told["erased"], told["texts"]) == ({"deleted": 0, "changed": 1}, [])
+    body = foreseen(club, BO, "secretary").json()
+    assert (body["erased"], body["texts"]) == ({"deleted": 0, "changed": 1}, [])
     assert [one["match"] for one in foreseen(club, BO).json()["texts"]] == [match.id]
 
 

@@ -1,4 +1,4 @@
-"""Erasures as they are stored: planned, on record, carried out; and whatever was changed otherwise is found."""
+"""The steps of a stored erasure: planned, recorded, carried out. Every other change of a text is found."""
 
 import multiprocessing
 import shutil
@@ -41,11 +41,11 @@ FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload([__name__])
 NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
 WRITER = 1000
-"""A member who writes about all others."""
+"""Number of a member who writes about all others."""
 
 
 def club_after(erasures: Sequence[str], version: int = 1) -> Club:
-    """A club that has these erasures on record."""
+    """Return a club with these recorded erasures."""
     founded = ClubFounded(
         name="Knackarna",
         currencies=("SEK",),
@@ -59,7 +59,7 @@ def club_after(erasures: Sequence[str], version: int = 1) -> Club:
 
 
 def plan_of(names: Names, member: int, version: int = 1) -> Plan:
-    """What the erasure of a member would change, who is named as :func:`fill` names members."""
+    """Return the plan of an erasure of a member whose name is from :func:`fill`."""
     name, changes = f"Anna Åkesson-{member:05}", []
     with names.reader.connect() as connection:
         rows = connection.exec_driver_sql("SELECT ref, member, kind FROM names").all()
@@ -75,14 +75,14 @@ def plan_of(names: Names, member: int, version: int = 1) -> Plan:
 
 
 def erase(names: Names, member: int) -> dict[int, int]:
-    """Erase a member: planned, on record, carried out."""
+    """Plan, record and carry out the erasure of a member. Return the number of texts by kind of change."""
     plan, erasures = plan_of(names, member), Erasures(names)
     erasures.keep(plan)
     return erasures.carry_out(club_after([plan.digest], 2))
 
 
 def fill(names: Names, members: range) -> None:
-    """Store enough for SQLite to move what it keeps from page to page."""
+    """Store enough names for SQLite to move content between its pages."""
     for member in members:
         names.put(CLUB, member, [f"Anna Åkesson-{member:05}"], kind="name")
         names.put(CLUB, member, [f"Anna Åkesson-{member:05}!" * times for times in (1, 3, 12, 190)])
@@ -124,7 +124,7 @@ def test_a_plan_that_never_came_on_record_changes_nothing_and_is_deleted_later(s
 
 
 def test_on_sqlite_the_bytes_of_what_is_erased_are_in_no_file(sqlite_url: str, tmp_path: Path) -> None:
-    """Nor while others have the file open, and have read it."""
+    """The bytes are gone even while other connections have read the open file."""
     with (
         opened(sqlite_url) as names,
         opened(sqlite_url) as other,
@@ -160,7 +160,7 @@ def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Serv
 
 @contextmanager
 def rewritten(names: Names, url: str) -> Iterator[Callable[[], int]]:
-    """Give a count of how often the table of names was written anew."""
+    """Yield a function that returns how often the table of names was rewritten."""
     if isinstance(place_of(url), Postgres):
         files = set[object]()
 
@@ -221,7 +221,7 @@ def test_what_is_due_is_done_once_in_each_period(store_url: str) -> None:
 
 
 def test_while_the_table_is_in_use_it_is_not_waited_for(store_url: str) -> None:
-    """It is written anew the next time."""
+    """The table is rewritten the next time."""
     with opened(store_url) as names:
         fill(names, range(1))
         erase(names, 0)
@@ -253,7 +253,7 @@ def _erases(url: str, ready: Connection) -> None:
 def test_a_killed_process_leaves_nothing_that_the_next_does_not_erase(
     store_url: str, tmp_path: Path, members: int
 ) -> None:
-    """What was carried out is gone as soon as the store is opened, the rest when it is carried out again."""
+    """The completed part of an erasure is gone when the store is opened, the rest when the erasure is repeated."""
     end, child = FORKED.Pipe()
     process = FORKED.Process(target=_erases, args=(store_url, child))
     process.start()
@@ -282,7 +282,7 @@ def test_a_killed_process_leaves_nothing_that_the_next_does_not_erase(
 
 
 def test_what_the_service_could_only_put_on_record_the_next_erasure_carries_out_first(store_url: str) -> None:
-    """Else the second would put the first name back."""
+    """Otherwise the second erasure would restore the first name."""
     with client_of(store_url) as client:
         club = Evening(client)
         match = Noted(club, ANNA, BO, CESAR)
@@ -331,7 +331,7 @@ def club(client: Any) -> Evening:
     return Evening(client)
 
 
-# Whatever was changed otherwise
+# Changes without an erasure
 
 
 class Kept(NamedTuple):
@@ -341,9 +341,9 @@ class Kept(NamedTuple):
     club: UUID
     match: Noted
     texts: Mapping[str, str]
-    """By what was put, its ref."""
+    """Reference of each stored text."""
     salts: Mapping[str, bytes]
-    """By what was put, its salt."""
+    """Salt of each stored text."""
 
 
 OF_BO, OF_NONE, BY_BO = "Bo revoked, says Anna", "Nothing was seen", "I did not"
@@ -370,7 +370,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 class Edited:
-    """A copy of a store, for somebody who may write the names."""
+    """A copy of a store, edited by an attacker with write access to the names."""
 
     def __init__(self, kept: Kept, place: Path) -> None:
         shutil.copytree(kept.folder, place)
@@ -381,7 +381,7 @@ class Edited:
             return connection.execute(statement, values).fetchall()
 
     def put(self, ref: str, text: str) -> str:
-        """Another text, as if it had been redacted to it; the ref of that."""
+        """Replace a text, as if it had been redacted; return the new reference."""
         salt = bytes(SALT_BYTES)
         ((club, match, member, kind),) = self.run("SELECT club, match, member, kind FROM names WHERE ref = ?", ref)
         redacted = ref_of(salt, text, Origin(UUID(club), match and UUID(match), member, kind))
@@ -390,23 +390,23 @@ class Edited:
 
 
 def forged(edited: Edited) -> None:
-    """A text that no erasure has changed is replaced."""
+    """Replace a text that no erasure has changed."""
     edited.put(edited.kept.texts[OF_NONE], "Bo revoked")
 
 
 def forged_again(edited: Edited) -> None:
-    """A text that the erasure has changed is replaced by another."""
+    """Replace a text that the erasure has changed by a different one."""
     edited.put(edited.kept.texts[OF_BO], "Cesar revoked")
 
 
 def forged_with_its_list(edited: Edited) -> None:
-    """The list of the erasure says so, too."""
+    """Replace a text, and change the list of the erasure accordingly."""
     ref = edited.kept.texts[OF_BO]
     edited.run("UPDATE names_erased SET redacted = ? WHERE ref = ?", edited.put(ref, "Cesar revoked"), ref)
 
 
 def forged_with_a_list_of_its_own(edited: Edited) -> None:
-    """A second list has its own digest, and is on record nowhere."""
+    """Replace a text, and add a second list. Its digest is recorded nowhere."""
     ref = edited.kept.texts[OF_NONE]
     redacted = edited.put(ref, "Bo revoked")
     digest = digest_of(edited.kept.club, BO, {ref: redacted})
@@ -417,23 +417,23 @@ def forged_with_a_list_of_its_own(edited: Edited) -> None:
 
 
 def deleted(edited: Edited) -> None:
-    """A text that no erasure has deleted is gone."""
+    """Delete a text that no erasure has deleted."""
     edited.run("DELETE FROM names WHERE ref = ?", edited.kept.texts[OF_NONE])
 
 
 def changed_deleted(edited: Edited) -> None:
-    """A text that the erasure has only changed is gone."""
+    """Delete a text that the erasure has only changed."""
     edited.run("DELETE FROM names WHERE ref = ?", edited.kept.texts[OF_BO])
 
 
 def put_back(edited: Edited) -> None:
-    """The text is as it was before the erasure, from a backup."""
+    """Restore a text from before the erasure, as from a backup."""
     salt, ref = edited.kept.salts[OF_BO], edited.kept.texts[OF_BO]
     edited.run("UPDATE names SET redacted = NULL, salt = ?, text = ? WHERE ref = ?", salt, f'"{OF_BO}"', ref)
 
 
 def list_deleted(edited: Edited) -> None:
-    """The list of the erasure is gone."""
+    """Delete the list of the erasure."""
     edited.run("DELETE FROM names_erased")
 
 

@@ -15,7 +15,7 @@ from tests.api.serving import sse
 from tests.api.table import HANDS, Table
 
 PATIENCE_SECONDS = 20
-"""For what happens at once on a machine that has time."""
+"""Seconds to wait for changes that are immediate on an idle machine."""
 
 
 @pytest.fixture
@@ -27,13 +27,13 @@ def playing(http: httpx.Client) -> Table:
 
 
 def state(table: Table, who: int | str | None = None) -> dict[str, Any]:
-    """What a stream has to tell of the match as it stands."""
+    """Return the state that a stream must send for the match now."""
     shown = table.get("", who).json()
     return {"event": "state", "data": {name: shown[name] for name in ("version", "phase", "to_act", "due")}}
 
 
 def read(event: dict[str, str]) -> dict[str, Any]:
-    """An event of a stream with its data decoded."""
+    """Return an event of a stream with its data decoded."""
     return {**event, "data": json.loads(event["data"])}
 
 
@@ -91,7 +91,7 @@ class TestPages:
 
 
 class TestState:
-    """Whose turn it is, told by the stream."""
+    """The stream says whose turn it is."""
 
     @pytest.mark.parametrize("who", [None, 1, "official"])
     def test_it_is_told_after_what_is_at_hand_and_then_after_each_act(
@@ -115,8 +115,8 @@ class TestState:
         now = playing.version()
         for headers, query in (({"Last-Event-ID": str(now)}, ""), ({}, f"?after={now}")):
             with http.stream("GET", f"{playing.path}/events/stream{query}", headers=headers) as response:
-                retry, told = islice(sse(response), 2)
-            assert (retry, read(told)) == ({"retry": "1000"}, state(playing))
+                retry, first = islice(sse(response), 2)
+            assert (retry, read(first)) == ({"retry": "1000"}, state(playing))
 
     @pytest.mark.parametrize(("page", "states"), [(500, 3), (2, 2)])
     def test_acts_that_it_finds_together_are_told_apart_unless_it_has_fallen_behind(
@@ -132,23 +132,23 @@ class TestState:
 
         monkeypatch.setattr(events, "PAGE", page)
         monkeypatch.setattr(events, "in_stream_thread", later)
-        version, told = playing.version(), []
+        version, expected = playing.version(), []
         with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
             sent = sse(response)
             assert [event.get("event") for event in islice(sent, 2)] == [None, "state"]
             playing.play("SA", first=0)
             assert held.wait(PATIENCE_SECONDS)
-            told.append(state(playing))
+            expected.append(state(playing))
             playing.play("S2", first=1)
-            told.append(state(playing))
+            expected.append(state(playing))
             playing.play("S4", first=2)
-            told.append(state(playing))
+            expected.append(state(playing))
             go_on.set()
             got = [read(event) for event in islice(sent, playing.version() - version + states)]
         assert [one["data"]["number"] for one in got if "id" in one] == list(
             range(version + 1, playing.version() + 1)
         )
-        assert [one for one in got if "id" not in one] == (told if states == 3 else [told[0], told[2]])
+        assert [one for one in got if "id" not in one] == (expected if states == 3 else [expected[0], expected[2]])
         for before, one in pairwise(got):
             if "id" not in one:
                 assert int(before["id"]) == one["data"]["version"], "it comes after the last event of its act"
@@ -157,9 +157,9 @@ class TestState:
         table = Table(http, dealing="house", opening={"points": [2, 2, 2]})
         table.finish()
         with http.stream("GET", f"{table.path}/events/stream") as response:
-            *_, told = sse(response)
-        assert read(told) == state(table)
-        assert read(told)["data"]["phase"] == "over"
+            *_, last = sse(response)
+        assert read(last) == state(table)
+        assert read(last)["data"]["phase"] == "over"
 
 
 class TestStream:

@@ -1,4 +1,4 @@
-"""What is shared by all requests is shared fairly: no club, and no address without a club, keeps the others out."""
+"""Shared threads are divided fairly: no club, and no address without a club, blocks the others."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ SECONDS_MAX = 20
 
 
 class Gate:
-    """Calls that hold a thread until they are let through, counted by holder."""
+    """Calls that occupy a thread until a test lets them end, counted by holder."""
 
     def __init__(self) -> None:
         self.running: Counter[str] = Counter()
@@ -29,7 +29,7 @@ class Gate:
         self._lock = threading.Lock()
 
     def __call__(self, holder: str) -> str:
-        """Hold the thread until a step is given."""
+        """Occupy the thread until the test lets the call end."""
         with self._lock:
             self.running[holder] += 1
             self.most[holder] = max(self.most[holder], self.running[holder])
@@ -40,24 +40,24 @@ class Gate:
         return holder
 
     def let_through(self, calls: int) -> None:
-        """Let so many calls end."""
+        """Let this number of calls end."""
         self._steps.release(calls)
 
     async def until(self, running: int) -> None:
-        """Wait until so many calls hold a thread."""
+        """Wait until this number of calls occupy a thread."""
         async with asyncio.timeout(SECONDS_MAX):
             while self.running.total() < running:
                 await asyncio.sleep(0.001)
 
     async def until_ended(self, calls: int) -> None:
-        """Wait until so many calls have ended."""
+        """Wait until this number of calls have ended."""
         async with asyncio.timeout(SECONDS_MAX):
             while self.ended < calls:
                 await asyncio.sleep(0.001)
 
 
 async def asked(threads: Threads, gate: Gate, holder: str, calls: int) -> list[asyncio.Task[str]]:
-    """Return so many calls for a holder, which have begun to wait."""
+    """Start this number of calls for a holder; return them when they wait."""
 
     async def call() -> str:
         answering_for(holder)
@@ -85,7 +85,7 @@ def test_nobody_has_more_than_half_of_the_threads_while_others_wait() -> None:
         await gate.until_ended(4)
         await gate.until(4)
         gate.most.clear()
-        for done in range(5, 9):  # few has something waiting
+        for done in range(5, 9):  # the holder "few" has waiting calls
             gate.let_through(1)
             await gate.until_ended(done)
             await gate.until(4)
@@ -132,8 +132,8 @@ def test_a_call_that_is_not_awaited_any_more_takes_no_place() -> None:
 
 @contextmanager
 def all_places_taken(holder: str) -> Iterator[list[Any]]:
-    """A holder has all places for long answers, until one of its calls is refused. Give what came of its calls, when
-    they have ended."""
+    """Fill all places for long answers with calls of one holder until one is refused. Yield a list that gets the
+    results of its calls when they end."""
     gate, results, ready, over = Gate(), list[Any](), threading.Event(), threading.Event()
 
     async def take() -> None:

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a body is named, in words, and with all of it mended the body can be read."""
+"""Every error of a body is named in words. After a repair of all named errors the body can be read."""
 
 import json
 import math
@@ -34,11 +34,11 @@ FOREIGN = (
     "malformed",
     " - at ",
 )
-"""Words of the decoder's."""
+"""Words of the decoder's own messages."""
 
 
 def bodies() -> dict[str, Any]:
-    """The type of each body that a call reads, by where it is."""
+    """Return the type of each request body, by its call."""
     return {
         f"{name}.{member}": value.kind
         for name, module in sorted(sys.modules.items())
@@ -53,7 +53,7 @@ KINDS = list(BODIES.values())
 
 
 def parts(here: types.Type) -> Iterator[types.Type]:
-    """A type and all that it is made of."""
+    """Yield a type and all its parts."""
     yield here
     match here:
         case types.Metadata():
@@ -97,12 +97,12 @@ WORDS = (
 
 
 def text(rng: Random) -> str:
-    """Any text."""
+    """Return a random text."""
     return rng.choice(WORDS) if rng.random() < 0.4 else "".join(rng.choices(LETTERS, k=rng.choice((1, 3, 60))))
 
 
 def anything(rng: Random, depth: int = 0) -> Any:
-    """Any value of JSON."""
+    """Return a random JSON value."""
     match rng.randrange(8 if depth < 2 else 6):
         case 0:
             return rng.choice((None, True, False))
@@ -118,7 +118,7 @@ def anything(rng: Random, depth: int = 0) -> Any:
 
 
 def right(here: types.Type, rng: Random) -> Any:
-    """A value of JSON that can be read as this type."""
+    """Return a random JSON value that can be read as this type."""
     match here:
         case types.Metadata():
             return right(here.type, rng)
@@ -163,7 +163,7 @@ def right(here: types.Type, rng: Random) -> Any:
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a value."""
+    """Yield the path of every place in a value."""
     yield at
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, item in inside:
@@ -171,7 +171,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def put(value: Any, at: tuple[Any, ...], new: Any) -> Any:
-    """The value with something else at a place; there may be nothing yet."""
+    """Return the value with ``new`` at a place, which may be missing."""
     if not at:
         return new
     here, *rest = at
@@ -181,7 +181,7 @@ def put(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 
 
 def without(value: Any, at: tuple[Any, ...]) -> Any:
-    """The value without what is at a place."""
+    """Return the value without its part at a place."""
     here, *rest = at
     if not rest:
         items = value.items() if isinstance(value, dict) else enumerate(value)
@@ -191,7 +191,7 @@ def without(value: Any, at: tuple[Any, ...]) -> Any:
 
 
 def broken(kind: Any, rng: Random) -> Any:
-    """A value that could be read, but for a few places."""
+    """Return a readable value that was broken at a few places."""
     value = right(type_of(kind), rng)
     for _ in range(rng.randint(1, 4)):
         at = rng.choice(list(places(value)))
@@ -204,7 +204,7 @@ def broken(kind: Any, rng: Random) -> Any:
 
 
 def value_at(value: Any, at: tuple[Any, ...]) -> Any:
-    """What is at a place."""
+    """Return the part at a place."""
     for name in at:
         value = value[name]
     return value
@@ -219,7 +219,7 @@ def readable(kind: Any, value: Any) -> bool:
 
 
 def resolves(value: Any, at: str) -> bool:
-    """Whether there is something at a JSON Pointer, or could be: an object that lacks the field."""
+    """Return whether a JSON Pointer names a part of the value, or a missing field of an object in it."""
     *way, last = (token.replace("~1", "/").replace("~0", "~") for token in at.split("/"))
     if not way:
         return at == ""
@@ -239,8 +239,8 @@ def assert_in_plain_words(fault: Fault) -> None:
             assert not getattr(expected, "pattern", None) or expected.pattern not in detail
 
 
-def mended(value: Any, found: tuple[Fault, ...], rng: Random) -> Any:
-    """The value with something right at each place that was named."""
+def repaired(value: Any, found: tuple[Fault, ...], rng: Random) -> Any:
+    """Return the value with a correct part at each named place."""
     for fault in reversed(found):
         if fault.code == "unknown":
             value = without(value, fault.at)
@@ -265,9 +265,9 @@ def test_all_that_is_wrong_is_named(kind: Any) -> None:
             assert_in_plain_words(fault)
             assert resolves(value, pointer(fault.at)), (fault, value)
         tag_was_wrong = any(fault.at and fault.at[-1] in tags for fault in found)
-        value = mended(value, found, rng)
-        if tag_was_wrong and not readable(kind, value):  # what an object is was not known until its tag was
-            value = mended(value, faults_of(kind, msgspec.json.encode(value)), rng)
+        value = repaired(value, found, rng)
+        if tag_was_wrong and not readable(kind, value):  # with a wrong tag the type of the object was unknown
+            value = repaired(value, faults_of(kind, msgspec.json.encode(value)), rng)
         assert readable(kind, value), value
     structs = [struct for struct in parts(type_of(kind)) if isinstance(struct, types.StructType)]
     demands = any(field.required for struct in structs for field in struct.fields)
@@ -285,12 +285,12 @@ def test_all_that_is_wrong_with_options_is_named(key: str) -> None:
         found = tuple(faults_in(type_of(options), value))
         for fault in found:
             assert_in_plain_words(fault)
-        options_of(RULESETS[key], mended(value, found, rng))
+        options_of(RULESETS[key], repaired(value, found, rng))
     assert wrong > 20
 
 
 def test_every_form_that_a_text_may_have_is_in_words(client: TestClient[Litestar]) -> None:
-    """Of bodies, and of what stands in a parameter."""
+    """Covers bodies and parameters."""
     asked = [
         type_of(handler.signature_model.__annotations__[name])
         for route in client.app.routes
@@ -327,6 +327,6 @@ def test_mended_it_is_no_longer_unreadable(client: TestClient[Litestar], path: s
         found = faults_of(kind, msgspec.json.encode(value))
         document = problem(client.post(url, content=json.dumps(value), headers=headers), 400, "unreadable")
         assert document["errors"] == json.loads(msgspec.json.encode([said(fault, "en") for fault in found]))
-        value = mended(value, found, rng)
+        value = repaired(value, found, rng)
         if readable(kind, value):
             assert client.post(url, content=json.dumps(value), headers=headers).status_code in (201, 401, 404, 422)

@@ -1,4 +1,4 @@
-"""What a seat may not know: two matches that differ only in cards that it has not seen look the same to it."""
+"""Secrecy of cards: two matches that differ only in cards that a seat has not seen give it the same answers."""
 
 import json
 import re
@@ -13,13 +13,13 @@ from tests.api.serving import sse
 from tests.api.table import Table
 
 MINE = ["SA", "SK", "SQ", "H2", "H3", "D4"]
-"""Seat 0's hand, in every match here."""
+"""Hand of seat 0 in every match here."""
 PAIRS = {
     "in hand": (
         [MINE, ["S2", "S3", "HA", "HK", "D5", "D6"], ["S4", "S5", "H4", "CK", "DA", "C2"]],
         [MINE, ["S2", "C9", "C8", "HK", "D5", "DA"], ["S4", "S5", "H4", "CK", "D6", "HT"]],
     ),
-    # On the left seat 2 revokes when it throws the king of clubs on a spade, on the right it has no spade.
+    # In the left match seat 2 revokes with the king of clubs on a spade. In the right match it has no spade.
     "a revoke": (
         [MINE, ["S2", "S3", "HA", "HK", "D5", "D6"], ["S4", "S5", "H4", "CK", "DA", "C2"]],
         [MINE, ["S2", "S3", "HA", "HK", "D5", "D6"], ["D2", "D3", "H4", "CK", "DA", "C2"]],
@@ -28,7 +28,7 @@ PAIRS = {
 
 
 def blind(text: str, table: Table) -> str:
-    """Without what differs between any two matches: ids, tokens and times."""
+    """Return a text without the values that differ between any two matches: ids, tokens and times."""
     text = text.replace(table.id, "ID")
     for token in table.tokens.values():
         text = text.replace(token, "TOKEN")
@@ -36,14 +36,14 @@ def blind(text: str, table: Table) -> str:
 
 
 def streamed(table: Table, who: int | None) -> str:
-    """All that a stream gives up to now."""
+    """Return everything that a stream sends up to now."""
     count = table.version()
     with table.client.stream("GET", f"{table.path}/events/stream", headers=table.bearer(who)) as response:
         return json.dumps(list(islice(sse(response), count + 2)))
 
 
 VARYING = ("date", "content-length")
-"""A time is written with as many digits as it needs."""
+"""Headers that vary with the time. Times have a variable number of digits."""
 WRONG: tuple[dict[str, Any], ...] = (
     {"act": "bid", "seat": 0, "bid": 6},
     {"act": "play", "seat": 0, "card": "HA"},
@@ -59,7 +59,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 
 def looks(table: Table) -> Iterator[tuple[str, str]]:
-    """All that seat 0 and a spectator can get to see now, and what is said to seat 0 when it does wrong."""
+    """Yield every answer that seat 0 and a spectator can get now, and the refusals of seat 0's wrong acts."""
     for who in (0, None):
         pages = ["", "/events", "/knocks", "/protocol", "/deals/1", "/legal-acts", "/legal-acts?seat=1"]
         pages += [f"/replay?at={at}" for at in range(1, table.version() + 1)]

@@ -1,8 +1,8 @@
-"""What nobody may know, over HTTP: two worlds that differ only in cards that a seat has not seen, and in texts and
-names that it may not read, call by call and by everybody who sees no more.
+"""Secrecy over HTTP: two worlds differ only in cards that a seat has not seen, and in texts and names that it may not
+read. Callers with that seat's view, or with a smaller one, get the same answer to every call in both.
 
-The worlds are those of :mod:`tests.interference` and :mod:`tests.hearings` in turn, at a random moment; they lie in
-the store when the service starts (:mod:`tests.api.worlds`).
+The worlds come from :mod:`tests.interference` and :mod:`tests.hearings` in turn, at a random moment. They are in the
+store when the service starts (:mod:`tests.api.worlds`).
 """
 
 import asyncio
@@ -29,21 +29,21 @@ from tests.hearings import AttendedPair
 from tests.interference import Pair
 
 CALLS = 6
-"""So many calls of each pair, drawn by lot; with all pairs together every call is made often, by every holder."""
+"""Random calls for each pair. All pairs together make every call often, by every caller."""
 TRIED = 2
-"""So many attempts of the watcher that are refused, and as many knocks."""
+"""Refused acts of the watcher for each pair, and the same number of knocks."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 REF = re.compile(r"hmac:[0-9a-f]{64}")
 CHAIN = re.compile(r'"(prev|hash)":"[0-9a-f]{64}"')
-"""What an auditor is told of the rows of a deal that is over: no two matches have the same."""
+"""Hashes of the rows of a finished deal in an auditor's answers. They differ in every match."""
 ETAG = re.compile(r"\(b'etag', b'[^']*'\)")
 BOOKS_SECONDS = 60
-"""Within so long the books have taken in what lay in the store."""
+"""Seconds within which the books apply the events in the store."""
 
 
 async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b"", accept: str = "*/*") -> str:
-    """Status, headers and body of an answer, without what differs between any two matches: ids, times, and what
-    stands for a text. Of a stream up to the first that it tells of whose turn it is."""
+    """Return the status, headers and body of an answer without the values that differ between any two matches: ids,
+    times and references of texts. A stream is read up to its first state."""
     path, _, query = path.partition("?")
     headers = [(b"host", b"test"), (b"accept", accept.encode()), (b"content-type", b"application/json")]
     headers += [(b"content-length", str(len(body)).encode())]
@@ -86,14 +86,14 @@ async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b
     await app(scope, receive, send)
     assert not answer[0].startswith("5"), answer
     match_id = path.split("/")[3]
-    told = REF.sub("REF", MOMENT.sub("TIME", " ".join(answer).replace(match_id, "ID")))
-    return ETAG.sub("", told) if "/file" in path else told  # a file's goes by all that is in it, ids too
+    text = REF.sub("REF", MOMENT.sub("TIME", " ".join(answer).replace(match_id, "ID")))
+    return ETAG.sub("", text) if "/file" in path else text  # the ETag of a file depends on its ids, too
 
 
 def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
-    """Who asks for what: everything that can be read of a match, by the watcher and by a spectator.
+    """Yield every read of a match, by the watcher and by a spectator, as seat or None, path, and accepted media type.
 
-    Lines of events, which hold the same as the list, are for ``test_hidden.py``.
+    ``test_hidden.py`` reads events as lines, which have the same contents as the list.
     """
     last = len(pair.histories[0])
     deals = pair.left.deals
@@ -125,7 +125,7 @@ def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
 
 
 def hearings(pair: Pair) -> Iterator[tuple[str, Proceeding]]:
-    """What the watcher says in the cases that there are, right or wrong."""
+    """Yield the watcher's acts in the existing cases, allowed or not."""
     for act in pair.attempts():
         match act:
             case Statement(case=case):
@@ -137,7 +137,7 @@ def hearings(pair: Pair) -> Iterator[tuple[str, Proceeding]]:
 
 
 def attempts(pair: Pair) -> Iterator[tuple[str, Request]]:
-    """What the watcher sends: acts that are refused in both worlds, then knocks that are dismissed in both."""
+    """Yield the watcher's acts that are refused in both worlds, then knocks that are dismissed in both."""
     acts, knocks = [], []
     for act in pair.attempts():
         left, right = pair.tried(act)
@@ -154,7 +154,7 @@ def attempts(pair: Pair) -> Iterator[tuple[str, Request]]:
 
 
 def commitments(pair: Pair) -> tuple[list[str], ...]:
-    """What the house committed to in either world, in order."""
+    """Return the commitments of the house in each world, in order."""
     return tuple(
         [one.event.commitment for one in history if isinstance(one.event, ShuffleCommitted)]
         for history in pair.histories
@@ -162,7 +162,7 @@ def commitments(pair: Pair) -> tuple[list[str], ...]:
 
 
 async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
-    """Asks both matches of a pair the same, for as long as there is something to ask; how often."""
+    """Send the same requests about both matches of a pair and compare the answers. Return the number of requests."""
     pair, asked = worlds.pair, 0
     said, chance = commitments(pair), pair.chance
 
@@ -170,7 +170,7 @@ async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
         left, right = await asyncio.gather(
             *[ask(app, method, f"/v1/matches/{match_id}{path}", held, body, accept) for match_id in worlds.ids]
         )
-        for number, (one, other) in enumerate(zip(*said, strict=True)):  # these have to differ, and nothing else
+        for number, (one, other) in enumerate(zip(*said, strict=True)):  # only the commitments may differ
             left, right = left.replace(one, f"COMMITMENT {number}"), right.replace(other, f"COMMITMENT {number}")
         for club in clubs:
             left, right = left.replace(club, "CLUB"), right.replace(club, "CLUB")
@@ -180,7 +180,7 @@ async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
         return left
 
     def one_of(who: int | None) -> Held:
-        """Somebody who sees what the watcher does, or a spectator."""
+        """Return a random credential with the watcher's view, or of a spectator."""
         return chance.choice(worlds.spectators if who is None else worlds.seat)
 
     for who, path, accept in chance.sample(list(calls(pair)), CALLS):
@@ -196,19 +196,19 @@ async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
         if worlds.hides_all:
             mine = ("401", "403", "404")
         elif held == worlds.scribe and pair.left.opened.dealing == "house":
-            mine = ("403",)  # he would find out what is in the hands
+            mine = ("403",)  # the answer would reveal hidden hands
         assert answer[:3] in mine, answer
         asked += 1
         if mine == ("201",):
             await waiting
     heard = list(hearings(pair))
     for path, sent in chance.sample(heard, min(TRIED, len(heard))):
-        told = msgspec.to_builtins(sent)
-        body = msgspec.json.encode({name: told[name] for name in told if name not in ("act", "case")})
+        fields = msgspec.to_builtins(sent)
+        body = msgspec.json.encode({name: fields[name] for name in fields if name not in ("act", "case")})
         answer = await same(one_of(pair.watcher), "POST", path, body=body)
         assert answer[:3] in (("401", "403", "404") if worlds.hides_all else ("201", "403", "409", "422")), answer
         asked += 1
-    waiting.cancel()  # where nothing has happened
+    waiting.cancel()  # nothing has happened
     for who in (pair.watcher, None):
         await same(one_of(who), "GET", "/knocks")
         await same(one_of(who), "GET", "/events?limit=1000")
@@ -216,8 +216,8 @@ async def compare(app: Litestar, worlds: Worlds, clubs: Sequence[str]) -> int:
 
 
 async def audit(app: Litestar, worlds: Worlds) -> int:
-    """An auditor sees of a deal under way what a spectator does, and of one that is over what the official does; of
-    how many events of either."""
+    """Assert that an auditor sees an unfinished deal as a spectator, and a finished deal as the official. Return the
+    number of events of both kinds."""
     match_id, (auditor, *_) = worlds.ids[0], worlds.auditors
     match = await app.state.service.reader.match(match_id)
     over = match.public_to
@@ -231,7 +231,7 @@ async def audit(app: Litestar, worlds: Worlds) -> int:
     for path in ("", f"/events?after={over}&limit=1000", f"/replay?at={over + 1}", f"/replay?at={match.version}"):
         assert await body(auditor, path) == await body(worlds.spectator, path), path
     if over:
-        cases = isinstance(worlds.pair, AttendedPair)  # which may go on while the next deal is under way
+        cases = isinstance(worlds.pair, AttendedPair)  # a case may continue during the next deal
         scored = {one.event.deal for one in worlds.pair.histories[0] if isinstance(one.event, DealScored)}
         record = [] if cases else [f"/deals/{deal}" for deal in sorted(scored)]
         for path in (f"/events?limit={over}", f"/replay?at={over}", *record):
@@ -240,7 +240,8 @@ async def audit(app: Litestar, worlds: Worlds) -> int:
 
 
 async def compare_all(path: Path, part: int) -> tuple[int, int]:
-    """Over a service with a store of its own; how much was asked, and how much of both kinds auditors saw."""
+    """Compare all pairs of a part in a service with a store of its own. Return the number of requests, and of events
+    that auditors saw."""
     url = f"sqlite:///{path}/knacka.db"
     referee, names = construct(url), Names(url)
     try:
@@ -252,7 +253,7 @@ async def compare_all(path: Path, part: int) -> tuple[int, int]:
         referee.close()
     app = create_app(Settings(database_url=url))
     async with app.lifespan(), asyncio.timeout(BOOKS_SECONDS):
-        while app.state.service.projections.lag():  # or two answers that a book is behind would be alike
+        while app.state.service.projections.lag():  # otherwise both answers could be that a book is behind
             await asyncio.sleep(0.01)
         audited = sum([await audit(app, one) for one in worlds if one.auditors])
         return sum([await compare(app, one, kept.clubs) for one in worlds]), audited

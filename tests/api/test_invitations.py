@@ -1,4 +1,4 @@
-"""Invitations to the seats and roles of a match: who makes them, what they show, and that each is redeemed once."""
+"""Invitations to the seats and roles of a match: their authors, their contents, and that each is redeemed once."""
 
 import logging
 from datetime import datetime, timedelta
@@ -25,11 +25,11 @@ from tests.conformance.described import Description
 
 DESCRIBED = Description()
 NOBODY = CODES.written(UUID(int=0), "", bytes(16))
-"""A code that no invitation has."""
+"""A code without an invitation."""
 
 
 def invited(table: Any, who: Any, **wanted: Any) -> str:
-    """The code of a new invitation."""
+    """Make an invitation; return its code."""
     answer = table.post("/invitations", wanted, who)
     DESCRIBED.answered("POST", f"{table.path}/invitations", answer.status_code, answer.headers, answer.content)
     assert answer.status_code == 201, answer.text
@@ -135,7 +135,7 @@ class TestCodes:
         problem(redeemed(table.client, CODES.written(UUID(table.id), "", bytes(16))), 404, "no-such-invitation")
 
     def test_it_lasts_seven_days(self, either_url: str) -> None:
-        """The invitations are made by a desk with another clock, as if by another process."""
+        """A desk with a different clock makes the invitations, as if in a different process."""
         with client_of(either_url) as client:
             table, codes = Table(client), []
             match, service = UUID(table.id), client.app.state.service
@@ -158,11 +158,11 @@ class TestCodes:
         for who in (0, 1, "official", None):
             shown = {**table.tokens, 1: token}
             answer = table.client.get(f"{table.path}/events", headers=bearer(shown[who]) if who is not None else {})
-            told = answer.json()["events"]
+            body = answer.json()["events"]
             assert "invitation-redeemed" in answer.text
             assert hash_of(code) not in answer.text
             assert hash_of(token) not in answer.text
-            assert [one["topic"] for one in told if "request" in one] == [], "requests here name hashes"
+            assert [one["topic"] for one in body if "request" in one] == [], "requests here name hashes"
 
     def test_it_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.ERROR):

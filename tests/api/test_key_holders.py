@@ -1,4 +1,4 @@
-"""Keys of a club in its matches, and tokens for a scribe and a watcher: what each sees and does, and when it ends."""
+"""Keys of a club in its matches, and tokens of a scribe and a watcher: their views, their rights and their end."""
 
 import time
 from collections.abc import Iterator
@@ -53,12 +53,12 @@ class Room(NamedTuple):
         return answer
 
     def actors(self) -> list[Any]:
-        """Who made the last events."""
+        """Return the actors of the last events."""
         return [one["actor"] for one in self.get("/events", self.match.tokens["official"]).json()["events"]]
 
 
 def ends(club: Club, key: str, how: str) -> None:
-    """A key ends soon; one that has expired does so by itself."""
+    """End a key soon, by revocation or rotation. A key that expires needs no act."""
     if how == "revoked":
         club.revoke(key)
     elif how == "rotated":
@@ -100,9 +100,9 @@ class TestSees:
         assert public_to, "a deal has been scored"
         auditor, official = room.club.key("audit"), room.match.tokens["official"]
         looker = room.club.key("read")
-        told = {who: room.get("/events?limit=1000", who).json()["events"] for who in (auditor, official, looker)}
-        assert told[auditor][:public_to] == told[official][:public_to] != told[looker][:public_to]
-        assert told[auditor][public_to:] == told[looker][public_to:]
+        seen_by = {who: room.get("/events?limit=1000", who).json()["events"] for who in (auditor, official, looker)}
+        assert seen_by[auditor][:public_to] == seen_by[official][:public_to] != seen_by[looker][:public_to]
+        assert seen_by[auditor][public_to:] == seen_by[looker][public_to:]
         now = {who: room.get(f"/replay?at={public_to}", who).json() for who in (auditor, official)}
         assert now[auditor] == now[official]
 
@@ -133,9 +133,9 @@ class TestSees:
     def test_the_names_who_holds_a_token_of_the_match_or_a_key_of_its_club(self, client: Client) -> None:
         room = room_of(client, "public")
         match = match_of(room.match.desk.get(room.match.id))
-        told = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
-        told += [by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)]
-        assert [one is not None and one.knows_names(match) for one in told] == [True] * 6
+        callers = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
+        callers += [by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)]
+        assert [one is not None and one.knows_names(match) for one in callers] == [True] * 6
         other = Club(room.match.desk)
         stranger = by_key(match, holder_of(other, other.founder))
         assert stranger is not None
@@ -144,7 +144,7 @@ class TestSees:
 
 
 def holder_of(club: Club, key: str) -> KeyHolder:
-    """Who shows this key."""
+    """Return the holder of this key."""
     found = club_of(club.desk.get(club.id))
     name = key[26:28]
     own = found.standing.key(name)
@@ -187,7 +187,7 @@ class TestDoes:
         problem(room.post("/knocks", entry, room.match.tokens["scribe"]), 403, "for-seats")
 
     def test_nor_does_it_anything_where_the_server_deals(self, client: Client) -> None:
-        """What is refused to it would tell what the seats hold."""
+        """The refusals of its acts would reveal the cards of the seats."""
         room = room_of(client, dealing="house")
         deal = {"act": "deal", "seat": 0}
         problem(room.post("/acts", deal, room.match.tokens["scribe"]), 403, "only-looks-on")
@@ -204,7 +204,7 @@ class TestDoes:
         problem(room.post("/tokens", {"role": "scribe"}, room.club.key("open", member=2)), 403, "only-looks-on")
 
     def test_what_was_refused_is_kept_under_the_name_of_the_key(self, room: Room) -> None:
-        """J12."""
+        """J12: The attempt names the key."""
         key = room.club.key("officiate")
         problem(room.post("/acts", BID, key), 403, "for-seats")
         (kept,) = room.get("/attempts", key).json()["attempts"]
@@ -245,7 +245,7 @@ class TestEnds:
 
     @pytest.mark.parametrize("how", ["revoked", "expired", "rotated"])
     def test_a_long_poll_ends_with_the_key_in_every_process(self, elsewhere: Room, how: str) -> None:
-        """It would wait for longer than we do."""
+        """The wait is longer than the test's patience."""
         key = elsewhere.club.key("read", lasts=timedelta(seconds=3 if how == "expired" else 1000))
         first = elsewhere.get("", key)
         tag, after = first.headers["etag"], first.json()["version"]
@@ -261,8 +261,8 @@ class TestEnds:
 
     @pytest.mark.parametrize("how", ["revoked", "expired", "rotated"])
     def test_a_stream_ends_with_the_key_in_every_process(self, elsewhere: Room, how: str) -> None:
-        """What ends it comes from another process; it need not wait for the next thing that happens in the match, nor
-        until it looks whether anybody still listens."""
+        """The key ends in a different process. The stream ends before the next event of the match, and before the
+        next check of the connection."""
         key = elsewhere.club.key("read", lasts=timedelta(seconds=3 if how == "expired" else 1000))
         path = f"{elsewhere.match.path}/events/stream?after=3"
         with elsewhere.client.stream("GET", path, headers=bearer(key)) as response:
@@ -286,7 +286,7 @@ class TestEnds:
 
 @pytest.fixture(scope="module")
 def two_processes(postgres: Postgres) -> Iterator[tuple[str, Desk]]:
-    """The address of a service, and a desk over the same store as another process has it."""
+    """Yield the address of a service, and a desk on the same store, as in a different process."""
     with empty_database(postgres) as url, served(url) as address, construct(url) as referee:
         desk = Desk(referee)
         yield address, desk
@@ -295,11 +295,11 @@ def two_processes(postgres: Postgres) -> Iterator[tuple[str, Desk]]:
 
 @pytest.fixture
 def elsewhere(two_processes: tuple[str, Desk]) -> Iterator[Room]:
-    """A club and a match that another process keeps, and a service over the same store."""
+    """Yield a service, with a club and a match that a different process has written."""
     address, desk = two_processes
     club = Club(desk)
     with httpx.Client(base_url=address, timeout=30) as client:
         room = Room(client, club, Placed(desk, club.opened("club", players=3)))
         while client.get("/health/ready").json()["follower_lag"]:
-            time.sleep(0.01)  # or what opened the match would wake whoever waits for something to come
+            time.sleep(0.01)  # otherwise the opening of the match would wake the waiting requests
         yield room

@@ -1,4 +1,4 @@
-"""Keys for other members are invitations: nobody sees another member's secret."""
+"""Keys for other members are invitations: no member sees another member's secret."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ TREASURER = ("treasury", "self", "read")
 
 @pytest.fixture
 def club(client: Any) -> ClubTable:
-    """Of three members. The founder alone holds a key."""
+    """Return a club of three members, in which only the founder has a key."""
     table = ClubTable(client)
     for name in ("Berit", "Cesar"):
         table.join(name)
@@ -26,7 +26,7 @@ def club(client: Any) -> ClubTable:
 
 
 def invited(club: ClubTable, member: int, *scopes: str, who: str = "founder", **headers: str) -> httpx.Response:
-    """The answer to `issue_key` for a member."""
+    """Send `issue_key` for a member; return the answer."""
     fields = {"scopes": scopes} if scopes else {}
     return club.act("issue_key", who, headers, member=member, expires_at=in_days(30), **fields)
 
@@ -60,11 +60,11 @@ class TestInvitations:
         invitation = invited(club, 2, *TREASURER).json()["invitation"]
         answer = club.client.get(f"/v1/invitations/{invitation['code']}")
         assert answer.status_code == 200, answer.text
-        told = answer.json()
-        assert (told["club"], told["club_name"], told["member"], told["name"]) == (club.id, "Knackarna", 2, "Berit")
-        assert (told["key"], told["scopes"]) == ("k2", ["self", "treasury", "read"])
-        assert (told["by"], told["by_name"]) == ("key:k1", "Anna Åkesson-Ödmårk")
-        assert told["expires_at"] == invitation["expires_at"]
+        body = answer.json()
+        assert (body["club"], body["club_name"], body["member"], body["name"]) == (club.id, "Knackarna", 2, "Berit")
+        assert (body["key"], body["scopes"]) == ("k2", ["self", "treasury", "read"])
+        assert (body["by"], body["by_name"]) == ("key:k1", "Anna Åkesson-Ödmårk")
+        assert body["expires_at"] == invitation["expires_at"]
 
     def test_it_lasts_seven_days(self, club: ClubTable) -> None:
         until = datetime.fromisoformat(invited(club, 2).json()["invitation"]["expires_at"])
@@ -114,7 +114,7 @@ class TestInvitations:
         problem(redeemed(club, code), 409, "invitation-ended")
 
     def test_it_ends_with_the_key_that_made_it(self, club: ClubTable) -> None:
-        """Somebody who had a stolen key may not come back by what they invited with it."""
+        """The thief of a key cannot return through an invitation that was made with it."""
         club.issue("secretary", "keys", "read", "play", "self")
         code = invited(club, 2, who="secretary").json()["invitation"]["code"]
         club.done("revoke_key", key=club.itself("secretary").json()["key"])
@@ -142,7 +142,7 @@ class TestNobodySeesAnothersSecret:
 class TestTwoPersons:
     @pytest.fixture
     def two(self, club: ClubTable) -> ClubTable:
-        """Berit holds all scopes as well."""
+        """Return the club after Berit also got all scopes."""
         club.issue("berit", *SCOPES, member=2)
         return club
 
@@ -176,7 +176,7 @@ class TestTwoPersons:
 
     @pytest.mark.parametrize("act", ["revoke_key", "leave"])
     def test_one_who_ends_anothers_keys_is_not_alone_thereby(self, two: ClubTable, act: str) -> None:
-        """For 30 days the member counts whose keys another has revoked, or whom another has made leave."""
+        """A member whose keys another member revoked, or who was made to leave, counts for 30 more days."""
         if act == "revoke_key":
             two.done("revoke_key", key=two.itself("berit").json()["key"])
         else:

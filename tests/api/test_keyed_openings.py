@@ -1,4 +1,4 @@
-"""A match is opened once, however often it is asked for by one key; and nobody else comes by its tokens."""
+"""A repeated opening with one Idempotency-Key opens only one match, and no other caller gets its tokens."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +66,7 @@ def test_another_body_is_told_nothing(client: Client) -> None:
 
 @pytest.mark.parametrize("first", ["nobody", "open", "other"])
 def test_the_key_of_another_caller_is_refused_at_once(client: Client, first: str) -> None:
-    """By whichever caller it was opened: without a key of a club, or with one of its keys."""
+    """The first caller opened the match without a club's key, or with one."""
     club, key = ClubTable(client), str(uuid4())
     callers: dict[str, tuple[Any, dict[str, str]]] = {"nobody": (BODY, {})}
     members = [{"member": 1}, *({"member": club.join(name)} for name in ("Bo", "Cecilia"))]
@@ -90,9 +90,9 @@ def test_another_key_opens_another_match(client: Client) -> None:
         open_by(client, str(uuid4())),
         client.post("/v1/matches", json=BODY),
     )
-    told = [answer.json() for answer in (one, other, none)]
-    assert len({match["id"] for match in told}) == 3
-    assert len({seat["token"] for match in told for seat in match["seats"]}) == 9
+    body = [answer.json() for answer in (one, other, none)]
+    assert len({match["id"] for match in body}) == 3
+    assert len({seat["token"] for match in body for seat in match["seats"]}) == 9
 
 
 @pytest.mark.parametrize("key", ["1", "opening-number-", "with a space in the midst", "~" * 20, "x" * 129])
@@ -127,7 +127,7 @@ def test_also_after_a_restart(store_url: str) -> None:
 
 
 def test_two_processes_at_once_open_one_match(store_url: str) -> None:
-    """Each is asked several times in the same moment, for several matches: of each there is one, and one answer."""
+    """Both processes get several openings at the same moment. Each makes one match and has one answer."""
     with (
         served(store_url) as one,
         served(store_url) as other,
@@ -160,10 +160,10 @@ def test_neither_key_nor_tokens_lie_in_the_store(tmp_path: Path) -> None:
     key, file = str(uuid4()), tmp_path / "knacka.db"
     with client_of(f"sqlite:///{file}") as client:
         made = open_by(client, key).json()
-        told = client.get(
+        response = client.get(
             f"/v1/matches/{made['id']}/events", headers={"Authorization": f"Bearer {made['official_token']}"}
         )
-        assert key not in told.text
+        assert key not in response.text
     with sqlite3.connect(file) as connection:
         (secret,) = connection.execute("SELECT secret FROM stored_secret").fetchone()
     assert len(secret) == 32

@@ -1,4 +1,4 @@
-"""What may be asked in a minute: by key or token that is good, else by address."""
+"""Limits on requests per minute, by valid key or token, otherwise by address."""
 
 import asyncio
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ RULESET = "/v1/rulesets/kalabrias"
 
 
 class Clock:
-    """A clock that is set by hand."""
+    """A clock that a test sets."""
 
     now = 1000 * SECOND
 
@@ -34,13 +34,13 @@ class Clock:
 
 @pytest.fixture
 def few(sqlite_url: str) -> Iterator[TestClient[Litestar]]:
-    """A service where six acts and thirty reads may be asked in a minute, also from this machine."""
+    """Yield a client of a service that allows six acts and thirty reads per minute, also from this machine."""
     with client_of(sqlite_url, acts_per_minute=6, reads_per_minute=30, limit_loopback=True) as client:
         yield client
 
 
 def left(answer: httpx.Response) -> int:
-    """The requests left, as the answer says."""
+    """Return the number of requests left according to the answer."""
     _, rest, _ = answer.headers["RateLimit"].split(";")
     return int(rest.removeprefix("r="))
 
@@ -50,7 +50,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 class Guesses:
-    """Somebody who sends tokens that are none, each another."""
+    """A client that sends unknown tokens, each only once."""
 
     def __init__(self, client: Any, path: str) -> None:
         self.client, self.path, self.sent = client, path, 0
@@ -110,7 +110,7 @@ class TestHeaders:
 
 class TestTokens:
     def test_a_good_token_counts_for_itself(self, few: TestClient[Litestar]) -> None:
-        table = Table(few)  # from this machine, which has paid for one act
+        table = Table(few)  # the opening counts as one act of this machine
         by = bearer(table.tokens[0])
         assert left(few.get(table.path, headers=ANNA | by)) == 29, "until it is found good, for its address"
         assert left(few.get(table.path, headers=ANNA | by)) == 29
@@ -128,9 +128,9 @@ class TestTokens:
         assert few.get(table.path, headers=GUESSER).status_code == 429
 
     def test_another_token_is_no_fresh_allowance(self, few: TestClient[Litestar]) -> None:
-        """Where nobody looks at it either."""
-        told = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
-        assert told == [29, 28, 27]
+        """The call does not check the token, and counts for the address."""
+        allowed = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
+        assert allowed == [29, 28, 27]
 
 
 class TestWrongTokens:
@@ -162,7 +162,7 @@ class TestWrongTokens:
         assert seen.count(401) + seen.count(429) == 1000
 
     def test_also_ten_thousand(self) -> None:
-        """As if they came in one second."""
+        """Ten thousand guesses arrive in one second."""
         pace, looked_at = Pace(600, 60, Clock()), 0
         for _ in range(10_000):
             if pace.take("192.0.2.66")[0] >= 0:
@@ -175,27 +175,27 @@ class TestWrongTokens:
 class TestSlowed:
     def test_each_is_told_in_turn_but_who_has_gone(self, sqlite_url: str) -> None:
         async def refused() -> list[str]:
-            loop, line, told = asyncio.get_running_loop(), Slowed(), list[str]()
+            loop, line, called = asyncio.get_running_loop(), Slowed(), list[str]()
             whole = asyncio.Event()
             for who in ("Anna", "Bo", "Cecilia"):
-                line.later(loop, who, partial(told.append, who))
+                line.later(loop, who, partial(called.append, who))
             line.forget("Bo")
-            assert told == [], "not at once"
+            assert called == [], "not at once"
             line.later(loop, "David", whole.set)
             await asyncio.wait_for(whole.wait(), 20)
             whole.clear()
             line.later(loop, "David", whole.set)
             await asyncio.wait_for(whole.wait(), 20)
-            return told
+            return called
 
         assert asyncio.run(refused()) == ["Anna", "Cecilia"]
 
     def test_over_a_connection_all_are_told(self, sqlite_url: str) -> None:
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
         with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
-            told = [client.get(RULESET) for _ in range(9)]
-        assert [answer.status_code for answer in told] == [200] + [429] * 8
-        assert {answer.json()["type"] for answer in told[1:]} == {"/problems/slow-down"}
+            answers = [client.get(RULESET) for _ in range(9)]
+        assert [answer.status_code for answer in answers] == [200] + [429] * 8
+        assert {answer.json()["type"] for answer in answers[1:]} == {"/problems/slow-down"}
 
     def test_who_does_not_ask_too_much_does_not_wait(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle, "SLOW_SECONDS", 3600)

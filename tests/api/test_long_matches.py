@@ -1,4 +1,5 @@
-"""A long match holds up nobody: the writer and the event loop do as much for it as for one of half its length."""
+"""A long match delays no other: the writer and the event loop do the same work for it as for one of half its
+length."""
 
 import os
 import re
@@ -21,10 +22,10 @@ DEALS = 30
 LONG_DEALS = 50
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 READ = ("from_row", "evolve", "_walk", "take_all")
-"""Functions that go through what has happened."""
+"""Functions that iterate over the events of a match."""
 GROWTH_MAX = 1.1
 NOISE = 500
-"""Steps that may be taken beside the request."""
+"""Steps allowed for work outside the request."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def client(service: Served) -> Iterator[httpx.Client]:
 
 
 def sheet(deal: int, *tricks: int) -> dict[str, Any]:
-    """The score sheet of a deal of Rams: all join, and the seats after the dealer take these tricks."""
+    """Return the score sheet of a deal of Rams: all join, and the seats after the dealer take these tricks."""
     first = (deal - 1) % SEATS
     return {
         "bids": [[(first + place) % SEATS, "join"] for place in range(SEATS)],
@@ -50,7 +51,7 @@ def sheet(deal: int, *tricks: int) -> dict[str, Any]:
 
 
 def tallied(client: httpx.Client, deals: int, **opening: Any) -> Table:
-    """Return a tally of so many deals."""
+    """Return a tally of this number of deals."""
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")]
     table = Table(
         client,
@@ -70,8 +71,8 @@ def tallied(client: httpx.Client, deals: int, **opening: Any) -> Table:
 
 
 def heard(service: Served, table: Table, deals: int) -> dict[str, tuple[int, int, int]]:
-    """Have a line of a match heard and corrected. Return for each request the steps of the writer, those of the event
-    loop, and how often either of them went through an event."""
+    """Correct a line of a match by a case. Return for each request the steps of the writer, the steps of the event
+    loop, and the number of calls of the functions in :data:`READ`."""
     ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
     right, first = sheet(deals, 0, 1, 1, 2, 2), sheet(1, 0, 1, 1, 2, 2)
     steps: dict[str, tuple[int, int, int]] = {}
@@ -109,21 +110,21 @@ def _read(service: Served) -> int:
 def test_a_match_twice_as_long_is_no_more_work_for_the_writer_or_the_event_loop(
     service: Served, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in (aside, desk):  # while a process starts, the event loop ticks, which would count
+    for place in (aside, desk):  # the event loop's work while a process starts would count
         monkeypatch.setattr(place, "LONG_FROM", 1_000_000)
-    heard(service, tallied(client, 5), 5)  # what is made once is made
+    heard(service, tallied(client, 5), 5)  # one-time work is done now
     short, long = (heard(service, tallied(client, deals), deals) for deals in (DEALS, 2 * DEALS))
     for name, (writer, loop, read) in long.items():
         was = short[name]
-        told = f"{name}: {was} steps of the writer and of the event loop, and events, then {long[name]}"
-        assert read <= was[2], told
-        assert writer <= GROWTH_MAX * was[0] + NOISE, told
-        assert loop <= GROWTH_MAX * was[1] + NOISE, told
+        message = f"{name}: {was} steps of the writer and of the event loop, and events, then {long[name]}"
+        assert read <= was[2], message
+        assert writer <= GROWTH_MAX * was[0] + NOISE, message
+        assert loop <= GROWTH_MAX * was[1] + NOISE, message
 
 
 @pytest.fixture(scope="module")
 def long_match(client: httpx.Client) -> Table:
-    """A match for money that is long, with a case about its first deal."""
+    """Return a long match for money, with a case about its first deal."""
     table = tallied(client, LONG_DEALS, stakes={"currency": "SEK", "unit": 100})
     entry = {"seat": 0, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 1, 2, 2)}
     assert table.post("/knocks", entry, 0).status_code == 201
@@ -132,7 +133,7 @@ def long_match(client: httpx.Client) -> Table:
 
 
 def read(table: Table) -> dict[str, tuple[int, str]]:
-    """Return the answers that rest on the whole of a match, without times."""
+    """Return the answers that need the whole history of a match, without times."""
     ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
     answers = {
         "settlement": table.get("/settlement"),

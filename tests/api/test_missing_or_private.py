@@ -1,4 +1,4 @@
-"""A match that the caller may not see is answered exactly as one that does not exist, and with the same work."""
+"""A match that the caller may not see gets the same answer as a missing match, with the same work."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -23,7 +23,7 @@ CALLS: list[tuple[str, str, Any]] = [
 
 
 class Watched:
-    """A service with a private match in its memory, and every read of its store."""
+    """A service with a private match in memory, and a record of every read of its store."""
 
     def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         app: Any = client.app
@@ -41,7 +41,7 @@ class Watched:
         assert answer.status_code == 200, answer.text
 
     def asked(self, method: str, path: str, body: Any, shown: str | None) -> tuple[httpx.Response, int]:
-        """Return the answer, and how often the store was read for it."""
+        """Return the answer, and the number of reads of the store for it."""
         self.reads.clear()
         headers = {} if shown is None else {"Authorization": f"Bearer {shown}"}
         return self.client.request(method, path, json=body, headers=headers), len(self.reads)
@@ -63,13 +63,13 @@ def test_a_private_match_is_answered_as_a_missing_one(watched: Watched, who: str
         "another club": lambda: Club(watched.club.desk).founder,
     }[who]()
     if shown is not None:
-        watched.asked("GET", "/v1/matches", None, shown)  # the key is in memory for both
+        watched.asked("GET", "/v1/matches", None, shown)  # caches the key for both requests
     method, path, body = call
     missing, missing_reads = watched.asked(method, f"/v1/matches/{uuid4()}{path}", body, shown)
     private, private_reads = watched.asked(method, watched.match.path + path, body, shown)
 
-    def told(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
+    def view(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
         return answer.status_code, {name: value for name, value in answer.json().items() if name != "instance"}
 
-    assert told(private) == told(missing)
+    assert view(private) == view(missing)
     assert private_reads == missing_reads

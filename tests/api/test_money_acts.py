@@ -1,4 +1,4 @@
-"""Money acts over HTTP: what is bad is told so, and nothing is posted."""
+"""Acts about money over HTTP: bad acts are refused, and nothing is posted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ from tests.caught_up import caught_up
 
 @pytest.fixture
 def club(either_client: Any) -> ClubTable:
-    """Of four members, with a key for each; 1 and 4 are treasurers."""
+    """Return a club of four members, each with a key; 1 and 4 are treasurers."""
     table = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         table.join(name)
@@ -34,8 +34,8 @@ def balances(club: ClubTable, **query: Any) -> dict[str, int]:
     return {one["account"]: one["balance"] for one in answer.json()["accounts"] if one["balance"]}
 
 
-def told(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
-    """How an act is refused: nothing is posted."""
+def refusal(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
+    """Return the status and the code of a refused act. Assert that nothing is posted."""
     before = balances(club)
     answer = club.act(act, who, **fields)
     assert balances(club) == before
@@ -48,43 +48,43 @@ SENT = {"member": 2, "amount": 500, "via": "bank"}
 class TestBadInput:
     @pytest.mark.parametrize("amount", [0, -1, AMOUNT_MAX + 1, 10**18, 1.5, "5"])
     def test_an_amount(self, club: ClubTable, amount: Any):
-        assert told(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
+        assert refusal(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
 
     def test_what_acts_come_to_is_the_same_to_every_reader_of_json(self, club: ClubTable):
-        """Even if a club had no other events than the highest deposits of one member."""
+        """The sums stay exact even if a club had only the highest deposits of one member as its events."""
         club.done("deposit", **{**SENT, "amount": AMOUNT_MAX})
         (stood,) = (-amount for account, amount in balances(club).items() if account == "member:2")
         assert VERSION_MAX * stood <= EXACT_MAX
 
     @pytest.mark.parametrize("currency", ["EUR", "JPY", "KWD", "XYZ"])
     def test_a_currency_that_the_club_does_not_keep(self, club: ClubTable, currency: str):
-        assert told(club, "deposit", **SENT, currency=currency) == (422, "currency-not-kept")
+        assert refusal(club, "deposit", **SENT, currency=currency) == (422, "currency-not-kept")
 
     def test_a_payout_above_what_is_owed(self, club: ClubTable):
         club.done("deposit", **SENT)
-        assert told(club, "payout", **{**SENT, "amount": 501}) == (409, "payout-too-high")
+        assert refusal(club, "payout", **{**SENT, "amount": 501}) == (409, "payout-too-high")
         club.done("payout", **SENT)
-        assert told(club, "payout", **{**SENT, "amount": 1}) == (409, "payout-too-high")
+        assert refusal(club, "payout", **{**SENT, "amount": 1}) == (409, "payout-too-high")
 
     def test_a_confirmation_by_the_wrong_person(self, club: ClubTable):
         number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
-        assert told(club, "confirm", "auditor", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", "auditor", proposal=number) == (403, "confirmed-by-member")
         club.done("confirm", "cesar", proposal=number)
         assert balances(club) == {"member:2": -500, "member:3": 500}
         for who in ("cesar", "founder"):
-            assert told(club, "confirm", who, proposal=number) == (409, "proposal-settled")
+            assert refusal(club, "confirm", who, proposal=number) == (409, "proposal-settled")
 
     def test_a_reversal_of_a_reversal_or_twice_or_of_nothing(self, club: ClubTable):
         club.done("deposit", **SENT)
         club.done("reverse", entry=1)
         assert balances(club) == {}
-        assert told(club, "reverse", entry=1) == (409, "entry-reversed")
-        assert told(club, "reverse", entry=2) == (422, "entry-is-reversal")
-        assert told(club, "reverse", entry=3) == (422, "no-such-entry")
+        assert refusal(club, "reverse", entry=1) == (409, "entry-reversed")
+        assert refusal(club, "reverse", entry=2) == (422, "entry-is-reversal")
+        assert refusal(club, "reverse", entry=3) == (422, "no-such-entry")
 
     def test_closing_twice_or_nothing(self, club: ClubTable):
-        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+        assert refusal(club, "close_books", label="2026") == (409, "nothing-to-close")
         club.done("deposit", **SENT)
         closed = club.done("close_books", label="2026")
         assert closed["closing"] == 1
@@ -92,18 +92,18 @@ class TestBadInput:
             {"account": "bank", "currency": "SEK", "amount": 500},
             {"account": "member:2", "currency": "SEK", "amount": -500},
         ]
-        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+        assert refusal(club, "close_books", label="2026") == (409, "nothing-to-close")
 
     def test_one_person_where_two_are_needed(self, club: ClubTable):
         club.done("set", payout_limit=400)
         club.done("deposit", **SENT)
         number = club.done("payout", **SENT)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        assert refusal(club, "confirm", proposal=number) == (403, "second-person-needed")
         club.done("confirm", "dag", proposal=number)
         assert balances(club) == {}
 
     def test_a_payout_above_the_limit_after_closing_the_books(self, club: ClubTable):
-        """Closing does not start the count again: what was paid out before still counts."""
+        """A closing does not restart the limit: earlier payouts still count."""
         club.done("set", payout_limit=500)
         club.done("deposit", **{**SENT, "amount": 1000})
         assert "proposal" not in club.done("payout", **SENT)
@@ -121,11 +121,11 @@ class TestBadInput:
             ("reverse", {"entry": 1}),
             ("close_books", {"label": "2026"}),
         ):
-            assert told(club, act, who, **fields) == (403, "scope-missing")
+            assert refusal(club, act, who, **fields) == (403, "scope-missing")
 
 
 class TestRepeats:
-    """A repeated key makes one entry, also where the books have moved on meanwhile."""
+    """A repeated Idempotency-Key makes one entry, also if the books have newer entries."""
 
     def test_a_payout(self, club: ClubTable):
         club.done("deposit", **{**SENT, "amount": 800})
@@ -138,13 +138,13 @@ class TestRepeats:
 
     @pytest.mark.parametrize("act", ["confirm", "decline"])
     def test_what_a_party_did_with_a_proposal(self, club: ClubTable, act: str):
-        """A repeat is answered although the proposal is settled; another member's act is not repeated."""
+        """A repeat is answered although the proposal is settled. Another member's act gets no such answer."""
         number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
         once = {"headers": {"Idempotency-Key": "mine"}, "proposal": number}
         first, again = (club.act(act, "cesar", **once) for _ in range(2))
         assert (first.status_code, first.json(), again.headers["Idempotency-Replayed"]) == (201, again.json(), "true")
-        assert told(club, act, "berit", **once) == (409, "proposal-settled")
-        assert told(club, act, "cesar", **{**once, "proposal": number + 1}) == (422, "key-reused")
+        assert refusal(club, act, "berit", **once) == (409, "proposal-settled")
+        assert refusal(club, act, "cesar", **{**once, "proposal": number + 1}) == (422, "key-reused")
 
     def test_a_closing(self, club: ClubTable):
         club.done("deposit", **SENT)
@@ -155,7 +155,7 @@ class TestRepeats:
 
 
 class TestReversals:
-    """An entry is taken back by those who could do the opposite, and within the same limits."""
+    """An entry can be reversed by members who may make the opposite entry, and within the same limits."""
 
     def test_a_deposit_that_was_spent_pays_no_cash_out(self, club: ClubTable):
         club.done("deposit", **SENT)
@@ -171,7 +171,7 @@ class TestReversals:
         club.done("set", payout_limit=400)
         club.done("deposit", **SENT)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        assert refusal(club, "confirm", proposal=number) == (403, "second-person-needed")
         club.done("confirm", "dag", proposal=number)
         assert balances(club) == {}
 
@@ -183,7 +183,7 @@ class TestReversals:
         assert "proposal" in club.done("payout", **SENT)
 
     def test_a_payout_taken_back_still_counts(self, club: ClubTable):
-        """As it would if the member paid the sum in again."""
+        """A reversal of a payout counts like a new deposit of the sum: the payout still counts."""
         club.done("set", payout_limit=900)
         club.done("deposit", **SENT)
         club.done("payout", **SENT)
@@ -194,7 +194,7 @@ class TestReversals:
         paid = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
         club.done("confirm", "cesar", proposal=paid)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", proposal=number) == (403, "confirmed-by-other")
         club.done("confirm", "cesar", proposal=number)
         assert balances(club) == {}
 
@@ -202,12 +202,12 @@ class TestReversals:
         paid = club.done("pay", payer=1, payee=3, amount=500)["proposal"]
         club.done("confirm", "cesar", proposal=paid)
         number = club.done("reverse", entry=1)["proposal"]
-        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
-        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        assert refusal(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
         club.done("confirm", "dag", proposal=number)
 
     def test_fees_and_openings_are_taken_back_by_one_treasurer(self, club: ClubTable):
-        """Nothing leaves the cash box by it, and one treasurer makes them."""
+        """The reversal pays no cash out, and one treasurer makes such entries."""
         club.done("set", payout_limit=0)
         club.done("fee", member=2, amount=500)
         club.done("opening", account="member:3", amount=-500)
@@ -217,7 +217,7 @@ class TestReversals:
 
 
 class TestPrograms:
-    """A key without a member proposes, and neither posts nor confirms."""
+    """A program's key proposes, and neither posts nor confirms."""
 
     @pytest.fixture
     def till(self, club: ClubTable) -> ClubTable:
@@ -244,7 +244,7 @@ class TestPrograms:
         assert [one["topic"] for one in done["events"]] == ["proposal/made"]
         assert balances(till) == before
         for who, code in (("till", "confirmed-by-member"), ("berit", "confirmed-with")):
-            assert told(till, "confirm", who, proposal=done["proposal"]) == (403, code)
+            assert refusal(till, "confirm", who, proposal=done["proposal"]) == (403, code)
         confirmed = till.done("confirm", "dag", proposal=done["proposal"])
         topics = [one["topic"] for one in confirmed["events"]]
         assert topics == ["proposal/confirmed", "books/closed" if act == "close_books" else "money/posted"]
@@ -253,18 +253,18 @@ class TestPrograms:
         till.done("set", payout_limit=100)
         number = till.done("payout", "till", **SENT)["proposal"]
         again = till.done("confirm", "dag", proposal=number)["proposal"]
-        assert told(till, "confirm", "dag", proposal=again) == (403, "second-person-needed")
-        assert told(till, "confirm", "till", proposal=again) == (403, "confirmed-by-member")
+        assert refusal(till, "confirm", "dag", proposal=again) == (403, "second-person-needed")
+        assert refusal(till, "confirm", "till", proposal=again) == (403, "confirmed-by-member")
         till.done("confirm", proposal=again)
 
     def test_it_is_no_party_and_no_second_person(self, till: ClubTable):
         number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(till, "confirm", "till", proposal=number) == (403, "confirmed-by-member")
-        assert told(till, "pay", "till", payer=2, payee=3, amount=500) == (403, "scope-missing")
+        assert refusal(till, "confirm", "till", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(till, "pay", "till", payer=2, payee=3, amount=500) == (403, "scope-missing")
 
     def test_it_declines_only_what_it_has_proposed(self, till: ClubTable):
         number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
-        assert told(till, "decline", "till", proposal=number) == (403, "confirmed-by-member")
+        assert refusal(till, "decline", "till", proposal=number) == (403, "confirmed-by-member")
         till.done("decline", "till", proposal=till.done("fee", "till", member=2, amount=1)["proposal"])
 
 
@@ -272,9 +272,9 @@ class TestErasing:
     def test_who_owes_something_is_not_erased(self, club: ClubTable):
         club.done("fee", member=3, amount=100)
         club.done("leave", member=3)
-        assert told(club, "erase", member=3) == (409, "balance-left")
+        assert refusal(club, "erase", member=3) == (409, "balance-left")
         club.done("deposit", member=3, amount=100, via="cash")
-        assert told(club, "erase", member=3) == (409, "books-open")
+        assert refusal(club, "erase", member=3) == (409, "books-open")
         club.done("close_books", label="2026")
         done = club.done("erase", member=3)
         event = done["events"][0]["event"]
@@ -282,11 +282,11 @@ class TestErasing:
 
 
 class TestBooksThatAreBehind:
-    """What rests on the books waits until they have every event that was stored before. Here they stand still."""
+    """Acts that need the books wait until these have every earlier event. Here the books do not follow."""
 
     @pytest.fixture
     def behind(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubTable]:
-        """A match that member 2 has won is not in the books yet; they have all events of the club."""
+        """Yield a club whose books have all events of the club, but not yet a match that member 2 has won."""
         with client_of(sqlite_url) as client:
             club = ClubTable(client)
             for name in ("Berit", "Cesar"):
@@ -315,7 +315,7 @@ class TestBooksThatAreBehind:
         assert int(answer.headers["retry-after"]) > 0
 
     def test_nobody_is_erased_by_old_balances(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
-        """An official has declined for the member who left, so that no match waits any more."""
+        """An official has declined for the member who left, so no match waits for that member."""
         with client_of(sqlite_url) as client:
             club = Club(client)
             match = club.match()

@@ -1,4 +1,4 @@
-"""Names and texts of a club's people: shown by their refs, and gone without a trace when they are deleted."""
+"""Names and texts of a club's members: read by their references, and deleted without a trace."""
 
 import hmac
 import json
@@ -43,7 +43,7 @@ def names(store_url: str) -> Iterator[Names]:
 
 
 def sql(url: str, statement: str) -> list[tuple[object, ...]]:
-    """What somebody does who has the database at hand."""
+    """Run a statement in the database, as an editor could. Return its rows."""
     if isinstance(place_of(url), Postgres):
         with psycopg.connect(url, autocommit=True) as connection:
             done = connection.execute(statement.encode())
@@ -86,7 +86,7 @@ def test_more_are_read_than_one_statement_takes(names: Names, monkeypatch: pytes
     assert names.read(CLUB, refs) == {}
 
 
-# Repeats, and what comes to nothing
+# Repeats, and texts of refused acts
 
 
 def test_a_repeat_of_an_act_has_the_refs_that_it_had(names: Names):
@@ -111,7 +111,7 @@ def test_what_was_dropped_is_gone(names: Names):
 
 
 def test_what_a_repeat_was_refused_stays_with_the_act_that_was_done(names: Names):
-    """Each drops what it has put itself: whoever is refused takes no text from who was not."""
+    """Each request deletes only texts that it stored itself. A refused request deletes no text of an accepted one."""
     refs = names.put(CLUB, 1, [ANNA], act="k")
     for _ in range(2):
         assert names.put(CLUB, 1, [ANNA], act="k") == refs
@@ -171,7 +171,7 @@ def test_on_sqlite_the_bytes_of_what_is_dropped_are_in_no_file(sqlite_url: str, 
 
 
 def test_an_erasure_that_was_broken_off_is_ended_at_the_next_start(sqlite_url: str, tmp_path: Path):
-    """Between deleting and writing the file anew."""
+    """The erasure stops between the deletion and the rewriting of the file."""
     with opened(sqlite_url):
         sql(sqlite_url, "INSERT INTO names_due VALUES ('5d')")
     sql(sqlite_url, "PRAGMA secure_delete=OFF; ")

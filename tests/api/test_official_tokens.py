@@ -1,4 +1,4 @@
-"""The token that an official has for all their matches: who makes it, and what the events of a match reveal of it."""
+"""The token of an official for all their matches: its creation, and that events do not reveal it."""
 
 import re
 from hashlib import sha256
@@ -33,8 +33,8 @@ def made(client: Client) -> dict[str, str]:
     """Return a new token of an official and its SHA-256."""
     answer = client.post(PATH)
     assert answer.status_code == 201, answer.text
-    told: dict[str, str] = answer.json()
-    return told
+    body: dict[str, str] = answer.json()
+    return body
 
 
 def table_of(client: Client, token_sha256: str) -> Table:
@@ -46,14 +46,14 @@ def table_of(client: Client, token_sha256: str) -> Table:
 
 
 def stored(table: Table) -> str:
-    """Return all rows of a match as they are stored: more than any bundle or answer holds."""
+    """Return all stored rows of a match, which contain more than any bundle or answer."""
     service: Service = table.client.app.state.service
     return "\n".join(row.state.decode() for row in service.referee.rows(UUID(table.id)))
 
 
 class TestEvents:
     def test_nothing_in_them_opens_a_match_in_the_docket(self, lone_client: Client) -> None:
-        """On either store. A seat gets the rows of its match in the bundle."""
+        """Runs on either store. A seat gets the rows of its match in the bundle."""
         own = made(lone_client)
         table = table_of(lone_client, own["token_sha256"])
         assert table.get("", "official").json()["viewer"] == "official"
@@ -65,14 +65,14 @@ class TestEvents:
         assert places(listed(lone_client, own["token"])) == [(table.id, 1)]
 
     def test_no_value_in_two_matches_is_the_same(self, client: Client) -> None:
-        """So the rows of two matches do not show that one official has both."""
+        """The rows of two matches do not show that they have the same official."""
         own = made(client)["token_sha256"]
         one, other = ({*HEX.findall(stored(table_of(client, own)))} - {FIRST} for _ in range(2))
         assert one.isdisjoint(other)
         assert own not in one | other
 
     def test_a_token_that_a_match_made_is_good_in_no_other(self, client: Client) -> None:
-        """The hash of a seat's token in the rows does not make the seat an official of a stranger's match."""
+        """A seat cannot use the hash of its token in the rows to become an official of a different match."""
         table = table_of(client, made(client)["token_sha256"])
         for value in {*HEX.findall(stored(table))} - {FIRST}:
             table_of(client, value)
@@ -82,11 +82,11 @@ class TestEvents:
 
 class TestMade:
     def test_a_token_and_its_hash(self, client: Client) -> None:
-        told = made(client)
-        assert told["token_sha256"] == sha256(told["token"].encode()).hexdigest()
+        body = made(client)
+        assert body["token_sha256"] == sha256(body["token"].encode()).hexdigest()
         answer = client.post(PATH)
         assert answer.headers["Cache-Control"] == "no-store"
-        assert answer.json()["token"] != told["token"], "each is another"
+        assert answer.json()["token"] != body["token"], "each is another"
 
     def test_it_officiates_where_its_hash_was_given(self, client: Client) -> None:
         own = made(client)
@@ -126,7 +126,7 @@ class TestStored:
     def test_the_docket_after_a_restart_a_rebuild_and_a_restore(
         self, store_url: str, tmp_path: Path, postgres: Postgres
     ) -> None:
-        """On either store, and restored into the other kind."""
+        """Runs on either store, and restores into the other kind of store."""
         with client_of(store_url) as client:
             own = made(client)
             table = table_of(client, own["token_sha256"])
@@ -145,7 +145,7 @@ class TestStored:
                 assert len(places(listed(client, own["token"]))) == 2
 
     def test_verify_finds_another_secret(self, sqlite_url: str) -> None:
-        """With another secret a rebuild would lose every docket."""
+        """A rebuild with a different secret would lose every docket."""
         with client_of(sqlite_url) as client:
             table = table_of(client, made(client)["token_sha256"])
         target = place_of(sqlite_url)
@@ -158,7 +158,7 @@ class TestStored:
 
 
 def found_by_verify(url: str) -> list[str]:
-    """Return what `knacka verify` finds wrong with a store."""
+    """Return the faults that `knacka verify` finds in a store."""
     said: list[str] = []
     status = verify(url, None, said.append, lambda _: None)
     assert status == (1 if len(said) > 1 else 0), said

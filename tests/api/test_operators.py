@@ -1,4 +1,4 @@
-"""For operators and for readers: health, metrics, the reference, settings."""
+"""Health, metrics, the reference page, and settings."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def service_of(client: Client) -> Service:
 
 
 def eventually(client: Client, status: int) -> httpx.Response:
-    """What readiness says when it comes to this."""
+    """Read readiness until it has this status; return the answer."""
     until = time.monotonic() + 30
     while (answer := client.get("/health/ready")).status_code != status:
         assert time.monotonic() < until
@@ -46,7 +46,8 @@ def eventually(client: Client, status: int) -> httpx.Response:
 
 
 def unready(client: Client, en: str, sv: str, *codes: str) -> None:
-    """Readiness is refused for this, as a pattern in each language, and by codes that are the same in both."""
+    """Assert that readiness is refused with these codes, and with a detail that matches the pattern of each
+    language."""
     for language, said in (("en", en), ("sv", sv)):
         answer = client.get("/health/ready", headers={"Accept-Language": language})
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")
@@ -259,7 +260,7 @@ class TestRulesets:
 
 
 KEYS_NEEDED = ("anybody_opens", "anybody_founds")
-"""What `deploy/` turns off: that matches without a club are opened, and clubs founded, without a key."""
+"""Settings that `deploy/` turns off: opening matches without a club, and founding clubs, without a key."""
 
 
 class TestSettings:

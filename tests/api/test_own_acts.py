@@ -1,4 +1,4 @@
-"""Acts about oneself need the scope `self`, and a replaced secret does nothing new."""
+"""Acts about the key's own member need the scope `self`, and a replaced secret does nothing new."""
 
 from typing import Any
 
@@ -8,12 +8,13 @@ from tests.api.club import ClubTable, in_days
 from tests.api.test_problems import problem
 
 STRONG = ("open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks")
-"""All scopes but `self`."""
+"""All scopes except `self`."""
 
 
 @pytest.fixture
 def club(client: Any) -> ClubTable:
-    """Berit has keys that read, play and officiate, and a payment to her waits for her confirmation."""
+    """Return a club in which Berit has keys with `read`, `play` and `officiate`, and must confirm a payment to
+    her."""
     table = ClubTable(client)
     for name in ("Berit", "Cesar"):
         table.join(name)
@@ -25,7 +26,7 @@ def club(client: Any) -> ClubTable:
 
 
 def own_acts(club: ClubTable) -> dict[str, dict[str, Any]]:
-    """What Berit does about herself."""
+    """Return Berit's acts about herself, by name."""
     return {
         "rename": {"member": 2, "name": "Bertil"},
         "set_payee": {"member": 2, "swish": "0701234567"},
@@ -41,8 +42,8 @@ class TestSelf:
     def test_a_key_that_reads_or_plays_changes_nothing_about_its_member(self, club: ClubTable, who: str) -> None:
         version = club.get().json()["version"]
         for act, fields in own_acts(club).items():
-            told = problem(club.act(act, who, **fields), 403, "scope-missing")
-            assert told["facts"]["needs"] == "self"
+            body = problem(club.act(act, who, **fields), 403, "scope-missing")
+            assert body["facts"]["needs"] == "self"
         for act in ("confirm", "decline"):
             problem(club.act(act, who, proposal=1), 403, "confirmed-with")
         assert club.get().json()["version"] == version
@@ -62,8 +63,8 @@ class TestSelf:
             ("leave", {"member": 1}),
             ("revoke_key", {"key": "k1"}),
         ):
-            told = problem(club.act(act, "berit", **fields), 403, "scope-missing")
-            assert told["facts"]["needs"] == "keys"
+            body = problem(club.act(act, "berit", **fields), 403, "scope-missing")
+            assert body["facts"]["needs"] == "keys"
 
     def test_a_program_rotates_its_own_key_with_self(self, club: ClubTable) -> None:
         club.issue("till", "treasury", "self")
@@ -80,7 +81,7 @@ class TestSelf:
 
 
 class TestReplacedSecrets:
-    """Within `overlap_seconds` the old secret of a rotated key reads, and acts no more in the club."""
+    """During `overlap_seconds` the old secret of a rotated key reads, but no longer acts in the club."""
 
     @pytest.fixture
     def rotated(self, club: ClubTable) -> ClubTable:
@@ -112,7 +113,7 @@ class TestReplacedSecrets:
         assert rotated.get("/audit", "old").status_code == 200
 
     def test_a_repeat_is_answered(self, club: ClubTable) -> None:
-        """The answer to a rotation was lost: the same request with the old secret has the same new one."""
+        """The answer to a rotation was lost. The same request with the old secret returns the same new secret."""
         club.issue("old", *STRONG, member=1)
         once = {"headers": {"Idempotency-Key": "3f0c8e52-1c52-4a52-9f6c-0d8bb2a4e911"}}
         fields = {"key": club.itself("old").json()["key"], "overlap_seconds": 3600}

@@ -1,4 +1,4 @@
-"""By which numbers members and the club are paid: who enters them, who reads them, and that nothing stays."""
+"""Payment numbers of members and of the club: their writers, their readers, and their complete deletion."""
 
 import sqlite3
 from contextlib import closing
@@ -16,11 +16,11 @@ from tests.api.written import files_with, tables_with
 
 SWISH, IBAN = "0701234567", "SE4550000000058398257466"
 BERIT = {"swish": "+46 70-123 45 67", "iban": "se45 5000 0000 0583 9825 7466"}
-"""The same, as people write them; the account is the example of the SWIFT registry."""
+"""The numbers in the form in which people write them; the IBAN is the example of the SWIFT registry."""
 
 
 def berits(client: Any) -> ClubTable:
-    """Berit has entered her numbers."""
+    """Return a club in which Berit has entered her numbers."""
     table = ClubTable(client)
     for name in ("Berit Borg", "Cesar"):
         table.join(name)
@@ -35,19 +35,19 @@ def berits(client: Any) -> ClubTable:
 
 @pytest.fixture(scope="module")
 def club(client: Any) -> ClubTable:
-    """To be read."""
+    """Return a club that tests only read."""
     return berits(client)
 
 
 @pytest.fixture
 def own(client: Any) -> ClubTable:
-    """To be changed."""
+    """Return a club that a test may change."""
     return berits(client)
 
 
 def numbers(club: ClubTable, who: str = "founder", member: int = 2) -> tuple[Any, Any]:
-    told = club.get("/members", who).json()["members"][member - 1]
-    return told["swish"], told["iban"]
+    body = club.get("/members", who).json()["members"][member - 1]
+    return body["swish"], body["iban"]
 
 
 def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: ClubTable) -> None:
@@ -70,16 +70,16 @@ def test_others_are_not(club: ClubTable, who: str) -> None:
 
 @pytest.mark.parametrize("who", ["cesar", "audit", "read"])
 def test_to_others_it_is_the_same_whatever_they_are(own: ClubTable, who: str) -> None:
-    """Nor do they see that there are any: the same bytes, but for the version."""
+    """Other callers do not even see whether numbers exist: they get the same bytes, except the version."""
 
-    def told() -> Any:
+    def view() -> Any:
         return {**own.get("/members", who).json(), "version": 0}
 
-    before = told()
+    before = view()
     own.done("set_payee", "berit", member=2, swish="0700000001")
-    changed = told()
+    changed = view()
     own.done("set_payee", "berit", member=2)
-    assert before == changed == told()
+    assert before == changed == view()
 
 
 def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> None:
@@ -95,8 +95,8 @@ def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> 
 def test_the_club_is_paid_by_numbers_that_all_its_keys_read(own: ClubTable) -> None:
     own.done("set_payee", swish="123 123 45 67")
     for who in ("cesar", "audit"):
-        told = own.get("", who).json()
-        assert (told["swish"], told["iban"]) == ("1231234567", None)
+        body = own.get("", who).json()
+        assert (body["swish"], body["iban"]) == ("1231234567", None)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_whoever_runs_the_service_is_told_none(sqlite_url: str) -> None:
 @pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
 def test_files_have_no_numbers(club: ClubTable, kind: str) -> None:
     for names in ("true", "false"):
-        told = club.get(f"/export/{kind}?names={names}").content
-        assert not any(number.encode() in told for number in (SWISH, IBAN))
+        body = club.get(f"/export/{kind}?names={names}").content
+        assert not any(number.encode() in body for number in (SWISH, IBAN))
 
 
 def test_a_number_that_is_gone_without_an_erasure_is_found(sqlite_url: str) -> None:
-    """One that another has taken the place of is gone rightly."""
+    """A number that was replaced is rightly deleted."""
     with client_of(sqlite_url) as client:
         club = ClubTable(client)
         for number in (SWISH, "0707654321"):
@@ -159,12 +159,12 @@ def test_a_number_that_is_gone_without_an_erasure_is_found(sqlite_url: str) -> N
 
 
 def everywhere(url: str, folder: Path, text: str) -> list[str]:
-    """In which tables, or in which files of the data folder."""
+    """Return the tables, or the files of the data folder, that contain a text."""
     return tables_with(url, text) if url.startswith("postgres") else files_with(folder, text)
 
 
 def test_no_byte_of_a_number_is_left_that_was_replaced_or_erased(store_url: str, tmp_path: Path) -> None:
-    """While the service runs, so in no write-ahead log of its files either; and it is in no event row before."""
+    """The service runs, so its write-ahead logs have no copy either. Event rows never had one."""
     with client_of(store_url) as client:
         club = ClubTable(client)
         berit = club.join("Berit")

@@ -1,4 +1,4 @@
-"""The payments of a plan with the codes by which they are made: who is shown which, and that a scanner reads them."""
+"""The payments of a plan with their payment codes: the callers who see each, and that a scanner reads them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ IBAN = "SE4550000000058398257466"
 
 
 class Table(ClubTable):
-    """Berit owes Cesar 300 kronor and five euros, and Dag the club 10 kronor."""
+    """A club in which Berit owes Cesar 300 kronor and five euros, and Dag owes the club 10 kronor."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -41,7 +41,7 @@ class Table(ClubTable):
 
 
 def cesars(client: Any) -> Table:
-    """Cesar and the club have told how they are paid."""
+    """Return a club in which Cesar and the club have set their payment numbers."""
     table = Table(client)
     table.done("set_payee", "cesar", member=3, swish=SWISH, iban=IBAN)
     table.done("set_payee", swish=CLUBS)
@@ -50,17 +50,17 @@ def cesars(client: Any) -> Table:
 
 @pytest.fixture(scope="module")
 def club(client: Any) -> Table:
-    """To be read."""
+    """Return a club that tests only read."""
     return cesars(client)
 
 
 @pytest.fixture
 def own(client: Any) -> Table:
-    """To be changed."""
+    """Return a club that a test may change."""
     return cesars(client)
 
 
-def told(answer: Any) -> tuple[int, str]:
+def status_and_code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["type"].removeprefix("/problems/")
 
 
@@ -101,14 +101,14 @@ def test_the_picture_is_private_and_loads_nothing(club: Table) -> None:
 
 
 def test_a_member_has_the_payments_that_he_makes_or_gets(club: Table) -> None:
-    """With the code: the payer needs it."""
+    """The payer needs the code, so the payment has it."""
     whole = club.get("/plan").json()
     for who, shown in (("berit", 0), ("cesar", 0), ("dag", 1)):
         own = club.get("/plan", who).json()
         payments = [whole["payments"][shown]]
         assert own == {**whole, "payments": payments, "count": 1, "minimal": None, "groups": None}
         assert club.code(who, of=shown).status_code == 200
-        assert told(club.code(who, of=1 - shown)) == (404, "no-such-payment")
+        assert status_and_code(club.code(who, of=1 - shown)) == (404, "no-such-payment")
 
 
 def test_an_auditor_sees_the_payments_and_no_number(club: Table) -> None:
@@ -117,25 +117,25 @@ def test_an_auditor_sees_the_payments_and_no_number(club: Table) -> None:
         {**whole[0], "swish": None},
         whole[1],
     ], "the club's own is nobody's in particular"
-    assert told(club.code("audit")) == (403, "scope-missing")
+    assert status_and_code(club.code("audit")) == (403, "scope-missing")
     assert club.code("audit", of=1).status_code == 200
 
 
 def test_a_program_without_the_scope_sees_nothing(club: Table) -> None:
-    assert told(club.get("/plan", "read")) == (403, "scope-missing")
-    assert told(club.code("read")) == (403, "scope-missing")
+    assert status_and_code(club.get("/plan", "read")) == (403, "scope-missing")
+    assert status_and_code(club.code("read")) == (403, "scope-missing")
 
 
 def test_what_has_no_code(own: Table) -> None:
-    assert told(own.code(query="?currency=NOK")) == (422, "no-code-in-currency")
-    assert told(own.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
-    assert told(own.get("/plan/nothing")) == (404, "no-such-payment")
-    assert told(own.get(f"/plan/{own.plan()[0]['id']}.svg?evening=1")) == (404, "no-such-payment")
+    assert status_and_code(own.code(query="?currency=NOK")) == (422, "no-code-in-currency")
+    assert status_and_code(own.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
+    assert status_and_code(own.get("/plan/nothing")) == (404, "no-such-payment")
+    assert status_and_code(own.get(f"/plan/{own.plan()[0]['id']}.svg?evening=1")) == (404, "no-such-payment")
     own.done("set_payee", "cesar", member=3)
     assert (own.plan()[0]["swish"], own.plan(query="?currency=EUR")[0]["epc"]) == (None, None)
     for query, needs in (("", "swish"), ("?currency=EUR", "iban")):
         answer = own.code(query=query)
-        assert told(answer) == (409, "payee-without-number")
+        assert status_and_code(answer) == (409, "payee-without-number")
         assert answer.json()["facts"] == {"payee": 3, "needs": needs}
 
 
@@ -145,7 +145,7 @@ def test_more_than_one_code_can_pay(own: Table) -> None:
             via = {"via": "bank"} if act == "deposit" else {}
             own.done(act, member=member, amount=AMOUNT_MAX, currency="EUR", **via)
     assert own.plan(query="?currency=EUR")[0]["epc"] is None
-    assert told(own.code(query="?currency=EUR")) == (409, "beyond-code")
+    assert status_and_code(own.code(query="?currency=EUR")) == (409, "beyond-code")
 
 
 def test_what_was_paid_by_the_code_is_in_the_plan_no_more(own: Table) -> None:
@@ -155,7 +155,7 @@ def test_what_was_paid_by_the_code_is_in_the_plan_no_more(own: Table) -> None:
     assert own.plan("berit", "?evening=1") == [payment], "until it is confirmed"
     own.done("confirm", "cesar", proposal=number)
     assert own.plan("treasury", "?evening=1") == []
-    assert told(own.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
+    assert status_and_code(own.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
 
 
 def test_whoever_runs_the_service_sees_no_number(sqlite_url: str) -> None:
@@ -165,4 +165,4 @@ def test_whoever_runs_the_service_sees_no_number(sqlite_url: str) -> None:
         club.done("deposit", member=1, amount=100, via="cash")
         (payment,) = club.get("/plan", OPERATOR).json()["payments"]
         assert (payment["to"], payment["swish"]) == (1, None)
-        assert told(club.get(f"/plan/{payment['id']}.svg", OPERATOR)) == (409, "payee-without-number")
+        assert status_and_code(club.get(f"/plan/{payment['id']}.svg", OPERATOR)) == (409, "payee-without-number")

@@ -1,4 +1,4 @@
-"""A payment of the plan is made once: who proposes it again, with whatever key, gets the same proposal."""
+"""A payment of the plan is made once. A second proposal, with any key, returns the first one."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,7 +9,7 @@ from tests.api.club import ClubTable
 
 
 class Table(ClubTable):
-    """Berit owes Cesar 300 kronor, and Dag owes the club 10."""
+    """A club in which Berit owes Cesar 300 kronor, and Dag owes the club 10 kronor."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -26,7 +26,7 @@ class Table(ClubTable):
         self.done("deposit", member=3, amount=30000, via="cash", evening=1)
 
     def planned(self, query: str = "") -> dict[str, Any]:
-        """What Berit pays Cesar, as she sends it."""
+        """Return Berit's payment to Cesar as the body of an act."""
         payments = self.get(f"/plan{query}", "berit").json()["payments"]
         (payment,) = (one for one in payments if one["to"] == 3)
         return {"payer": 2, "payee": 3, "amount": payment["amount"], "plan": payment["id"]}
@@ -66,7 +66,7 @@ def test_of_many_at_once_one_is_proposed(club: Table) -> None:
 
 
 def test_a_member_is_shown_numbers_of_the_own_payments_only(club: Table) -> None:
-    """The numbers of the whole plan would show that others settle up, perhaps for a private match."""
+    """The numbers of the whole plan would reveal that others settle debts, perhaps for a private match."""
     whole = club.get("/plan").json()
     assert (whole["count"], whole["groups"], whole["minimal"]) == (2, 2, True)
     own = club.get("/plan", "berit").json()
@@ -131,7 +131,7 @@ def test_a_new_debt_of_the_same_amount_is_paid_again(club: Table) -> None:
 
 
 def test_while_it_waits_the_plan_may_change(club: Table) -> None:
-    """What was paid was paid: the other confirms it."""
+    """The money has been paid, so the other party may still confirm it."""
     pay = club.planned()
     number = club.done("pay", "berit", **pay)["proposal"]
     club.done("fee", member=3, amount=100)

@@ -1,4 +1,4 @@
-"""Playing over HTTP: opening, acting, looking, and what comes of it."""
+"""Play over HTTP: openings, acts, reads and results."""
 
 from typing import Any, ClassVar
 
@@ -200,7 +200,7 @@ class TestFull:
 class TestKnocks:
     @pytest.fixture
     def revoked(self, dealt: Table) -> Table:
-        """Seat 2 has thrown a king of clubs on a spade lead, with spades in hand."""
+        """Return a match in which seat 2 has thrown a king of clubs on a spade lead, with spades in hand."""
         dealt.bid(1, "pass", "pass")
         dealt.play("S2", "CK", first=1)
         return dealt

@@ -23,14 +23,14 @@ from tests.api.test_problems import problem
 
 Client = TestClient[Litestar]
 FOUNDER, PLAYER, OTHER, GUEST, HELPER = 1, 2, 5, 6, 7
-"""Members: the player sits in the match, the others do not."""
+"""Member numbers: the player plays in the match, the others do not."""
 HIDDEN = {card for hand in HANDS for card in hand}
 RULING = {"verdict": "dismissed", "standard": "undetermined", "rule": "J4", "reason": "Nobody saw it"}
 VIEW = ("", "/events", "/replay?at=4", "/knocks")
 
 
 class Hall:
-    """A club, and a match of its members 2 to 4 with hidden hands and a case that waits."""
+    """A club, and a match of its members 2 to 4 with hidden hands and a pending case."""
 
     def __init__(self, client: Client) -> None:
         app: Any = client.app
@@ -48,7 +48,7 @@ class Hall:
         return match
 
     def given(self, by: str, *scopes: Scope, member: int | None = None, confirmed: str | None = None) -> str:
-        """A key that the holder of another one issues for themselves or a program, or invites another member to."""
+        """Issue a key with the key ``by``, for its own member or a program, or by invitation for another member."""
         actor, state = f"key:{name_of(by)}", self.standing
         name = f"k{len(state.keys) + 1}"
         key, until = written(self.club.id, name), utc_now() + timedelta(days=300)
@@ -76,7 +76,7 @@ class Hall:
         return answer
 
     def sees_hands(self, shown: str) -> bool:
-        """Return whether somebody sees the hands of the others, and that all views agree about it."""
+        """Return whether a credential sees the hands of the others. Assert that all views agree."""
         spectator = self.club.key("read")
         same = [self.get(path, shown).content == self.get(path, spectator).content for path in VIEW]
         events = self.get("/events", shown).text
@@ -99,7 +99,7 @@ def hall(client: Client) -> Hall:
 
 
 class TestBehind:
-    """Who is behind a key."""
+    """Members behind a key."""
 
     def test_an_official_sees_the_hands(self, hall: Hall) -> None:
         official = hall.club.key("officiate", member=OTHER)
@@ -121,12 +121,12 @@ class TestBehind:
         assert not hall.sees_hands(hall.given(player, "officiate", member=OTHER, confirmed=founder))
 
     def test_nor_by_one_that_a_player_confirmed(self, hall: Hall) -> None:
-        """The confirmer is shown the code."""
+        """The confirming member sees the code."""
         founder, player = hall.club.founder, hall.club.key("keys", member=PLAYER)
         assert not hall.sees_hands(hall.given(founder, "officiate", member=OTHER, confirmed=player))
 
     def test_nor_by_one_that_a_member_issues_with_a_key_that_a_player_gave(self, hall: Hall) -> None:
-        """A member whom a player made up has the keys that the player wants."""
+        """An invented member could have the keys that the player wants."""
         player = hall.club.key("keys", "officiate", member=PLAYER)
         made_up = hall.given(player, "keys", "officiate", member=GUEST, confirmed=hall.club.founder)
         assert not hall.sees_hands(hall.given(made_up, "officiate", member=GUEST))
@@ -141,7 +141,7 @@ class TestBehind:
         assert not hall.sees_hands(new)
 
     def test_two_members_who_do_not_play_make_an_official(self, hall: Hall) -> None:
-        """Though a player gave one of them the key that invites."""
+        """A player gave one of them the key that invites."""
         player = hall.club.key("keys", "officiate", member=PLAYER)
         other = hall.given(player, "keys", "officiate", member=OTHER, confirmed=hall.club.founder)
         assert hall.sees_hands(hall.given(other, "officiate", member=HELPER, confirmed=hall.club.founder))
@@ -154,7 +154,7 @@ class TestBehind:
 
 
 class TestView:
-    """What is held back, and for how long."""
+    """Hidden parts of the view, and the time for which they are hidden."""
 
     @pytest.fixture
     def held_back(self, hall: Hall) -> str:
@@ -212,7 +212,7 @@ class TestView:
         for _ in range(2):
             hall.get("", held_back)
         auditor = hall.club.key("audit", member=OTHER)
-        hall.get("/attempts", hall.club.key("officiate", member=OTHER))  # waits until they are written
+        hall.get("/attempts", hall.club.key("officiate", member=OTHER))  # waits until the attempts are written
         answer = hall.client.get(f"/v1/clubs/{hall.club.id}/audit", headers=bearer(auditor))
         assert answer.status_code == 200, answer.text
         (one,) = answer.json()["attempts"]
@@ -237,7 +237,7 @@ class TestTokens:
         assert len(answer.json()["cases"]) == 1
 
     def test_it_is_on_record_who_opened_it(self, hall: Hall) -> None:
-        """By HTTP: the key of a member who plays opens the match."""
+        """The key of a member who plays opens the match over HTTP."""
         evening = {"act": "open_evening", "on": "2026-11-22", "season": "2026/27"}
         done = hall.client.post(f"/v1/clubs/{hall.club.id}/acts", json=evening, headers=bearer(hall.club.founder))
         assert done.status_code == 201, done.text
@@ -274,7 +274,7 @@ class TestTokens:
 
 
 def test_after_a_restart(store_url: str) -> None:
-    """On either store: who gave a key is in the rows."""
+    """Runs on either store: the rows name the members who gave a key."""
     with client_of(store_url) as client:
         hall = Hall(client)
         key = hall.given(hall.club.key("keys", "officiate", member=PLAYER), "officiate")

@@ -1,4 +1,4 @@
-"""A session of Rams over HTTP: what lies in the pot, taken over and closed; and the games that have none."""
+"""A session of Rams over HTTP: the contents of the pot, taken over and closed. Other games have no pot."""
 
 import csv as files
 from io import StringIO
@@ -24,7 +24,7 @@ def rams(client: Client, **opening: Any) -> Table:
 
 
 def play_deal(table: Table, dealer: int = 0) -> None:
-    """Everybody is in, and the first seat, who holds the trumps, takes every trick."""
+    """Play a deal in which all seats join, and the first seat takes every trick with its trumps."""
     seats = [(dealer + place) % 3 for place in (1, 2, 0)]
     table.done("deal", dealer, hands=HANDS, widow=WIDOW, turn_up=TURN_UP)
     for seat in seats:

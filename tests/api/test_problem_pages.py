@@ -1,4 +1,4 @@
-"""The ``type`` of a problem is a page: what it says, what to do about it, and an answer as an example."""
+"""The ``type`` of a problem is a page with its meaning, its remedy and an example."""
 
 import re
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;
 
 
 def codes() -> list[str]:
-    """Of all problems."""
+    """Return the codes of all problems."""
     return [*TEXTS, *refusals()]
 
 
@@ -41,8 +41,8 @@ class TestTexts:
 
     def test_swedish_has_one_word_for_one_thing(self) -> None:
         """The plural of ``token`` is ``token``, and a scope is a ``behörighet``."""
-        told = [*TEXTS.values(), *PAGES.problems.values(), *PAGES.refusals.values(), *PAGES.words.values()]
-        texts = [text.sv for text in told]
+        body = [*TEXTS.values(), *PAGES.problems.values(), *PAGES.refusals.values(), *PAGES.words.values()]
+        texts = [text.sv for text in body]
         assert [text for text in texts if re.search(r"\b[Tt]okens\b|\brätten `", text)] == []
 
     def test_the_example_has_the_facts_that_the_text_shows(self) -> None:
@@ -58,10 +58,10 @@ class TestPages:
             assert page.status_code == 200
             assert page.headers["content-type"].startswith("text/markdown")
             assert page.headers["content-language"] == language
-            told = msgspec.json.decode(page.text.partition("```json")[2].partition("```")[0], type=Document)
-            assert encode(told) == encode(answer(code, language))
-            assert told.type == problem_type(code)
-            assert page.text.startswith(f"# {told.title}\n")
+            body = msgspec.json.decode(page.text.partition("```json")[2].partition("```")[0], type=Document)
+            assert encode(body) == encode(answer(code, language))
+            assert body.type == problem_type(code)
+            assert page.text.startswith(f"# {body.title}\n")
             assert advice(code, language) in page.text
 
     def test_the_list_has_them_all(self, client: Client) -> None:
@@ -72,10 +72,10 @@ class TestPages:
         ]
 
     def test_one_leads_from_an_answer_to_its_page(self, dealt: Table) -> None:
-        told = problem(dealt.send("bid", 2, bid=2), 422, "out-of-turn")
-        page = dealt.client.get(told["type"])
+        body = problem(dealt.send("bid", 2, bid=2), 422, "out-of-turn")
+        page = dealt.client.get(body["type"])
         assert page.status_code == 200
-        assert told["title"] in page.text
+        assert body["title"] in page.text
 
     @pytest.mark.parametrize("name", ["nothing", "out_of_turn", "Stale", "stale-", "%2e%2e"])
     def test_of_what_is_no_type_there_is_none(self, client: Client, name: str) -> None:
@@ -119,7 +119,7 @@ class TestForms:
 
 
 def closed(page: str) -> None:
-    """Says so if an element is not closed where it should be."""
+    """Assert that each element of a page is closed in the right place."""
     open_ones: list[str] = []
 
     class Reader(HTMLParser):

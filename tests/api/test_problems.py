@@ -28,7 +28,7 @@ PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
-    """The problem in an answer, if it is this one and whole."""
+    """Return the problem in an answer. Assert that it is this one and complete."""
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     document: dict[str, Any] = answer.json()
     assert (answer.status_code, document["status"], document["type"]) == (status, status, f"/problems/{code}")
@@ -66,10 +66,10 @@ class TestWho:
             for _ in range(50):
                 by_proxy = {"X-Forwarded-For": "2001:db8::1"}
                 problem(client.get(path, headers=token | by_proxy), 401, "token-unknown")
-        told = [record for record in caplog.records if record.name == "api.access.tokens"]
-        assert {record.levelname for record in told} == {"WARNING"}
-        assert "'2001:db8::1'" in told[0].getMessage()
-        assert len(told) < 25, "one who guesses does not fill the log"
+        body = [record for record in caplog.records if record.name == "api.access.tokens"]
+        assert {record.levelname for record in body} == {"WARNING"}
+        assert "'2001:db8::1'" in body[0].getMessage()
+        assert len(body) < 25, "one who guesses does not fill the log"
         assert token["Authorization"].split()[1] not in caplog.text
 
     def test_nor_does_one_who_has_many_addresses_fill_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
@@ -129,7 +129,7 @@ class TestNoSuchThing:
 
 
 class TestOpeningAgainstTheRules:
-    """422: readable, but there is no such match."""
+    """422: The body is readable, but the rules do not allow such a match."""
 
     @pytest.mark.parametrize(
         ("change", "code", "facts"),
@@ -291,7 +291,7 @@ class TestLanguage:
 
 
 def rename_tables(file: Path) -> None:
-    """Breaks a store in the hands of those who use it."""
+    """Break a store while the service uses it."""
     with closing(sqlite3.connect(file, timeout=10)) as other:
         tables = other.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         assert tables

@@ -1,4 +1,4 @@
-"""The service as a process: killed, and looked after from the command line."""
+"""The service as a process: killed, and maintained from the command line."""
 
 import signal
 import threading
@@ -71,9 +71,9 @@ class TestFiles:
         assert knacka("rebuild", KNACKA_DATABASE_URL=url).stderr == ""
         books = tmp_path / "knacka-books.db"
         books.chmod(0o640)
-        told = knacka("rebuild", KNACKA_DATABASE_URL=url).stderr
-        assert f"{books} can be opened by other users of this machine: chmod 600 {books}" in told
-        assert "knacka.db" not in told
+        body = knacka("rebuild", KNACKA_DATABASE_URL=url).stderr
+        assert f"{books} can be opened by other users of this machine: chmod 600 {books}" in body
+        assert "knacka.db" not in body
 
 
 class TestCommandLine:
@@ -93,7 +93,7 @@ class TestCommandLine:
 
     @pytest.mark.parametrize("match", ["x", "00000000-0000-0000-0000-000000000000"])
     def test_there_is_nothing_to_verify_of_a_match_there_is_not(self, sqlite_url: str, match: str) -> None:
-        construct(sqlite_url).close()  # to verify creates nothing
+        construct(sqlite_url).close()  # `knacka verify` creates no store
         done = knacka("verify", match, KNACKA_DATABASE_URL=sqlite_url)
         assert done.returncode == 2
         assert match in done.stderr

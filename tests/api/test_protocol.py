@@ -1,4 +1,4 @@
-"""What may come over a connection: how much of it, and in what time. Sent byte by byte to the service as it is."""
+"""Limits on the size and the time of requests on a connection, tested byte by byte on the real service."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from tests.api.table import Table
 from tests.conformance.described import Description
 
 PATIENCE = 20
-"""Seconds for what happens at once on a machine that has time."""
+"""Seconds to wait for changes that are immediate on an idle machine."""
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n"
 OPENING = b"POST /v1/matches HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
@@ -32,7 +32,7 @@ description = cache(Description)
 
 
 class Answer:
-    """One answer as it came over the wire."""
+    """An answer as received from the connection."""
 
     def __init__(self, head: bytes, body: bytes) -> None:
         first, *lines = head.decode("ascii").split("\r\n")
@@ -41,7 +41,8 @@ class Answer:
         self.body = body
 
     def problem(self, status: int, code: str) -> dict[str, Any]:
-        """The problem that it is, if it is this one, whole, as described, and the last of its connection."""
+        """Return the problem. Assert that it is this one, complete, as described, and the last answer of its
+        connection."""
         assert (self.status, self.headers["content-type"]) == (status, "application/problem+json"), self.body
         for name, value in [*SECURE, POLICY]:
             assert self.headers[name.decode()] == value.decode()
@@ -53,7 +54,7 @@ class Answer:
 
 
 class Wire:
-    """A connection on which anything can be sent."""
+    """A connection on which a test can send any bytes."""
 
     def __init__(self, address: str, **options: int) -> None:
         host, port = address.removeprefix("http://").split(":")
@@ -65,7 +66,8 @@ class Wire:
         self.came = b""
 
     def send(self, data: bytes, times: int = 1) -> int:
-        """Sends it so many times, or until the other end wants no more; how many bytes went."""
+        """Send the data this many times, or until the service closes the connection. Return the number of sent
+        bytes."""
         sent = 0
         try:
             for _ in range(times):
@@ -76,7 +78,7 @@ class Wire:
         return sent
 
     def answer(self) -> Answer:
-        """The next answer."""
+        """Read the next answer."""
         while b"\r\n\r\n" not in self.came:
             self._more()
         head, _, self.came = self.came.partition(b"\r\n\r\n")
@@ -92,7 +94,7 @@ class Wire:
         self.came += came
 
     def ended(self) -> bool:
-        """Whether the service ends the connection without another word."""
+        """Return whether the service closes the connection without a further byte."""
         try:
             return self.came + self.socket.recv(65536) == b""
         except ConnectionResetError:
@@ -117,13 +119,13 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service in a thread, whose limits can be made small."""
+    """Yield the address of a service in a thread. Tests may lower its limits."""
     with served(f"sqlite:///{tmp_path_factory.mktemp('thread')}/knacka.db") as address:
         yield address
 
 
 def memory_peak(process: Process) -> int:
-    """Bytes that the process has held at most."""
+    """Return the peak memory of the process in bytes."""
     status = Path(f"/proc/{process.process.pid}/status").read_text()
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found
@@ -368,7 +370,7 @@ class TestTime:
         with wire(address, SO_RCVBUF=4096) as client:
             client.send(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 60)
             sizes, until = [-1, -2], time.monotonic() + PATIENCE
-            while sizes[-1] != sizes[-2]:  # as much has come as the buffers between us hold
+            while sizes[-1] != sizes[-2]:  # until the buffers of the connection are full
                 assert time.monotonic() < until
                 time.sleep(0.5)
                 sizes.append(len(client.socket.recv(1 << 26, socket.MSG_PEEK)))
@@ -442,7 +444,7 @@ class TestConnections:
 def test_what_ends_the_app_is_answered_with_a_problem(
     address: str, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int, code: str
 ) -> None:
-    """Whatever escapes the app: uvicorn would say Internal Server Error in so many words."""
+    """An exception escapes the app. uvicorn alone would answer with the text Internal Server Error."""
 
     async def fails(*_: Any) -> None:
         raise error

@@ -1,4 +1,4 @@
-"""How much may be had at a time, or made in an hour or a day."""
+"""Quotas on simultaneous streams and matches, and on openings per hour and foundings per day."""
 
 import time
 from typing import Any
@@ -30,7 +30,7 @@ def quotas(**more: Any) -> Quotas:
 
 
 class Asked:
-    """As much of a request as a quota looks at."""
+    """The parts of a request that a quota reads."""
 
     def __init__(self, address: str) -> None:
         self.scope = {"client": (address, 4711), "headers": []}
@@ -41,8 +41,8 @@ def asked(address: str) -> Any:
 
 
 def reached(problem: httpx.Response, what: str, most: int) -> bool:
-    told = problem.json()
-    return (problem.status_code, told["type"], told["facts"]) == (
+    body = problem.json()
+    return (problem.status_code, body["type"], body["facts"]) == (
         403,
         "/problems/quota-reached",
         {"what": what, "most": most},

@@ -1,4 +1,4 @@
-"""Readers that hang, and many at once: they are refused in time, and nobody else waits for them."""
+"""Many readers that hang: the service refuses them in time, and other requests do not wait."""
 
 import asyncio
 import threading
@@ -21,14 +21,14 @@ from tests.api.table import HANDS, Table
 
 Client = httpx.AsyncClient
 MANY = 120
-"""More readers at once than there is room for."""
+"""Number of simultaneous readers, more than the service has places for."""
 IN_TIME_SECONDS = 20
-"""A generous meaning of at once, for a machine that has other work."""
+"""Seconds that count as immediate on a busy machine."""
 
 
 @contextmanager
 def locked(url: str, table: str) -> Iterator[None]:
-    """Nobody can read this table meanwhile."""
+    """Lock this table against all readers within the block."""
     with psycopg.connect(url) as connection:
         connection.execute(SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(Identifier(table)))
         yield
@@ -50,7 +50,7 @@ def assert_refused(answer: httpx.Response) -> None:
 
 @asynccontextmanager
 async def hanging(url: str, client: Client, page: str, table: str) -> AsyncIterator[None]:
-    """More readers of a page than there is room for, none of whom gets any further while this table is locked."""
+    """Start more readers of a page than the service has places for. A locked table blocks them within the block."""
     with locked(url, table):
         asking = [asyncio.create_task(client.get(page)) for _ in range(MANY)]
         await come_true(lambda: any(one.done() for one in asking))
@@ -60,7 +60,7 @@ async def hanging(url: str, client: Client, page: str, table: str) -> AsyncItera
         assert len(refused) < MANY, "nobody waited"
     for answer in refused:
         assert_refused(answer)
-    await asyncio.gather(*asking)  # those who waited
+    await asyncio.gather(*asking)  # the readers that waited
     assert (await client.get(page)).status_code == 200, "there is room again"
 
 
@@ -72,7 +72,7 @@ async def answered(client: Client, *pages: str) -> None:
 
 @pytest.fixture
 def serving(postgres_url: str) -> Iterator[tuple[str, Table]]:
-    """The address of a service, and a match whose books are up to date."""
+    """Yield the address of a service, and a match with current books."""
     with served(postgres_url) as address, httpx.Client(base_url=address) as client:
         table = Table(client)
         table.deal()
@@ -143,7 +143,8 @@ def test_a_place_is_free_again_when_a_call_ends_or_its_caller_has_gone() -> None
 
 @asynccontextmanager
 async def loading(url: str) -> AsyncIterator[tuple[Client, list[UUID], threading.Event]]:
-    """A client of a service within this loop, what it has loaded, and what a load waits for."""
+    """Yield a client of a service within this loop, the ids that it has loaded, and the event for which loads
+    wait."""
     app = create_app(Settings(database_url=url), wait_seconds=IN_TIME_SECONDS)
     loads, go_on = list[UUID](), threading.Event()
     async with app.lifespan(), Client(transport=httpx.ASGITransport(app), base_url="http://here") as client:
@@ -168,7 +169,7 @@ def test_a_match_that_is_not_at_hand_is_loaded_once_for_all_who_ask_for_it(sqlit
             asked = [asyncio.create_task(client.get(table.path)) for _ in range(30)]
             await come_true(lambda: bool(loads))
             gone = asked.pop(0)
-            gone.cancel()  # who came first need not stay
+            gone.cancel()  # the first request may leave
             await asyncio.sleep(0.1)
             go_on.set()
             assert {(await one).status_code for one in asked} == {200}
@@ -186,7 +187,7 @@ def test_who_waits_for_a_version_does_not_load_the_match_at_each_event(sqlite_ur
         async with loading(sqlite_url) as (client, loads, go_on):
             go_on.set()
             waiting = asyncio.create_task(client.get(f"{table.path}?min_version=5"))
-            await come_true(lambda: len(loads) == 1)  # to see who asks
+            await come_true(lambda: len(loads) == 1)  # to identify the caller
             acts: list[dict[str, Any]] = [
                 {"act": "deal", "seat": 0, "hands": HANDS},
                 *({"act": "bid", "seat": seat, "bid": bid} for seat, bid in ((1, 2), (2, "pass"), (0, 3))),

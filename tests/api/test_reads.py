@@ -1,4 +1,4 @@
-"""What every read has in common: HEAD, ETags, gzip, and links to more and to what it is."""
+"""Features of every read: HEAD, ETags, gzip, and links to further pages and to descriptions."""
 
 import gzip
 import json
@@ -39,14 +39,14 @@ FIXED = (
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A service in which nothing happens but what is done here, so that its list stays as it is."""
+    """Yield a client of a service that only this module uses, so that its list of matches does not change."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('reads')}/knacka.db") as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def match(own: Client) -> Table:
-    """A match in which a deal has been scored and two have knocked."""
+    """Return a match with a scored deal and two knocks."""
     table = Table(own)
     table.deal()
     table.finish_deal()
@@ -58,20 +58,20 @@ def match(own: Client) -> Table:
 
 @pytest.fixture(scope="module")
 def money(own: Client) -> Table:
-    """A match with a pot."""
+    """Return a match with a pot."""
     stakes = {"currency": "SEK", "unit": 100}
     return Table(own, ruleset="rams-english", options={}, dealing="house", enforcement="refuse", stakes=stakes)
 
 
 @pytest.fixture(scope="module")
 def pages(match: Table, money: Table) -> list[str]:
-    """Every read that there is but the stream, with an answer of 200 for the official."""
+    """Return the path of every read except the stream, each with an answer of 200 for the official."""
     books = (f"{money.path}/{book}" for book in ("pot", "settlement"))
     return [*(match.path + page for page in OF_MATCH), *books, "/v1/matches?fresh=true", *FIXED]
 
 
 def asked(path: str, *tables: Table, **headers: str) -> dict[str, Any]:
-    """A request by who may see it."""
+    """Return the arguments of a request with a credential that may see the path."""
     whose = next((table for table in tables if path.startswith(table.path)), None)
     who = 0 if "legal-acts" in path else "official"
     return {"url": path, "headers": (whose.bearer(who) if whose else {}) | headers}
@@ -81,7 +81,7 @@ class TestHead:
     def test_wherever_there_is_get(self, client: Client) -> None:
         for route in client.app.routes:
             assert isinstance(route, HTTPRoute)
-            if not route.path.startswith("/openapi/") and route.path != "/openapi":  # nothing is there
+            if not route.path.startswith("/openapi/") and route.path != "/openapi":  # these routes serve no page
                 assert "GET" not in route.methods or "HEAD" in route.methods, route.path
 
     def test_is_told_by_options(self, client: Client, table: Table) -> None:
@@ -95,19 +95,19 @@ class TestHead:
     ) -> None:
         lines = asked(f"{match.path}/events", match, Accept=NDJSON)
         for one in [*(asked(path, match, money) for path in pages), lines, {"url": "/nowhere"}]:
-            told, whole = own.head(**one), own.get(**one)
-            assert (told.status_code, told.content) == (whole.status_code, b""), one
-            assert told.headers == whole.headers, one
+            response, whole = own.head(**one), own.get(**one)
+            assert (response.status_code, response.content) == (whole.status_code, b""), one
+            assert response.headers == whole.headers, one
         assert own.head("/health/live").status_code == 200
 
     def test_over_a_connection_that_goes_on(self, either_url: str) -> None:
-        """No body is sent that would pass for the next answer, and a stream is none."""
+        """The service sends no body, which a client would take for the next answer. This holds for a stream, too."""
         with served(either_url) as address, httpx.Client(base_url=address) as client:
             table = Table(client)
             for path in ("/v1/rulesets", table.path, "/nowhere", f"{table.path}/events/stream"):
-                told = client.head(path)
-                assert (told.content, told.status_code) == (b"", 404 if path == "/nowhere" else 200), path
-            assert told.headers["content-type"].startswith("text/event-stream")
+                response = client.head(path)
+                assert (response.content, response.status_code) == (b"", 404 if path == "/nowhere" else 200), path
+            assert response.headers["content-type"].startswith("text/event-stream")
             assert client.head(f"{table.path}/events", headers={"Accept": NDJSON}).content == b""
             assert client.get(table.path).json()["version"] == 1
 
@@ -129,7 +129,7 @@ class TestTags:
     def test_not_modified_has_the_headers_of_the_answer(
         self, own: Client, match: Table, money: Table, pages: list[str]
     ) -> None:
-        """RFC 9110, 15.4.5: but for those of its body. It leads on to the same pages."""
+        """RFC 9110, 15.4.5: A 304 has the headers of the 200, except those of the body. Its links are the same."""
         in_part = [f"{match.path}/events?limit=2", f"{match.path}/knocks?limit=1", "/v1/matches?fresh=true&limit=1"]
         for path in (*pages, *in_part):
             for encoding in ("identity", "gzip"):
@@ -140,12 +140,12 @@ class TestTags:
                     again = own.get(**asked(path, match, money, **headers, **tag))
                     assert again.status_code == 304, path
                     of_body = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
-                    told = [item for item in first.headers.multi_items() if item[0] not in of_body]
-                    assert sorted(again.headers.multi_items()) == sorted(told), path
+                    body = [item for item in first.headers.multi_items() if item[0] not in of_body]
+                    assert sorted(again.headers.multi_items()) == sorted(body), path
                     assert ('rel="next"' in again.headers["link"]) == (path in in_part), path
 
     def test_nothing_is_unmodified_where_there_is_no_answer(self, match: Table) -> None:
-        """RFC 9110, 13.2.1: what would be refused is refused whatever the caller holds."""
+        """RFC 9110, 13.2.1: A refused request is refused with any ETag."""
         for path in ("/knocks", "/knocks/1", "/deals/1", "/replay?at=1"):
             beyond = {"/knocks": "/knocks?after=9"}.get(path, path.replace("1", "99"))
             tag = match.get(path).headers["etag"]
@@ -157,7 +157,7 @@ class TestTags:
             assert own.get(path).headers["etag"] == own.get(path).headers["etag"]
 
     def test_each_form_has_its_own(self, own: Client, match: Table) -> None:
-        """A tag names one sequence of bytes: of a media type, of a language, of an encoding."""
+        """An ETag names one sequence of bytes, in one media type, language and encoding."""
         for page, headers in (
             ("/protocol", {"Accept": "text/csv"}),
             ("/events", {"Accept": NDJSON}),
@@ -167,7 +167,7 @@ class TestTags:
             ("/knocks/1", {"Accept-Language": "sv"}),
         ):
             plain, other = match.get(page), match.get(page, None, **headers)
-            assert plain.content != other.content or page == "/deals/1"  # nobody knocked in it
+            assert plain.content != other.content or page == "/deals/1"  # the deal has no knock
             assert plain.headers["etag"] != other.headers["etag"]
             assert match.get(page, None, **headers, **{"If-None-Match": plain.headers["etag"]}).status_code == 200
             assert match.get(page, None, **headers, **{"If-None-Match": other.headers["etag"]}).status_code == 304
@@ -189,7 +189,7 @@ class TestTags:
         tag = match.get("/events").headers["etag"]
 
         def read(*_: Any) -> Any:
-            raise AssertionError("there was nothing to read")
+            raise AssertionError("the version decides; a read of events is unnecessary")
 
         monkeypatch.setattr(events, "read_events", read)
         assert match.get("/events", None, **{"If-None-Match": tag}).status_code == 304
@@ -204,7 +204,7 @@ class TestTags:
 
 
 class TestIsDescribed:
-    """Whatever is answered: with its headers, of which each has to be one that the description names."""
+    """Every answer fits the description, and has only headers that the description names."""
 
     def test_that_nothing_has_changed(self, own: Client, match: Table, money: Table, pages: list[str]) -> None:
         described = Description()
@@ -213,8 +213,8 @@ class TestIsDescribed:
             again = own.get(**asked(path, match, money, **{"If-None-Match": first.headers["etag"]}))
             described.answered("GET", path, 200, first.headers, first.content)
             described.answered("GET", path, 304, again.headers, again.content)
-            told = described.operation("GET", path.partition("?")[0])["responses"]
-            assert {"ETag", "Link"} <= told["304"]["headers"].keys() == told["200"]["headers"].keys()
+            body = described.operation("GET", path.partition("?")[0])["responses"]
+            assert {"ETag", "Link"} <= body["304"]["headers"].keys() == body["200"]["headers"].keys()
 
     def test_a_stream(self, own: Client) -> None:
         table = Table(own)
@@ -226,7 +226,7 @@ class TestIsDescribed:
         Description().answered("GET", f"{table.path}/events/stream", 204, last.headers, last.content)
 
     def test_a_body_that_is_too_large_for_any_call(self, either_url: str) -> None:
-        """Also for one that takes none: it is refused before anybody looks what is asked for."""
+        """The body is refused before the call is known, also for a call that takes no body."""
         described = Description()
         with served(either_url) as address, httpx.Client(base_url=address) as client:
             for method, path in described.calls():
@@ -265,7 +265,7 @@ class TestGzip:
             assert "content-encoding" not in own.get(path, headers={"Accept-Encoding": accepted}).headers
 
     def test_lines_too(self, match: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-        """However many pieces they are read in."""
+        """The number of pieces in which the lines are read does not matter."""
         monkeypatch.setattr(events, "PAGE", 10)
         plain = match.get("/events", "official", Accept=NDJSON, **UNPACKED)
         answer = match.get("/events", "official", Accept=NDJSON)
@@ -286,7 +286,8 @@ class TestGzip:
             assert gzip.decompress(b"".join([*pieces, packer.end()])) == body
 
     def test_its_length_does_not_tell_how_well_two_texts_agree(self) -> None:
-        """What repeats a secret packs shorter; the name in the header hides it, and to ask again tells no more."""
+        """A text that repeats a secret compresses better. The random name in the header hides that, also on
+        repeats."""
         answers = [json.dumps({"note": f"{number}", "hand": "SASKSQ"}).encode() * 50 for number in range(100, 200)]
         lengths = {len(packed(answer)) for answer in answers}
         assert max(lengths) - min(lengths) > PAD_MAX / 2
@@ -302,7 +303,7 @@ class TestLinks:
             assert '</openapi.json>; rel="describedby"' in link, path
 
     def test_pages_name_the_next_to_the_last(self, own: Client, match: Table) -> None:
-        """Each list is had whole by its links alone, whatever the form."""
+        """The links alone lead through the whole of each list, in every form."""
         for path, field, headers in (
             (f"{match.path}/events?limit=7", "events", {}),
             (f"{match.path}/events?limit=7", None, {"Accept": NDJSON}),

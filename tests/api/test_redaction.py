@@ -1,4 +1,4 @@
-"""A name in a text: which words are it, however they are written, and which are not."""
+"""A name in a text: the words that are replaced in every spelling, and the words that are not."""
 
 from unicodedata import normalize
 
@@ -77,7 +77,7 @@ def test_a_name_of_one_letter_has_no_genitive(name: str, text: str, after: str) 
     ],
 )
 def test_a_name_of_one_word_begins_with_a_capital(name: str, text: str, after: str) -> None:
-    """Many names are words as well, and a member may take any word as a name."""
+    """Many names are also ordinary words, and a member may take any word as a name."""
     assert redacted(text, name) == after
 
 

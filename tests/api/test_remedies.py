@@ -1,4 +1,4 @@
-"""Rulings that correct the protocol, over HTTP: what they come to, what a preview tells, and what is refused."""
+"""Rulings that correct the protocol, over HTTP: their results, previews and refusals."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ KORTOXEN = "rodskagg-kortoxen"
 
 
 def tally(client: Any, ruleset: str = KORTOXEN, **opening: Any) -> Table:
-    """A tally with two officials, and nothing in it."""
+    """Return a new tally with two officials."""
     players = SHEETS[ruleset].players
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")[:players]]
     asked = {"ruleset": ruleset, "players": names, "dealing": "tally", "first_dealer": players - 1, "options": {}}
@@ -30,7 +30,7 @@ def enter(table: Table, body: dict[str, Any]) -> None:
 
 
 def wrong(client: Any, ruleset: str = KORTOXEN, **opening: Any) -> Table:
-    """A first deal is written wrongly, and the first seat says so."""
+    """Return a tally with a wrong first deal, and a knock of the first seat about it."""
     table = tally(client, ruleset, **opening)
     enter(table, SHEETS[ruleset].wrong)
     opened = ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": SHEETS[ruleset].right})
@@ -42,22 +42,22 @@ def wrong(client: Any, ruleset: str = KORTOXEN, **opening: Any) -> Table:
 def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201) -> dict[str, Any]:
     answer = table.post(f"/knocks{call}", body, who)
     assert answer.status_code == status, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    data: dict[str, Any] = answer.json()
+    return data
 
 
 def all_agree(table: Table) -> dict[str, Any]:
-    """The case after the last statement."""
+    """Let all seats agree; return the case after the last statement."""
     for seat in range(1, len(table.opened["seats"])):
-        told = ask(table, "/1/statements", seat, {"seat": seat, "agrees": True})
-    return told
+        body = ask(table, "/1/statements", seat, {"seat": seat, "agrees": True})
+    return body
 
 
 def protocol(table: Table) -> dict[str, Any]:
     answer = table.get(f"/protocol?min_version={table.version()}")
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 def ruling(verdict: str = "upheld", **more: Any) -> dict[str, Any]:
@@ -72,22 +72,23 @@ class TestAWrongLine:
     @pytest.mark.rule("J2", "J9")
     @pytest.mark.parametrize("ruleset", GAMES)
     def test_all_agree(self, lone_client: Client, either_url: str, ruleset: str) -> None:
-        """On either store: the line counts as if it had been written so, and all of it is proved."""
+        """Runs on either store: the line counts as if it had been entered so, and `knacka verify` proves
+        everything."""
         table, right = wrong(lone_client, ruleset), tally(lone_client, ruleset)
         enter(right, SHEETS[ruleset].right)
         was = protocol(table)["lines"][0]
         case = all_agree(table)
         assert (case["verdict"], case["rule"], case["status"]) == ("upheld", "J2", "ruled")
-        told, wanted = protocol(table), protocol(right)
-        (line,), (as_written,) = told["lines"], wanted["lines"]
-        assert told["points"] == wanted["points"] == list(SHEETS[ruleset].points)
+        body, wanted = protocol(table), protocol(right)
+        (line,), (as_written,) = body["lines"], wanted["lines"]
+        assert body["points"] == wanted["points"] == list(SHEETS[ruleset].points)
         for name in ("points", "before", "change", "tricks", "kind", "detail", "pot", "declarer", "contract"):
             assert line[name] == as_written[name]
         assert bare(line["entries"]) == bare(as_written["entries"])
         (once,) = line["was"]
         assert (once["case"], once["rule"], once["reason"]) == (1, "J2", "")
         assert once["line"]["points"] == was["points"]
-        assert table.get().json()["points"] == told["points"]
+        assert table.get().json()["points"] == body["points"]
         listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
         assert {one["id"]: one["version"] for one in listed}[table.id] == table.version()
         if ruleset == "rams-english":
@@ -102,7 +103,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J2", "J9")
     def test_it_waits_for_the_deal_under_way(self, lone_client: Client, either_url: str) -> None:
-        """On either store: it is ruled with the act that ends the deal, whoever does it."""
+        """Runs on either store: the ruling comes with the act that ends the deal, by any actor."""
         table = wrong(lone_client)
         table.done("deal", 0)
         assert all_agree(table)["status"] == "pending"
@@ -146,17 +147,17 @@ class TestAWrongLine:
         table = tally(client)
         enter(table, SHEETS[KORTOXEN].wrong)
         knock = {"seat": 0, "offence": "entry", "deal": 1, "result": result}
-        told = ask(table, "", 0, knock, 400)
-        assert (told["type"], told["errors"][0]["pointer"]) == ("/problems/unreadable", pointer)
-        told = ask(table, "/1/ruling", "official", ruling(remedy={"result": result}), 400)
-        assert told["errors"][0]["pointer"] == f"/remedy{pointer}"
+        body = ask(table, "", 0, knock, 400)
+        assert (body["type"], body["errors"][0]["pointer"]) == ("/problems/unreadable", pointer)
+        body = ask(table, "/1/ruling", "official", ruling(remedy={"result": result}), 400)
+        assert body["errors"][0]["pointer"] == f"/remedy{pointer}"
 
     def test_the_act_may_be_named_or_not(self, client: Client) -> None:
         table = tally(client)
         enter(table, SHEETS[KORTOXEN].wrong)
         named = {"act": "result", **X1}
-        told = ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": named})
-        assert told["result"] == named
+        body = ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": named})
+        assert body["result"] == named
 
 
 class TestTheSameLine:
@@ -166,37 +167,37 @@ class TestTheSameLine:
         enter(table, X1)
         before = protocol(table)
         same = {"seat": 0, "offence": "entry", "deal": 1, "result": X1}
-        told = ask(table, "", 0, same, 409)
-        assert (told["type"], told["rule"], told["facts"]) == ("/problems/line-says-so", "J9", {"deal": 1})
+        body = ask(table, "", 0, same, 409)
+        assert (body["type"], body["rule"], body["facts"]) == ("/problems/line-says-so", "J9", {"deal": 1})
         assert protocol(table) == before
 
 
 class TestPreview:
     @pytest.mark.rule("J9")
     def test_it_is_what_then_happens(self, lone_client: Client) -> None:
-        """On either store: lines, struck, points and the winner; nothing is stored."""
+        """Runs on either store: compares lines, struck deals, points and the winner. The preview stores nothing."""
         table = wrong(lone_client)
         before, was = table.version(), protocol(table)
         sent = ruling(reason="Counted again", remedy={"result": X1})
         answer = table.post("/knocks/1/ruling?preview=true", sent, "official")
         assert answer.status_code == 200, answer.text
-        told = answer.json()
+        body = answer.json()
         assert (table.version(), protocol(table)) == (before, was)
         ruled = ask(table, "/1/ruling", "official", sent)
         now = protocol(table)
-        assert told["protocol"] == now
+        assert body["protocol"] == now
         assert now["points"] == list(SHEETS[KORTOXEN].points)
         (once,) = now["lines"][0]["was"]
         assert (once["case"], once["rule"], once["reason"]) == (1, "J9", "Counted again")
         happened = table.get(f"/events?after={before}", "official").json()["events"]
-        assert [one["event"]["lines"] for one in told["events"][1:]] == [
+        assert [one["event"]["lines"] for one in body["events"][1:]] == [
             one["event"]["lines"] for one in happened[1:]
         ]
-        assert [(one["topic"], one["number"]) for one in told["events"]] == [
+        assert [(one["topic"], one["number"]) for one in body["events"]] == [
             (one["topic"], one["number"]) for one in happened
         ]
         for name in ("verdict", "rule", "penalty", "payer", "why"):
-            assert told["case"][name] == ruled[name]
+            assert body["case"][name] == ruled[name]
         ask(table, "/1/appeal", 3, {"seat": 3})
         back = ruling("dismissed")
         foreseen = table.post("/knocks/1/ruling?preview=true", back, "official:2").json()["protocol"]
@@ -212,10 +213,10 @@ class TestPreview:
         assert (protocol(table)["over"], protocol(table)["winner"]) == (True, 2)
         right = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
         ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": right})
-        told = table.post("/knocks/1/ruling?preview=true", ruling(), "official").json()["protocol"]
-        assert (told["over"], told["winner"], told["won_by"]) == (False, None, None)
+        body = table.post("/knocks/1/ruling?preview=true", ruling(), "official").json()["protocol"]
+        assert (body["over"], body["winner"], body["won_by"]) == (False, None, None)
         ask(table, "/1/ruling", "official", ruling())
-        assert protocol(table) == told
+        assert protocol(table) == body
         state = table.get().json()
         assert (state["phase"], state["deal"], state["provisional"]) == ("undealt", 2, False)
         listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
@@ -224,7 +225,7 @@ class TestPreview:
 
 
 class TestAnOffence:
-    """At a table with closed hands."""
+    """An offence at a table with closed hands."""
 
     @pytest.fixture
     def scored(self, client: Client) -> Table:
@@ -265,8 +266,8 @@ class TestAnOffence:
     def test_when_the_time_is_over(self, client: Client) -> None:
         table = wrong(client, adjudication=TWO | {"correction_minutes": 0})
         table.done("abandon", None)
-        told = ask(table, "/1/ruling", "official", ruling(), 409)
-        assert (told["type"], told["rule"]) == ("/problems/window-closed", "J8")
+        body = ask(table, "/1/ruling", "official", ruling(), 409)
+        assert (body["type"], body["rule"]) == ("/problems/window-closed", "J8")
         ruled = ask(table, "/1/ruling", "official", ruling(standard="beyond_reasonable_doubt"))
         assert ruled["verdict"] == "upheld"
         assert protocol(table)["points"] == list(SHEETS[KORTOXEN].points)
@@ -278,12 +279,12 @@ class TestAnOffence:
         sheet = {"bids": [*X1["bids"][1:], [0, "pass"]], "tricks": [2] * 5, "exits": [[2, 5]]}
         enter(table, sheet | {"answers": [[3, "fold"], [0, "fold"], [1, "play"]]})
         ask(table, "", "official", {"accused": 2, "offence": "revoke", "deal": 1})
-        told = ask(table, "/1/ruling", "official", ruling(rule="B42"), 409)
-        assert (told["type"], told["facts"]) == ("/problems/line-hangs", {"deals": [2]})
+        body = ask(table, "/1/ruling", "official", ruling(rule="B42"), 409)
+        assert (body["type"], body["facts"]) == ("/problems/line-hangs", {"deals": [2]})
         ask(table, "/1/ruling", "official", ruling(rule="B42", remedy={"strike": [2]}))
         now = protocol(table)
         assert [one["line"]["deal"] for one in now["struck"]] == [2]
         assert (now["over"], now["points"][2]) == (False, 10)
         knock = {"seat": 0, "offence": "entry", "deal": 2, "result": sheet}
-        told = ask(table, "", 0, knock, 409)
-        assert (told["type"], told["facts"]) == ("/problems/line-struck", {"deal": 2})
+        body = ask(table, "", 0, knock, 409)
+        assert (body["type"], body["facts"]) == ("/problems/line-struck", {"deal": 2})

@@ -1,6 +1,6 @@
-"""The contract against the service: every operation, all checks, each by itself and one after another.
+"""Check the service against the description: every operation with all checks, alone and in sequences.
 
-What is made up is sent by three: by nobody, with a key of a club, and with a token of the match.
+Each generated request is sent three times: without a credential, with a key of a club, and with a token of the match.
 """
 
 import json
@@ -32,7 +32,7 @@ from tests.api.table import HANDS, Table
 from tests.api.test_club_matches import Home
 from tests.api.worlds import VISIBILITIES
 
-# What is said here of a check holds beside what schemathesis expects by itself.
+# The settings here add to the defaults of schemathesis.
 POSITIVE = ["2xx", "3xx", "401", "403", "404", "409"]
 CONFIG = SchemathesisConfig.from_dict(
     {
@@ -43,19 +43,19 @@ CONFIG = SchemathesisConfig.from_dict(
             "positive_data_acceptance": {"expected-statuses": [*POSITIVE, "412", "422"]},
         },
         "operations": [
-            # A stream goes on until its match is over: one event of it, or none for so long, is enough.
+            # A stream lasts until its match is over: one event, or a pause without one, is enough.
             {
                 "include-name": "GET /v1/matches/{match}/events/stream",
                 "max-stream-events": 1,
                 "request-timeout": 0.1,
             },
             {
-                # A cursor is any text to the schema, and none but ours to the service (400).
+                # The schema allows any text as a cursor, but the service accepts only its own (400).
                 "include-name": "GET /v1/matches",
                 "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "422"]}},
             },
             {
-                # The same; and a token that is no official's has no cases, whoever made it.
+                # Cursors, again. A token that does not belong to an official has no cases.
                 "include-name": "GET /v1/cases",
                 "checks": {
                     "positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "422"]},
@@ -63,12 +63,13 @@ CONFIG = SchemathesisConfig.from_dict(
                 },
             },
             {
-                # With a key that could be guessed an act is done, but no key is made (400): no schema can tell that.
+                # A guessable Idempotency-Key is accepted for acts, but not to make keys (400). No schema can say
+                # that.
                 "include-name": "POST /v1/clubs/{club}/acts",
                 "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "412", "422"]}},
             },
             {
-                # Of a pair in a result (a seat and its bid) the schema does not say what stands where (400).
+                # The schema does not define the order in a pair of a result (a seat and its bid) (400).
                 "include-name": [
                     "POST /v1/matches/{match}/acts",
                     "POST /v1/matches/{match}/acts/batch",
@@ -90,15 +91,15 @@ QUICK = settings(
 )
 
 _tokens: dict[str, list[str]] = {}
-"""By match, of its seats and then of the official: what the matches opened here have given out."""
+"""Tokens by match: those of the seats, then the official's, from the openings here."""
 _hidden: set[str] = set()
 """Matches that are not public."""
 _keys: dict[str, str] = {}
-"""By club, one with all scopes: of its founder, or of a program."""
+"""A key with all scopes by club, of its founder or of a program."""
 
 
 class Service:
-    """The service that the contract is held against, once there is one; schemathesis starts it."""
+    """The service under test, started by schemathesis."""
 
     app: Any = None
 
@@ -121,11 +122,11 @@ EVENT = {
         "retry": {"type": "string", "pattern": "^[0-9]+$"},
     },
 }
-"""One of a stream. OpenAPI 3.1 has no word for it, and says there what all of them are together: a text."""
+"""Schema of an event of a stream. OpenAPI 3.1 cannot describe it: there the whole stream is a text."""
 
 
 def described() -> dict[str, Any]:
-    """From the file that another test holds to be up to date."""
+    """Return the description from its file. A different test checks that the file is up to date."""
     contract: dict[str, Any] = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
     stream = contract["paths"]["/v1/matches/{match}/events/stream"]["get"]["responses"]["200"]
     stream["content"]["text/event-stream"]["itemSchema"] = EVENT
@@ -169,7 +170,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @contract.hook("after_call")
 def remember(context: Any, case: Any, response: Any) -> None:
-    """Keeps the tokens of a match that was opened, the key of a club that was founded."""
+    """Record the tokens of an opened match, and the key of a founded club."""
     made = response.status_code == 201 and case.operation.definition.raw["operationId"]
     if made == "found_club":
         _keys[response.json()["id"]] = response.json()["key"]["secret"]
@@ -181,13 +182,13 @@ def remember(context: Any, case: Any, response: Any) -> None:
 
 
 def tokens_of(opened: Any) -> list[str]:
-    """Of a match that was opened."""
+    """Return the tokens of an opened match."""
     return [*(seat["token"] for seat in opened["seats"]), opened["official_token"]]
 
 
 @contract.hook("map_body")
 def whole(context: Any, body: Any) -> Any:
-    """To a schema 2.0 is an integer, to the service it is not one."""
+    """Return the body with 2 for each 2.0, which a schema accepts as an integer, but the service refuses."""
     if isinstance(body, dict):
         return {name: whole(context, value) for name, value in body.items()}
     if isinstance(body, list):
@@ -197,18 +198,18 @@ def whole(context: Any, body: Any) -> Any:
 
 @contract.hook("map_query")
 def soon(context: Any, query: Any) -> Any:
-    """Nobody waits until something happens."""
+    """Return the query with a wait of 0, so that no request waits for a change."""
     if isinstance(query, dict) and str(query.get("wait")).isdecimal() and 0 < int(query["wait"]) <= WAIT_MAX:
         return {**query, "wait": 0}
     return query
 
 
 def to_what_there_is(case: Any) -> None:
-    """Three of four ids that are any are made those of matches, or clubs, that there are."""
+    """Replace three of four random ids by ids of existing matches or clubs."""
     if (case.headers or {}).get("If-Match") == "":
-        del case.headers["If-Match"]  # sent as one that fits the pattern, which asks for quotes and a digit
+        del case.headers["If-Match"]  # the generated value does not fit the pattern
     if "account" in (case.path_parameters or {}):
-        # Its example lies here as it stands in an address, member%3A2, and does not fit the pattern as it is.
+        # The example is URL-encoded here (member%3A2), and does not fit the pattern.
         case.path_parameters["account"] = unquote(case.path_parameters["account"])
     for name, known in (("match", list(_tokens)), ("club", list(_keys))):
         try:
@@ -220,18 +221,19 @@ def to_what_there_is(case: Any) -> None:
 
 
 def by_nobody(case: Any) -> str | None:
-    """Nothing is shown."""
+    """Return no credential."""
     return None
 
 
 def by_key(case: Any) -> str | None:
-    """A key with all scopes: of the club that is asked about, else of one with matches."""
+    """Return a key with all scopes, of the club in the request, otherwise of a club with matches."""
     club = str((case.path_parameters or {}).get("club"))
     return _keys.get(club) or next(iter(_keys.values()))
 
 
 def by_token(case: Any) -> str | None:
-    """The token of the seat that is named, else the official's; of any match where none is asked about."""
+    """Return the token of the seat in the request, otherwise the official's; of any match if the request names
+    none."""
     tokens = _tokens.get(str((case.path_parameters or {}).get("match"))) or next(iter(_tokens.values()))
     seat = case.body.get("seat") if isinstance(case.body, dict) else None
     seated = isinstance(seat, int) and 0 <= seat < len(tokens) - 1
@@ -242,20 +244,20 @@ HOLDERS: tuple[Callable[[Any], str | None], ...] = (by_nobody, by_key, by_token)
 
 
 BOUNDS_EVERY = int(os.environ.get("BOUNDS_EVERY", "10"))
-"""One in so many of the cases that stand at a bound of the schema is sent: there are ten thousand; all with ``1``."""
+"""Every n-th case at a bound of the schema is sent. They are about ten thousand; ``1`` sends all."""
 EVERYBODY_EVERY = 6
-"""And one in so many of those by everybody."""
+"""Every n-th of those cases is sent with each credential."""
 _bounds: Counter[str] = Counter()
 
 
 def fit(case: Any) -> Callable[[Any], str | None]:
-    """Who may do the most there."""
+    """Return the function for the credential with the most rights in this call."""
     of_club = "club" in (case.path_parameters or {}) or case.operation.path == "/v1/key"
     return by_key if of_club else by_token
 
 
 def bearer(case: Any, holder: Callable[[Any], str | None]) -> dict[str, str]:
-    """What this one shows; nothing where the header is what is wrong."""
+    """Return the header with the credential; none if the case tests a wrong header."""
     if case.meta is not None and case.meta.is_negative_at(ParameterLocation.HEADER):
         return {}
     shown = holder(case)
@@ -263,16 +265,16 @@ def bearer(case: Any, holder: Callable[[Any], str | None]) -> dict[str, str]:
 
 
 def unfit(case: Any) -> list[Any]:
-    """Whoever shows nothing good is not told that there is a match that is not public: 404, where the check asks for
-    401."""
+    """Return the checks that do not apply: without a valid credential a private match gives 404, but the check
+    expects 401."""
     return [ignored_auth] if (case.path_parameters or {}).get("match") in _hidden else []
 
 
 def hold(case: Any) -> None:
-    """Whoever may do it sends it; what was drawn at random, and now and then what stands at a bound, everybody. Each
-    answer is as the contract has it."""
+    """Send a case with the credential that has the right. Send random cases, and some cases at a bound, with each
+    credential. Assert that each answer fits the description."""
     if any(len(str(value)) > VALUE_MAX for value in (case.headers or {}).values()):
-        return  # the protocol refuses it (431), which is not here, between a test and the app
+        return  # HTTP refuses it (431), but here the test calls the app directly
     to_what_there_is(case)
     holders = HOLDERS
     if case.meta is not None and case.meta.phase.name is TestPhase.COVERAGE:
@@ -292,8 +294,8 @@ def hold(case: Any) -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_every_operation(label: str) -> None:
-    """Its cases are made here. ``contract.parametrize()`` makes those of all when tests are collected, which takes
-    as long as a third of sending them, and does so in every test process."""
+    """The cases are generated here. ``contract.parametrize()`` would generate all cases when tests are collected, in
+    every test process. That takes a third of the time of sending them."""
     alone = contract.exclude(lambda context: context.operation.label != label)
     (made,) = get_all_tests(schema=alone, test_func=hold, settings=QUICK, given_kwargs=None)
     _, test = made.ok()
@@ -301,7 +303,7 @@ def test_every_operation(label: str) -> None:
 
 
 class OneAfterAnother(contract.as_state_machine()):
-    """Goes from answer to answer by the links that they give."""
+    """Sequences of requests that follow the links in the answers."""
 
     def before_call(self, case: Any) -> None:
         to_what_there_is(case)

@@ -1,6 +1,6 @@
-"""Each answer tells a browser what it may do with it: of every route, of every problem, of pages and streams.
+"""Each answer has security headers for browsers: on every route, in every problem, on pages and streams.
 
-What the protocol answers by itself is seen to in ``test_protocol``.
+``test_protocol`` tests answers of the HTTP server itself.
 """
 
 import re
@@ -20,14 +20,14 @@ Client = TestClient[Litestar]
 
 
 def secure(answer: httpx.Response, policy: str = POLICY[1].decode()) -> None:
-    """Says so unless each of the headers is there, once."""
+    """Assert that the answer has each security header exactly once."""
     for name, value in SECURE:
         assert answer.headers.get_list(name.decode()) == [value.decode()], answer.request.url
     assert answer.headers.get_list("content-security-policy") == [policy], answer.request.url
 
 
 def requests(client: Client, table: Table) -> Iterator[tuple[str, str]]:
-    """A method and path for each call that there is."""
+    """Yield a method and path for each call."""
     values = {
         "match": table.id,
         "club": table.id,
@@ -66,7 +66,7 @@ def test_all_routes(client: Client, table: Table) -> None:
 
 def test_a_stream(client: Client) -> None:
     table = Table(client, dealing="house", opening={"points": [2, 2, 2]})
-    table.finish()  # so that it comes to an end
+    table.finish()  # so that the stream ends
     answer = table.get("/events/stream")
     assert answer.status_code == 200
     secure(answer)
@@ -97,7 +97,7 @@ def test_what_has_not_changed(dealt: Table) -> None:
 
 
 def test_the_page_may_load_what_it_needs_and_nothing_else(client: Client) -> None:
-    """By its policy: scripts and data from here, its one style by its hash, and nothing written into it by others."""
+    """The page's policy allows scripts and data from the service, its one style by hash, and no inline code."""
     page = client.get("/docs")
     secure(page, page_policy())
     assert re.findall(r"<style", page.text) == ["<style"]

@@ -1,4 +1,4 @@
-"""What a match comes to in money, over HTTP; and the openings that no rule of money speaks of."""
+"""The settlement of a match over HTTP, and openings with stakes in games without a rule for money."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SHEET = {
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }
-"""Seat 0 takes one trick, seat 1 goes home with the second, and seat 2 takes four."""
+"""Seat 0 takes one trick, seat 1 takes the second and goes home, and seat 2 takes four."""
 
 
 def tally(client: Client, **opening: Any) -> Table:
@@ -30,7 +30,7 @@ def tally(client: Client, **opening: Any) -> Table:
 
 
 def won(client: Client, **opening: Any) -> Table:
-    """A match that seat 1 has won."""
+    """Return a match that seat 1 has won."""
     table = tally(client, **opening)
     answer = table.post("/acts", SHEET, 0)
     assert answer.status_code == 201, answer.text
@@ -44,10 +44,10 @@ class TestSettlement:
         answer = table.get(f"/settlement?min_version={last}")
         assert answer.status_code == 200
         assert answer.headers["etag"] == f'"{last}"'
-        told = answer.json()
-        first, second = told["seats"][0], told["seats"][1]
+        body = answer.json()
+        first, second = body["seats"][0], body["seats"][1]
         (trick,) = [line["events"] for line in first["lines"] if line["rule"] == "B58"]
-        assert {name: value for name, value in told.items() if name not in ("seats", "payments")} == {
+        assert {name: value for name, value in body.items() if name not in ("seats", "payments")} == {
             "status": "final",
             "currency": "SEK",
             "unit": 100,
@@ -68,11 +68,11 @@ class TestSettlement:
         }
         assert second["amount"] == 200
         assert [line["events"] for line in second["lines"]] == [[last], [last]]
-        assert told["payments"] == [
+        assert body["payments"] == [
             {"from": 0, "to": 1, "points": 1, "amount": 100, "rule": "B74"},
             {"from": 2, "to": 1, "points": 1, "amount": 100, "rule": "B74"},
         ]
-        assert [seat["amount"] for seat in told["seats"]] == table.get("/protocol").json()["settlement"]
+        assert [seat["amount"] for seat in body["seats"]] == table.get("/protocol").json()["settlement"]
 
     def test_in_a_clubs_match_it_tells_which_member(self, client: Client) -> None:
         table = ClubTable(Club(client), members=(3, 1, 2), dealing="tally", first_dealer=2, stakes=KRONA)
@@ -97,12 +97,12 @@ class TestSettlement:
         assert table.get("/settlement", **{"If-None-Match": answer.headers["etag"]}).status_code == 304
 
     def test_while_the_match_goes_on_nobody_owes_anything(self, client: Client) -> None:
-        told = tally(client).get("/settlement").json()
-        assert (told["status"], told["payments"], told["pot"]) == ("open", [], 0)
-        assert [(seat["amount"], seat["lines"]) for seat in told["seats"]] == [(0, [])] * 3
+        body = tally(client).get("/settlement").json()
+        assert (body["status"], body["payments"], body["pot"]) == ("open", [], 0)
+        assert [(seat["amount"], seat["lines"]) for seat in body["seats"]] == [(0, [])] * 3
 
     def test_a_running_deal_tells_nothing(self, client: Client) -> None:
-        """What lies in the hands, and what was knocked up in the deal, is not in it."""
+        """The settlement includes neither the cards in the hands nor penalties of the unfinished deal."""
         table = Table(client, stakes=KRONA)
         before = table.get("/settlement").json()
         table.deal()
@@ -119,15 +119,15 @@ class TestSettlement:
     def test_rams_has_its_balances_and_its_pot(self, client: Client) -> None:
         table = rams(client, stakes={"currency": "SEK", "unit": 10})
         play_deal(table)
-        told = table.get("/settlement").json()
-        assert (told["status"], told["pot"], told["sum"], told["payments"]) == ("open", 100, 0, [])
-        assert [seat["amount"] for seat in told["seats"]] == [0, -50, -50]
-        assert [(line["rule"], line["amount"]) for line in told["seats"][0]["lines"]] == [("D15", -50), ("D59", 50)]
+        body = table.get("/settlement").json()
+        assert (body["status"], body["pot"], body["sum"], body["payments"]) == ("open", 100, 0, [])
+        assert [seat["amount"] for seat in body["seats"]] == [0, -50, -50]
+        assert [(line["rule"], line["amount"]) for line in body["seats"][0]["lines"]] == [("D15", -50), ("D59", 50)]
         table.done("close", None)
-        told = table.get("/settlement").json()
-        assert (told["status"], told["pot"]) == ("final", 0)
-        assert [seat["amount"] for seat in told["seats"]] == [33, -16, -17]
-        assert told["seats"][1]["lines"][-1] == {
+        body = table.get("/settlement").json()
+        assert (body["status"], body["pot"]) == ("final", 0)
+        assert [seat["amount"] for seat in body["seats"]] == [33, -16, -17]
+        assert body["seats"][1]["lines"][-1] == {
             "deal": None,
             "rule": "D-O18",
             "points": 34,
@@ -138,9 +138,9 @@ class TestSettlement:
     def test_an_abandoned_match_owes_nothing(self, client: Client) -> None:
         table = tally(client)
         table.done("abandon", None)
-        told = table.get("/settlement").json()
-        assert told["status"] == "final"
-        assert [seat["amount"] for seat in told["seats"]] == [0, 0, 0]
+        body = table.get("/settlement").json()
+        assert body["status"] == "final"
+        assert [seat["amount"] for seat in body["seats"]] == [0, 0, 0]
 
     def test_on_either_store(self, either_client: Client) -> None:
         table = won(either_client)
@@ -165,7 +165,7 @@ class TestNotForMoney:
 
 
 class TestNoMoneyRule:
-    """Stakes were taken in every game, and came to nothing where no rule says who pays: they are refused there."""
+    """Stakes are refused in a game without a rule for money, because they would have no effect."""
 
     HOUSE = (
         ("rodskagg-alga", "points_left"),
@@ -187,8 +187,8 @@ class TestNoMoneyRule:
         answer = self.opened(client, ruleset, {"money": rule})
         assert answer.status_code == 201
         assert answer.json()["options"]["money"] == rule
-        told = client.get(f"{answer.headers['Location']}/settlement").json()
-        assert told["basis"] == "house"
+        body = client.get(f"{answer.headers['Location']}/settlement").json()
+        assert body["basis"] == "house"
 
     @pytest.mark.parametrize(("ruleset", "rule"), HOUSE)
     def test_and_without_stakes_is_played_as_before(self, client: Client, ruleset: str, rule: str) -> None:

@@ -1,4 +1,4 @@
-"""What many keys, tokens and connections of one address may do together, and a hall of 60 phones behind one."""
+"""Limits on all keys, tokens and connections of one address together, and a hall of 60 phones behind one address."""
 
 import socket
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from tests.api.test_protocol import LIVE, wire
 
 PHONES = 60
 READS, ACTS = 30, 10
-"""Of each phone in a minute: a state or a list every other second, a card every sixth."""
+"""Requests of each phone per minute: a read every two seconds, a card every six seconds."""
 OF_EACH = 4
-"""Connections that each phone has."""
+"""Connections of each phone."""
 
 
 class TestClubs:
@@ -35,7 +35,7 @@ class TestClubs:
             for _ in range(4):
                 made = club.done("issue_key", scopes=["read"], expires_at=in_days(9), app="Board")
                 keys.append(made["key"]["secret"])
-            for key in keys:  # until it is found good it counts for its address
+            for key in keys:  # a key counts for its address until it is known to be valid
                 assert client.get(club.path, headers=ANNA | bearer(key)).status_code == 200
             answers = [client.get(club.path, headers=ANNA | bearer(keys[n % 5])) for n in range(40)]
             assert [answer.status_code for answer in answers] == [200] * 29 + [429] * 11, "one was read above"
@@ -51,7 +51,9 @@ class TestAddresses:
             tables = [Table(client) for _ in range(4)]
             by = [(table.path, bearer(table.tokens[seat])) for table in tables for seat in range(3)]
             for path, token in by:
-                assert client.get(path, headers=token).status_code == 200  # from this machine: found good
+                assert (
+                    client.get(path, headers=token).status_code == 200
+                )  # without limits on this machine: the key becomes known
             asked = [client.get(path, headers=ANNA | token).status_code for _ in range(3) for path, token in by]
             assert (asked.count(200), asked.count(429)) == (20, 16)
             path, token = by[0]
@@ -88,7 +90,7 @@ class TestAddresses:
 
 @contextmanager
 def connected(address: str, count: int, source: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
-    """So many connections on which nothing is sent."""
+    """Open this number of connections, and send nothing on them."""
     host, port = address.removeprefix("http://").split(":")
     with ExitStack() as stack:
         yield [
@@ -98,7 +100,7 @@ def connected(address: str, count: int, source: str = "127.0.0.1") -> Iterator[l
 
 
 def ended(connection: socket.socket) -> bool:
-    """Whether the other end has closed a connection, once what it sends has come."""
+    """Return whether the service has closed a connection after its last byte."""
     try:
         return connection.recv(65536) == b""
     except OSError:
@@ -154,7 +156,7 @@ class TestConnections:
 class TestHealth:
     @pytest.fixture
     def full(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-        """A service that has as many connections as it may, all of them idle."""
+        """Yield the address of a service with the maximum of connections, all idle."""
         with served(sqlite_url) as address:
             most = protocol.RESERVED + 10
             monkeypatch.setattr(protocol, "connections_max", lambda: most)

@@ -1,4 +1,4 @@
-"""A service that gets no more file descriptors, memory or threads: what it answers, and that it recovers."""
+"""A service without free file descriptors, memory or threads: its answers, and that it recovers."""
 
 import asyncio
 import resource
@@ -25,7 +25,7 @@ class TestNoFileCanBeOpened:
             assert (refused.status_code, refused.json().get("rule")) == (409, "B28"), refused.text
 
     def test_a_club_in_any_timezone_is_founded_now_or_later(self, sqlite_url: str) -> None:
-        """A list of timezones that was read without files would stay empty."""
+        """Otherwise a list of timezones that was read without file descriptors would stay empty."""
         body = FOUNDING | {"timezone": "Asia/Tokyo"}
         with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
             client.get("/health/live")

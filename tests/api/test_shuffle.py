@@ -1,4 +1,4 @@
-"""A shuffle that anybody can check, over HTTP: real matches of all games, what is told when, and what is refused."""
+"""A verifiable shuffle over HTTP: real matches of all games, the moment each value is shown, and refusals."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ Line = dict[str, Any]
 
 
 class Shuffled(Table):
-    """A match whose house commits; seats add something now and then."""
+    """A match with committed shuffles, in which seats sometimes add digits."""
 
     def __init__(self, client: Any, ruleset: str = KALABRIAS, players: int = 2, **opening: Any) -> None:
         names = [{"name": f"Player {seat}"} for seat in range(players)]
@@ -53,7 +53,7 @@ class Shuffled(Table):
         return self.post("/acts", body, seat if who is None else who)
 
     def play(self, deals: int = DEALS) -> None:
-        """To the end of so many deals, or of the match; what is bid low keeps it going."""
+        """Play this number of deals, or to the end of the match. Low bids make the match last."""
         while True:
             now = self.get().json()
             if now["phase"] == "over" or now["deal"] > deals:
@@ -82,7 +82,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def matches(url: str) -> dict[str, tuple[UUID, list[str]]]:
-    """A match of each game, of some deals: its id, and its events as anybody gets them."""
+    """Return by game the id and the public events of a match of several deals."""
     found = {}
     with client_of(url) as client:
         for ruleset, players in SEATS.items():
@@ -102,10 +102,10 @@ class TestFair:
     @pytest.mark.parametrize("ruleset", SEATS)
     def test_every_deal_of_a_real_match(self, matches: Any, ruleset: str) -> None:
         match_id, lines = matches[ruleset]
-        told = checked_by_anybody(match_id, lines)
-        assert set(told.values()) == {FAIR}
-        assert checked(match_id, lines) == told
-        assert len(told) == len({json.loads(line)["event"]["deal"] for line in lines if '"deal/dealt"' in line}) > 1
+        body = checked_by_anybody(match_id, lines)
+        assert set(body.values()) == {FAIR}
+        assert checked(match_id, lines) == body
+        assert len(body) == len({json.loads(line)["event"]["deal"] for line in lines if '"deal/dealt"' in line}) > 1
 
     def test_one_deal(self, matches: Any) -> None:
         match_id, lines = matches[KALABRIAS]
@@ -142,7 +142,7 @@ class TestFair:
 
 
 def first(lines: list[Line], topic: str) -> int:
-    """Where the second deal begins, and from there the first event of this topic."""
+    """Return the index of the first event of this topic from the second deal on."""
     start = [place for place, line in enumerate(lines) if line["topic"] == "shuffle/committed"][1]
     return next(place for place in range(start, len(lines)) if lines[place]["topic"] == topic)
 
@@ -196,13 +196,13 @@ def entropy_of_another(lines: list[Line]) -> None:
 
 
 def an_act_between(lines: list[Line]) -> None:
-    """Something that somebody is said to have done just before the deal: the number of the last event is another."""
+    """Insert an act directly before the deal, which changes the number of the last event."""
     place = first(lines, "deal/dealt")
     lines.insert(place, {**lines[place - 1], "at": "2026-11-22T12:00:00Z", "number": lines[place]["number"]})
 
 
 def committed_again(lines: list[Line]) -> None:
-    """The house thought better of it when it saw what the seats added, and took the same seed a second time."""
+    """Commit a second time with the same seed, after the seats have added digits."""
     place = first(lines, "shuffle/committed")
     lines.insert(place, lines[place])
 
@@ -225,7 +225,7 @@ EVERYWHERE = [
 
 
 class TestTampered:
-    """What was changed is not shown to be fair, and the deals before it still are."""
+    """A changed deal is not proved fair, but the deals before it are."""
 
     @pytest.mark.parametrize("ruleset", SEATS)
     @pytest.mark.parametrize("change", EVERYWHERE)
@@ -355,11 +355,11 @@ class TestEntropy:
         table = Shuffled(client, players=3, entropy_seconds=60)
         table.entropy(1)
         answer = table.send("deal", 0)
-        told = answer.json()
-        assert (answer.status_code, told["type"]) == (409, "/problems/entropy-awaited")
-        assert told["facts"]["awaited"] == [0, 2]
-        assert told["facts"]["until"] == table.get().json()["shuffling"]["until"]
-        assert f"until {told['facts']['until']} " in told["detail"]
+        body = answer.json()
+        assert (answer.status_code, body["type"]) == (409, "/problems/entropy-awaited")
+        assert body["facts"]["awaited"] == [0, 2]
+        assert body["facts"]["until"] == table.get().json()["shuffling"]["until"]
+        assert f"until {body['facts']['until']} " in body["detail"]
         assert table.version() == 3
         table.entropy(0)
         table.entropy(2)
@@ -374,13 +374,13 @@ class TestEntropy:
 
 
 def seeds_of(client: Any, match_id: str) -> list[str]:
-    """The seeds that the house has committed to, from the store."""
+    """Return the committed seeds from the store."""
     history = client.app.state.service.referee.history(UUID(match_id))
     return [one.event.seed for one in history if one.event.TOPIC == "shuffle/committed"]
 
 
 def everything(table: Table, who: int | str | None) -> Iterator[str]:
-    """All that can be read of a match."""
+    """Yield every read of a match."""
     last = table.version()
     pages = ["", "/events?limit=1000", "/protocol", "/knocks", "/deals/1", "/legal-acts", f"/replay?at={last}"]
     for page in (*pages, "/replay?at=2"):
@@ -407,7 +407,7 @@ class TestTheSeed:
 
 
 class TestVerified:
-    """``knacka verify`` decides again what was stored."""
+    """``knacka verify`` decides every stored act again."""
 
     def test_matches_of_all_games_hold(self, matches: Any, url: str) -> None:
         code, lines = said(url)
@@ -443,7 +443,8 @@ class TestVerified:
 
 
 def permuted(history: list[Recorded], watcher: int | str) -> list[Recorded]:
-    """The same with another seed behind each commitment, and to a seat with other cards in other hands."""
+    """Return a history with different seeds of the commitments and, for a seat, different cards in the other
+    hands."""
 
     def other(event: Any) -> Any:
         if isinstance(event, ShuffleCommitted):
@@ -463,7 +464,7 @@ def permuted(history: list[Recorded], watcher: int | str) -> list[Recorded]:
 
 @pytest.mark.parametrize("ruleset", SEATS)
 def test_what_is_hidden_changes_nothing(sqlite_url: str, ruleset: str) -> None:
-    """Whatever seed lies behind the commitment, every call answers with the same bytes until the deal is over."""
+    """Until the deal is over, every call answers with the same bytes for any committed seed."""
     points = (10,) * 4 if ruleset not in (KALABRIAS, RAMS) else None
     viewers: tuple[int | str, ...] = (0, "official")
     pairs = []
@@ -485,7 +486,7 @@ def test_what_is_hidden_changes_nothing(sqlite_url: str, ruleset: str) -> None:
 
 
 async def compare_all(url: str, pairs: list[tuple[tuple[UUID, UUID], int | str, int]]) -> None:
-    """Over a service, with all of them in its store when it starts."""
+    """Compare all pairs in a service that has them in its store when it starts."""
     app = create_app(Settings(database_url=url))
     async with app.lifespan(), asyncio.timeout(60):
         while app.state.service.projections.lag():
@@ -495,7 +496,7 @@ async def compare_all(url: str, pairs: list[tuple[tuple[UUID, UUID], int | str, 
 
 
 async def compare(app: Litestar, ids: tuple[UUID, UUID], who: int | str, last: int) -> None:
-    """Asks both matches everything, for this viewer and a spectator."""
+    """Send every read about both matches, as this viewer and as a spectator, and compare the answers."""
     calls = ["", "/events?limit=1000", "/events/stream", "/protocol", "/knocks", "/deals/1"]
     calls += [f"/replay?at={at}" for at in range(1, last + 1)]
 
@@ -503,7 +504,7 @@ async def compare(app: Litestar, ids: tuple[UUID, UUID], who: int | str, last: i
         paths = [f"/v1/matches/{match_id}{call}" for match_id in ids]
         held = None if viewer is None else token(viewer)
         left, right = [await ask(app, method, path, held, *more) for path in paths]
-        # Who may see the rows' hashes sees that the rows are others; what is in them a hash does not tell.
+        # A caller who may see the rows' hashes sees that the rows differ, but hashes reveal no contents.
         hidden = re.compile(r'("(?:hash|prev)":")[0-9a-f]{64}')
         assert hidden.sub(r"\1", left) == hidden.sub(r"\1", right), (viewer, last, call)
 
@@ -522,7 +523,7 @@ async def compare(app: Litestar, ids: tuple[UUID, UUID], who: int | str, last: i
 class TestPreview:
     @pytest.mark.rule("J9")
     def test_a_commitment_that_is_still_to_come_is_not_told(self, client: TestClient[Litestar]) -> None:
-        """There is no seed yet, so there is nothing that could be said of it."""
+        """The seed does not exist yet, so no answer can reveal it."""
         officials = {"officials": [{"name": "Maja"}]}
         table = Shuffled(client, KORTOXEN, 3, first_dealer=0, enforcement="penalise", adjudication=officials)
         assert table.post("/acts", {"act": "cut", "seat": 2}, 2).status_code == 201

@@ -10,14 +10,14 @@ from tests.api.test_invitations import invited, redeemed
 from tests.api.test_problems import problem
 
 SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
-"""With [2, 1, 5] points: seat 1 goes home, seat 0 owes one point and seat 2 too."""
+"""A deal that begins with points [2, 1, 5]: seat 1 goes home, and seats 0 and 2 owe one point each."""
 KRONA = {"currency": "SEK", "unit": 100}
 PLAYERS = ("anna", "berit", "cesar")
 BOOKED = {"member:1": 100, "member:2": -200, "member:3": 100}
 
 
 class Club(ClubTable):
-    """Three members who play, with a key each, a host, and programs."""
+    """A club with three members who play, each with a key, a host, and programs."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(client)
@@ -87,8 +87,8 @@ class Match:
             self.done(PLAYERS[seat], "agree_stakes", seat=seat)
 
     def counted(self) -> tuple[str, list[int]]:
-        told = self.client.get(f"{self.path}/settlement", headers=self.bearer("official")).json()
-        return told["counted"], told["waiting_for"]
+        body = self.client.get(f"{self.path}/settlement", headers=self.bearer("official")).json()
+        return body["counted"], body["waiting_for"]
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ class TestWaiting:
         assert (match.counted(), club.balances()) == (("agreed", []), BOOKED)
 
     def test_a_closing_has_only_what_counts(self, club: Club) -> None:
-        """What is agreed to after a closing is entered after it."""
+        """A match whose last agreement comes after a closing is entered after the closing."""
         match, other = club.match(), club.match()
         for one in (match, other):
             one.ends()
@@ -167,7 +167,7 @@ class TestWaiting:
 
 class TestWhoMayAgree:
     def test_a_program_that_opens_matches_creates_no_debts(self, club: Club) -> None:
-        """It is given no token of a seat, and the official's agrees to nothing and invites nobody."""
+        """The program gets no token of a seat, and the official's token can neither agree nor invite."""
         match = club.match(
             ruleset="rams-english",
             dealing="house",
@@ -306,8 +306,8 @@ class TestLimit:
         ],
     )
     def test_stakes_that_are_above_it_from_the_start(self, club: Club, opening: Any) -> None:
-        told = problem(club.open(**opening), 422, "stakes-above-limit")
-        assert told["facts"]["limit"] == 1000
+        body = problem(club.open(**opening), 422, "stakes-above-limit")
+        assert body["facts"]["limit"] == 1000
 
     def test_a_result_above_it_is_not_booked(self, club: Club) -> None:
         match = club.match(opening={"points": [10, 1, 10]})
@@ -343,7 +343,7 @@ def test_nobody_is_erased_of_whom_a_match_waits(club: Club) -> None:
     club.done("erase", member=2)
 
 
-# Who may agree for whom
+# Rights to agree for a seat
 
 TABLE = """
                           anna     again    berit    host     tablet   board    scribe   official
@@ -354,9 +354,9 @@ all_agree_by_secretary    official official official done     person   looks    
 all_declined              official official official done     person   looks    official members
 invite_anna               done     done     official done     person   scope    official keys
 """
-"""What is asked of a match for money, and how each holder is answered. ``again`` is Anna's second key. ``host`` is a
-member with `officiate` who does not play, ``tablet`` a program with it, ``board`` a program with `open`. ``scribe``
-and ``official`` hold the tokens of these roles."""
+"""Requests about a match for money, with the answer to each credential. ``again`` is Anna's second key. ``host`` is a
+member with `officiate` who does not play, ``tablet`` a program with `officiate`, ``board`` a program with `open`.
+``scribe`` and ``official`` are the tokens of these roles."""
 HOLDERS, *LINES = (line.split() for line in TABLE.strip().splitlines())
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "anna_agrees": ("/acts", {"act": "agree_stakes", "seat": 0}),

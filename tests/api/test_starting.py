@@ -1,4 +1,4 @@
-"""Starting without a store: what stands in the way is told in a line, what may pass is waited for."""
+"""A start without a store reports the obstacle in one line, and waits if it may be temporary."""
 
 import os
 import resource
@@ -26,7 +26,7 @@ CONNECT = sqlite3.connect
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What ``knacka serve`` says that ends at once, since it never gets as far as to serve."""
+    """Return a function that returns the error of ``knacka serve``, which ends before it serves."""
 
     def start(url: str, wait_seconds: float = 60) -> str:
         monkeypatch.setenv("KNACKA_DATABASE_URL", url)
@@ -63,7 +63,7 @@ class TestInOneLine:
         def read_only(file: Any = None, **more: Any) -> sqlite3.Connection:
             return CONNECT(f"file:{file}?mode=ro", uri=True) if file else CONNECT(**more)
 
-        monkeypatch.setattr("api.startup.sqlite3.connect", read_only)  # who tests may be root
+        monkeypatch.setattr("api.startup.sqlite3.connect", read_only)  # the tests may run as root
         assert "attempt to write a readonly database" in started(sqlite_url)
 
     def test_a_full_disk(self, tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ class TestInOneLine:
         said = started(f"postgresql://knacka:secret@127.0.0.1:{free_port()}/knacka", wait_seconds=1)
         assert "Connection refused" in said
         assert "secret" not in said + caplog.text
-        (told,) = caplog.messages
-        assert told.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
+        (body,) = caplog.messages
+        assert body.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
 
     @pytest.mark.parametrize(
         ("says", "lasts"),
@@ -173,7 +173,7 @@ class TestSignals:
 
 @contextmanager
 def _serving(url: str, port: int = 0) -> Iterator[tuple[Forked, TextIO]]:
-    """The service, and what it says on stderr."""
+    """Yield the service process and its stderr."""
     environment = {"KNACKA_DATABASE_URL": url, "KNACKA_PORT": str(port), "KNACKA_LOG_LEVEL": "warning"}
     read, write = os.pipe()
     process = Forked(["serve"], cwd=ROOT, env=environment, stdout=1, stderr=write, umask=0o022)
@@ -206,8 +206,8 @@ sys.exit(cli.main(["serve"]))
 
 
 def test_an_interrupt_that_meets_a_finalizer_is_not_lost(tmp_path: Path) -> None:
-    """Python prints and drops an exception that leaves a ``__del__``: a service that raised ``KeyboardInterrupt``
-    there would wait on."""
+    """Python prints and drops an exception from a ``__del__``. A ``KeyboardInterrupt`` there would not end the
+    service."""
     done = subprocess.run(
         [sys.executable, "-B", "-c", LOSES],
         cwd=ROOT,

@@ -26,15 +26,15 @@ from tests.api.table import KORTOXEN, Table
 DESCRIPTION = json.loads((Path(__file__).parents[2] / "openapi" / "openapi.json").read_bytes())
 BODY_MAX = Settings().body_limit_bytes
 LITTLE, HALF, WHOLE = 0.02, 0.5, 1.0
-"""How much of the largest input is sent."""
+"""Shares of the largest input that are sent."""
 GROWTH_MAX = 2.2
-"""Twice the input: at most twice the steps and 10 %."""
+"""Largest factor of the steps for twice the input: two, and 10 % more."""
 NOISE = 400
-"""Steps that may be taken beside the request."""
+"""Steps allowed for work outside the request."""
 ATTEMPTS = 3
-"""The thread may do something else beside the request now and then, but not each time."""
+"""Number of tries. The thread may sometimes do other work during a request, but not each time."""
 NOT_THE_WHOLE_ANSWER = ("/events/stream",)
-"""Where the answer has no end."""
+"""Paths whose answer does not end."""
 CALLS = [
     (method, path) for path, calls in DESCRIPTION["paths"].items() for method in calls if method in ("get", "post")
 ]
@@ -44,7 +44,7 @@ Headers = list[tuple[str, str]]
 
 
 class Served:
-    """A service in a thread, whose event loop is counted. ``values`` are those of the parameters of paths."""
+    """A service in a thread, whose event loop is counted. ``values`` has the values of path parameters."""
 
     def __init__(self, url: str) -> None:
         self.steps, self.writer = Steps(), Steps()
@@ -72,7 +72,7 @@ class Served:
 
     @property
     def desk(self) -> Desk:
-        """The desk of the service."""
+        """Desk of the service."""
         app = self._server.config.app
         assert isinstance(app, Litestar)
         desk: Desk = app.state.service.desk
@@ -87,7 +87,7 @@ class Served:
     def steps_of(
         self, method: str, path: str, query: str = "", headers: Headers | None = None, body: Any = None
     ) -> int:
-        """Return how many steps the event loop takes for a request. ``body``: its pieces, or bytes."""
+        """Return the number of steps of the event loop for a request. ``body``: its pieces, or bytes."""
         target = "/".join(
             self.values.get(part.strip("{}"), "1") if part.startswith("{") else part for part in path.split("/")
         )
@@ -122,7 +122,7 @@ class Served:
             self._on_loop(self.steps.end)
 
     def _on_loop(self, call: Callable[[], None]) -> None:
-        """Have the event loop call something, after what it does now and what follows from that."""
+        """Let the event loop call a function after its present work and the work that follows from it."""
         for one in (int, int, call):
             done = threading.Event()
             self._loop.call_soon_threadsafe(lambda one=one, done=done: (one(), done.set()))
@@ -130,7 +130,7 @@ class Served:
 
     def must_grow_evenly(self, what: str, send: Callable[[float], int]) -> None:
         """Fail if twice the input takes more than twice the steps."""
-        send(HALF)  # what is made once is made
+        send(HALF)  # does the one-time work
         for _ in range(ATTEMPTS):
             little, half, whole = send(LITTLE), send(HALF), send(WHOLE)
             if whole - little <= GROWTH_MAX * max(half - little, 0) + NOISE:
@@ -145,7 +145,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served.close()
 
 
-# Values in their worst shapes, of so many bytes at most
+# Values in their worst shapes, of at most ``size`` bytes
 
 
 def names_of(size: int) -> list[str]:
@@ -153,7 +153,7 @@ def names_of(size: int) -> list[str]:
 
 
 def repeated_keys(size: int) -> bytes:
-    """All different but for the last."""
+    """Return an object whose keys all differ, except the last."""
     names = names_of(size - 15)
     return ("{" + ",".join(f'"{name}":0' for name in [*names, *names[-1:]]) + "}").encode()
 
@@ -171,13 +171,13 @@ def nested_objects(size: int) -> bytes:
 
 
 def wide_and_deep(size: int) -> bytes:
-    """As deep as it can be read, with a long list at the bottom."""
+    """Return a value of the maximum depth, with a long list at the bottom."""
     depth = size // 430
     return b'{"a":' * depth + b"[" + b",".join([b'"\xc3\xa5"'] * (size // 5 - 2 * depth)) + b"]" + b"}" * depth
 
 
 def long_name(size: int) -> bytes:
-    """A long name, and under it a long list."""
+    """Return an object with a long name and a long list."""
     return json.dumps({"n" * (size // 2): ["\u00e5"] * (size // 14)}, ensure_ascii=False).encode()
 
 
@@ -186,7 +186,7 @@ def long_text(size: int) -> bytes:
 
 
 def marks(size: int) -> bytes:
-    """Marks that belong in another order."""
+    """Return a text with combining marks in the wrong order."""
     return b'"%s"' % (b"\xcc\xa7\xcc\x81" * (size // 4 - 1))
 
 
@@ -216,11 +216,12 @@ SHAPES = [
     long_list,
 ]
 ROOM = 2000
-"""Bytes of a body for the rest of what is sent."""
+"""Bytes of a body that are kept for its other parts."""
 
 
 def bodies(example: dict[str, Any], shape: Callable[[int], bytes]) -> dict[str, Callable[[float], bytes]]:
-    """Return bodies of which the whole, or one field, has a shape; by what has it, for a share of the most."""
+    """Return by name functions that make a body for a share of the largest size. The whole body, or one field, has
+    the shape."""
 
     def in_place_of(name: str, share: float) -> bytes:
         fields = {one: json.dumps(value).encode() for one, value in example.items()}
@@ -235,7 +236,7 @@ def bodies(example: dict[str, Any], shape: Callable[[int], bytes]) -> dict[str, 
 
 
 def lengthened(example: Any, size: int) -> bytes:
-    """Return what is right, but with each list in it as long as it can be: cards, acts, players."""
+    """Return a valid body whose lists (cards, acts, players) have the maximum length."""
     lists = max(1, json.dumps(example).count("["))
 
     def longer(value: Any) -> Any:
@@ -285,7 +286,7 @@ def test_a_body_in_the_smallest_pieces(service: Served, method: str, path: str) 
     )
 
 
-# Headers, of a given share of what may be
+# Headers, of a given share of the maximum
 
 LISTED = {
     "Accept": "text/html",
@@ -379,7 +380,7 @@ def _collect(names: list[str], seen: set[str]) -> None:
 
 class TestTheCounter:
     def test_it_sees_a_walk_in_c_within_a_walk(self) -> None:
-        """What once blocked the event loop for seconds: names that are counted among themselves."""
+        """Code that once blocked the event loop for seconds: it counted each name in a list of names."""
 
         def counted(size: int) -> int:
             names, steps = [*map(str, range(size))], Steps()

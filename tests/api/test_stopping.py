@@ -1,4 +1,4 @@
-"""A service that is told to stop: what was received is answered, then the process ends."""
+"""A service that gets a signal to stop answers all received requests, and then the process ends."""
 
 import os
 import resource
@@ -39,7 +39,7 @@ class Peer:
         self._file = self._connection.makefile("rb")
 
     def reads_to(self, line: bytes) -> bool:
-        """Read to the end of this line; whether it comes."""
+        """Read to the end of this line; return whether the line came."""
         return line in self._file
 
     def rest(self) -> bytes:
@@ -49,14 +49,14 @@ class Peer:
         return rest
 
     def answer(self) -> tuple[int, str | None]:
-        """Read an answer: its status, and what it says of the connection."""
+        """Read an answer; return its status and its Connection header."""
         status = int(self._file.readline().split()[1])
         headers = parse_headers(self._file)
         assert len(self._file.read(int(headers["Content-Length"]))) == int(headers["Content-Length"])
         return status, headers["Connection"]
 
     def answers(self) -> list[tuple[int, str | None]]:
-        """Read answers until the connection ends, which it does in order."""
+        """Read answers until the connection ends. Assert that it ends in order."""
         found = []
         while self._file.peek(1):
             found.append(self.answer())
@@ -66,14 +66,14 @@ class Peer:
 
 @contextmanager
 def paused(process: Process) -> Iterator[None]:
-    """The process reads nothing and hears of no signal within this block; the kernel takes both for it."""
+    """Pause the process within this block. The kernel keeps its input and its signals."""
     os.kill(process.process.pid, signal.SIGSTOP)
     threads = [*Path(f"/proc/{process.process.pid}/task").iterdir()]
     while any(") T " not in (thread / "stat").read_text() for thread in threads):
         time.sleep(0.01)
     try:
         yield
-        time.sleep(0.2)  # then the server looks for signals before it reads
+        time.sleep(0.2)  # then the server sees the signal before it reads
     finally:
         os.kill(process.process.pid, signal.SIGCONT)
 
@@ -132,7 +132,7 @@ class TestWhatWasReceivedIsAnswered:
 
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_however_often_the_signal_comes(self, tmp_path: Path, how: signal.Signals) -> None:
-        """An act waits for the store meanwhile: a second Ctrl-C does not cost its answer."""
+        """An act waits for the store. After a second Ctrl-C the act still gets its answer."""
         file = tmp_path / "knacka.db"
         with (
             running(f"sqlite:///{file}") as process,
@@ -168,7 +168,7 @@ def test_streams_end_in_order(sqlite_url: str, signals: list[signal.Signals]) ->
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_without_memory_it_ends_as_well(sqlite_url: str, how: signal.Signals) -> None:
-    """No thread can be started any more: whatever ends the process has to be there already."""
+    """The process cannot start a thread, so the thread that ends it must already exist."""
     with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
         Table(client)
         size = int(Path(f"/proc/{process.process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
@@ -184,11 +184,11 @@ def worker_of(process: Process) -> int:
 
 
 class TestWorkOnALongMatch:
-    """What it rests on is read by a process of its own, which here does nothing more."""
+    """A separate process reads the match. Here that process is paused."""
 
     @staticmethod
     def asked(process: Process) -> tuple[int, Future[httpx.Response]]:
-        """Return the id of that process, and the answer that waits for it."""
+        """Return the id of that process, and the future of the answer that waits for it."""
         with httpx.Client(base_url=process.address, timeout=END_SECONDS) as client:
             table = tallied(client, LONG_DEALS, stakes={"currency": "SEK", "unit": 100})
             assert table.get("/settlement").status_code == 200

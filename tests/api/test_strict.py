@@ -1,4 +1,4 @@
-"""What would do harm in silence is a clear problem."""
+"""Input that could do hidden harm is answered with a clear problem."""
 
 import json
 from typing import Any
@@ -148,7 +148,7 @@ class TestKeys:
 
     @pytest.mark.parametrize("inner", ['"\\n"', '{"a": 1, "a": 2}'])
     def test_far_within(self, client: Client, inner: str) -> None:
-        """What is nested too deeply to be looked at is unreadable, and no fault of ours."""
+        """A body that is nested too deeply is answered 400, not 500."""
         statuses = set()
         for depth in range(800, 1000):
             nested = '{"a": ' * depth + inner + "}" * depth

@@ -1,4 +1,4 @@
-"""J11 over HTTP: asked for, agreed to, withdrawn by another act; and what the records tell of it."""
+"""J11 over HTTP: a take-back is requested, agreed to, or ended by a different act, and the records show it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ BACK = "take_back"
 
 @pytest.fixture
 def house(either_client: TestClient[Litestar]) -> Table:
-    """The cards are dealt; seat 1 has bid two."""
+    """Return a match after the deal, in which seat 1 has bid two."""
     table = Table(either_client, **OPENING)
     table.done("deal", 0)
     table.bid(2)
@@ -25,8 +25,8 @@ def house(either_client: TestClient[Litestar]) -> Table:
 
 def problem(table: Table, seat: int) -> tuple[int, str, str]:
     answer = table.send(BACK, seat)
-    told = answer.json()
-    return answer.status_code, told["type"], told["rule"]
+    body = answer.json()
+    return answer.status_code, body["type"], body["rule"]
 
 
 def test_all_agree(house: Table) -> None:
@@ -99,8 +99,8 @@ def test_it_is_a_case_on_which_the_table_agreed(house: Table) -> None:
     case = house.get("/knocks/1").json()
     assert case == listed[0]
     names = ("verdict", "status", "by", "accused", "rule", "rests_on", "penalty", "event")
-    told = {name: case[name] for name in names}
-    assert told == {
+    body = {name: case[name] for name in names}
+    assert body == {
         "verdict": "upheld",
         "status": "final",
         "by": 1,
@@ -131,24 +131,24 @@ def test_where_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
         body = {"seat": seat, "agrees": True}
         answer = house.post("/knocks/1/statements", body, seat)
         assert answer.status_code == 201, answer.text
-    told = answer.json()
-    assert (told["verdict"], told["status"], told["rulings"][0]["standard"]) == ("upheld", "final", "agreed_facts")
+    data = answer.json()
+    assert (data["verdict"], data["status"], data["rulings"][0]["standard"]) == ("upheld", "final", "agreed_facts")
     said = "Upheld by the referee, for it was agreed: the act was not meant, and is taken back (J2). Berit knocked."
-    assert told["why"] == said
+    assert data["why"] == said
     seen = house.get().json()
     assert (seen["bids"], seen["to_act"]) == ([], [1])
     assert [case["case"] for case in house.get(f"/knocks?min_version={house.version()}").json()] == [1]
 
 
 def test_another_act_overtakes_it(house: Table) -> None:
-    """Nobody has to rule on what can no longer be done."""
+    """A take-back that is no longer possible needs no answer."""
     knock(house, 1, seat=1)
     done = house.done("bid", 2, bid="pass")["events"]
     assert [one["topic"] for one in done] == ["auction/bid", "case/withdrawn"]
     assert done[1]["event"] == {"case": 1, "overtaken": True}
-    told = house.get(f"/knocks/1?min_version={house.version()}").json()
-    assert (told["status"], told["verdict"], told["rulings"]) == ("withdrawn", "withdrawn", [])
-    assert told["why"] == "Withdrawn: the act that Berit did not mean is no longer the last (J11)."
+    body = house.get(f"/knocks/1?min_version={house.version()}").json()
+    assert (body["status"], body["verdict"], body["rulings"]) == ("withdrawn", "withdrawn", [])
+    assert body["why"] == "Withdrawn: the act that Berit did not mean is no longer the last (J11)."
     swedish = house.get("/knocks/1", **{"Accept-Language": "sv"}).json()
     assert swedish["why"] == "Återkallat: handlingen som Berit inte avsåg är inte längre den senaste (J11)."
 

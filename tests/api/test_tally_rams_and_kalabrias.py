@@ -1,4 +1,4 @@
-"""Score sheets of Rams and Kalabrias over HTTP: any token of the match writes, and the books read what it wrote."""
+"""Score sheets of Rams and Kalabrias over HTTP: any token of the match enters them, and the books show them."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ KALABRIAS = {
 
 
 def tallied(client: TestClient[Litestar], ruleset: str, players: int, **opening: Any) -> Table:
-    """The last seat deals."""
+    """Open a tally in which the last seat deals."""
     asked = {"ruleset": ruleset, "dealing": "tally", "first_dealer": players - 1, "options": {}}
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")[:players]]
     return Table(client, **asked, players=names, **opening)
@@ -114,7 +114,7 @@ def test_a_deal_of_kalabrias(client: TestClient[Litestar]) -> None:
 def test_what_does_not_add_up_is_refused_whole(
     client: TestClient[Litestar], ruleset: str, result: Any, status: int, code: str, rule: str | None, at: str
 ) -> None:
-    """Nothing is stored, and the next right call works."""
+    """A refused call stores nothing, and the next valid call works."""
     t = tallied(client, ruleset, 4 if ruleset == "rams-english" else 2)
     before = t.version()
     answer = t.post("/acts", {"act": "result", **result}, 0)

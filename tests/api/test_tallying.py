@@ -1,4 +1,4 @@
-"""A match of which only the tally is kept, over HTTP: whoever holds a token of it writes for everybody."""
+"""A tally over HTTP: any token of the match writes for all seats."""
 
 from typing import Any
 
@@ -30,18 +30,18 @@ X1: dict[str, Any] = {
 }
 """Example B-X1; A-X1 is the same deal."""
 NEXT = {**X1, "bids": [[1, "pass"], [2, 3], [3, "pass"], [0, "pass"]]}
-"""The same tricks in the deal that comes after it."""
+"""The next deal, with the same tricks as example B-X1."""
 AFTER = [11, 11, 8, 12]
 KNOCK = {"seat": 0, "accused": 1, "offence": "revoke"}
 
 
 def tally(client: Any, **opening: Any) -> Table:
-    """A tally that has just been opened."""
+    """Return a new tally."""
     return Table(client, **{**TALLY, **opening})
 
 
 def entered(table: Table, body: dict[str, Any], who: int | str = 0, **headers: str) -> list[int]:
-    """The points after a deal that was entered."""
+    """Enter a deal; return the points after it."""
     answer = table.post("/acts", body, who, **headers)
     assert answer.status_code == 201, answer.text
     points: list[int] = table.get().json()["points"]
@@ -51,7 +51,8 @@ def entered(table: Table, body: dict[str, Any], who: int | str = 0, **headers: s
 @pytest.mark.rule("B58", "B-O40")
 @pytest.mark.parametrize("who", [0, 3, "official"])
 def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str, who: int | str) -> None:
-    """On either store: the line, the audit trail, the record of the deal and its text; and the store proves it."""
+    """Runs on either store: checks the line, the audit trail, the record and the text of the deal, and verifies the
+    store."""
     table = tally(lone_client)
     assert entered(table, X1, who) == AFTER
     version = table.version()
@@ -68,16 +69,16 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert [answer["answer"] for answer in record["answers"]] == ["fold", "play"]
     text = table.get("/deals/1", Accept="text/plain").text
     assert "dealing   tally" in text
-    told = notation.parse(text)
-    assert notation.write(told) == text
-    assert [done.actor for done in told.acts] == [who]
+    body = notation.parse(text)
+    assert notation.write(body) == text
+    assert [done.actor for done in body.acts] == [who]
     code, lines = said(either_url)
     assert code == 0, lines
 
 
 @pytest.mark.rule("B44", "B47", "B52", "B54")
 def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
-    """On either store: what the acts make is as with cards, and the actor is who wrote it down."""
+    """Runs on either store: the acts give the same result as with cards. The writer is the actor."""
     table = tally(either_client)
 
     def write(act: str, seat: int, **fields: Any) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
 
 
 def test_what_is_repeated_is_answered_as_before(either_client: Client) -> None:
-    """On either store."""
+    """Runs on either store."""
     table = tally(either_client)
     key = {"Idempotency-Key": "the-first-deal"}
     first, again = (table.post("/acts", X1, 0, **key) for _ in range(2))
@@ -130,11 +131,11 @@ def test_several_deals_in_a_batch(client: Client) -> None:
     assert table.get().json()["points"] == [10, 10, 4, 12]
 
 
-# What cannot be taken
+# Refused score sheets
 
 
 def with_(**changes: Any) -> dict[str, Any]:
-    """The first example with something else in it."""
+    """Return the first example with these changes."""
     return {**X1, **changes}
 
 
@@ -241,7 +242,7 @@ def test_only_who_holds_a_token_of_the_match(client: Client) -> None:
         assert (answer.status_code, answer.json()["type"]) == (403, "/problems/for-officials")
 
 
-# Opening one
+# Openings
 
 
 @pytest.mark.parametrize(
@@ -268,9 +269,9 @@ def test_left_out_the_enforcement_is_penalise_in_a_tally_only(client: Client) ->
 
 @pytest.mark.parametrize("key", ["rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"])
 def test_each_game_says_what_its_result_tells(client: Client, key: str) -> None:
-    told = client.get(f"/v1/rulesets/{key}").json()
+    body = client.get(f"/v1/rulesets/{key}").json()
     fields = {"answers", "asked", "bids", "taken", "tricks"}
     more = {"rodskagg-catsatcards": {"knocks"}, "rodskagg-kortoxen": {"exits", "knocks"}}
-    assert set(told["result"]["properties"]) == fields | more.get(key, set())
-    assert told["result"]["additionalProperties"] is False
-    assert {"trick", "result"} <= set(told["acts"])
+    assert set(body["result"]["properties"]) == fields | more.get(key, set())
+    assert body["result"]["additionalProperties"] is False
+    assert {"trick", "result"} <= set(body["acts"])

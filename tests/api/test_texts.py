@@ -1,4 +1,5 @@
-"""What people of a club write in its matches: told to who may read it, and kept nowhere but among the names."""
+"""Texts that members of a club write in its matches: shown to callers with the right, and stored only with the
+names."""
 
 import json
 import logging
@@ -45,13 +46,13 @@ def table(club: Club) -> ClubTable:
     return table
 
 
-# In: no field can be forgotten
+# Input: no field is forgotten
 
 
 def leaves(
     kind: inspect.Type, at: str = "", field_of: type | None = None
 ) -> Iterator[tuple[str, inspect.Type, bool]]:
-    """The texts that a type holds: where, of what type, and whether directly in a field of a struct."""
+    """Yield the texts in a type: the path, the type, and whether it is directly in a field of a struct."""
     bare = kind.type if isinstance(kind, inspect.Metadata) else kind
     match bare:
         case inspect.StrType():
@@ -76,7 +77,7 @@ REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(requests.Request)
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
 def test_every_text_of_a_request_is_somebody_s_own_words_or_has_a_form_of_its_own(request_type: type) -> None:
-    """A field for free text is known by its type; one of another type is found here before anybody sends it."""
+    """The type marks a field for free text. A text field with a different type is found here."""
     for at, kind, in_a_field in leaves(inspect.type_info(request_type)):
         if is_prose(kind):
             assert in_a_field, f"{request_type.__name__}{at} is not looked for where it stands"
@@ -113,7 +114,7 @@ def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
     assert written(acts.Knock(seat=0, accused=1)) == ()
 
 
-# Out: who is told
+# Output: the callers who see a text
 
 
 def test_whoever_shows_a_token_of_the_match_is_told_and_nobody_else(table: ClubTable) -> None:
@@ -148,7 +149,7 @@ def scored(table: ClubTable) -> ClubTable:
 
 
 def as_json(text: str) -> str:
-    """As a text stands in JSON, or in a part of one."""
+    """Return a text as it is escaped within JSON."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
@@ -162,7 +163,7 @@ PAGES = {
     "?": False,
     "/replay?at=3&": False,
 }
-"""And whether a note is told there; names are in all."""
+"""Paths of reads, with whether the answer has notes. All of them have names."""
 
 
 @pytest.mark.parametrize(("page", "noted"), PAGES.items())
@@ -175,7 +176,7 @@ def test_each_answer_has_the_texts_in_their_places(scored: ClubTable, page: str,
     assert (as_json(NOTE) in seen.text) is noted
     assert as_json(MEMBERS[0]) in seen.text
     if "/file" in page:
-        return  # which is for who shows a token, and tells when it was made
+        return  # a case file needs a credential, and contains the time of its making
     spectator = scored.get(path, None, **headers).text
     assert [one for one in (NOTE, REASON, *MEMBERS) if as_json(one) in spectator] == []
     assert ("hmac:" in spectator) is noted
@@ -237,7 +238,7 @@ def test_a_stream_tells_them(tmp_path: Path) -> None:
 
 
 def test_a_text_of_one_match_is_not_read_by_sending_its_ref_to_another(club: Club, scored: ClubTable) -> None:
-    """An Idempotency-Key is told to its sender as it was sent, and so is what somebody writes."""
+    """The sender of an Idempotency-Key or a text reads it unchanged, even if it looks like a reference."""
     ref = case(scored, 1)["note"]
     assert is_ref(ref)
     other = ClubTable(club)
@@ -323,7 +324,7 @@ def test_limits_hold_for_what_is_sent(table: ClubTable) -> None:
 def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
     store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Files with their journals, tables, and what is logged; and all that is stored is proved before and after."""
+    """Searches files with their journals, tables, and the log output. `knacka verify` runs before and after."""
     caplog.set_level(logging.DEBUG)
     texts = (NOTE, TEXT, REASON, "Voided by hand", "Berit ÖDMÅRK did it", "An old knock")
     with client_of(store_url) as client:
@@ -357,7 +358,7 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
 
 
 def _places(url: str, folder: Path, text: str) -> list[str]:
-    """Where the bytes of a text are, as it is or as JSON has it."""
+    """Return the places that contain the bytes of a text, plain or escaped for JSON."""
     forms = (text, as_json(text))
     if isinstance(place_of(url), Postgres):
         return sorted({name for one in forms for name in tables_with(url, one)})

@@ -1,4 +1,4 @@
-"""Keys of a club and the texts of its matches: who holds one is told, and what he writes is kept as his."""
+"""Keys of a club and the texts of its matches: holders see the texts, and their own texts are stored as theirs."""
 
 from datetime import date, timedelta
 
@@ -25,7 +25,7 @@ def key_of(club: Club, *scopes: Scope, member: int | None = None) -> str:
     app = "Board" if member is None else None
     until = utc_now() + timedelta(days=30)
     issued = IssueKey(scopes=scopes, expires_at=until, hash=hash_of(key), member=member, app=app)
-    club.do(issued, "key:k1" if member is None else "operator")  # who may issue the key of any member
+    club.do(issued, "key:k1" if member is None else "operator")  # the operator may issue the key of any member
     return key
 
 

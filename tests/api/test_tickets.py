@@ -1,4 +1,5 @@
-"""Tickets for streams: each good once, soon, for one match and for whoever asked for it; and told to nobody."""
+"""Tickets for streams: each is valid once, briefly, for one match and with the rights of its caller. They stay
+secret."""
 
 import json
 import logging
@@ -28,7 +29,7 @@ def dealt(http: httpx.Client) -> Table:
 
 
 def ticket_of(table: Table, who: int | str) -> str:
-    """A ticket for the match, by this token."""
+    """Make a ticket for the match with this token; return it."""
     answer = table.post("/tickets", None, who)
     assert answer.status_code == 201, answer.text
     assert answer.headers["cache-control"] == "no-store"
@@ -37,7 +38,7 @@ def ticket_of(table: Table, who: int | str) -> str:
 
 
 def asked_with(client: httpx.Client, table: Table, ticket: str, **headers: str) -> httpx.Response:
-    """The answer to a stream asked for with a ticket; of the stream itself only that it begins."""
+    """Open a stream with a ticket; return the answer without reading the stream."""
     with client.stream("GET", f"{table.path}/events/stream?ticket={ticket}", headers=headers) as response:
         if response.status_code != 200:
             response.read()
@@ -57,7 +58,7 @@ def test_it_shows_what_the_token_shows(dealt: Table, who: int | str, hands: list
 def test_it_is_good_once(dealt: Table, http: httpx.Client) -> None:
     ticket = ticket_of(dealt, 0)
     assert asked_with(http, dealt, ticket).status_code == 200
-    for headers in ({}, {"Last-Event-ID": "2"}):  # as an EventSource asks that has lost its connection
+    for headers in ({}, {"Last-Event-ID": "2"}):  # as an EventSource sends after a lost connection
         answer = asked_with(http, dealt, ticket, **headers)
         problem(answer, 401, "ticket-unknown")
         assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -65,15 +66,15 @@ def test_it_is_good_once(dealt: Table, http: httpx.Client) -> None:
 
 
 def test_looking_does_not_use_it_up(store_url: str) -> None:
-    """A proxy or a reader that asks by HEAD first is told what GET would be, and takes nothing from it."""
+    """A HEAD request of a proxy or a reader has the headers of GET, and does not use the ticket up."""
     with served(store_url) as address, httpx.Client(base_url=address, timeout=30) as client:
         table = Table(client)
         ticket, other = ticket_of(table, 0), Table(client)
         page = f"{table.path}/events/stream?ticket={ticket}"
         for _ in range(2):
-            told = client.head(page)
-            assert (told.status_code, told.content) == (200, b"")
-            assert told.headers["content-type"].startswith("text/event-stream")
+            response = client.head(page)
+            assert (response.status_code, response.content) == (200, b"")
+            assert response.headers["content-type"].startswith("text/event-stream")
         assert client.head(page.replace(table.id, other.id)).status_code == 401
         assert asked_with(client, table, ticket).status_code == 200
         assert client.head(page).status_code == 401
@@ -128,7 +129,7 @@ def test_a_token_is_no_ticket_nor_a_ticket_a_token(dealt: Table, http: httpx.Cli
 
 @pytest.mark.parametrize("ticket", ["", "null", "x", "x" * 44])
 def test_what_cannot_be_one_is_told_of(dealt: Table, http: httpx.Client, ticket: str) -> None:
-    """And does not pass for none, which would show what a spectator sees."""
+    """A malformed ticket does not count as a missing one, which would show a spectator's view."""
     problem(asked_with(http, dealt, ticket), 400, "bad-parameter")
 
 
@@ -141,7 +142,7 @@ def test_it_is_given_to_a_token_of_the_match_alone(dealt: Table, http: httpx.Cli
 
 
 def test_it_is_neither_logged_nor_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """What is kept is its SHA-256, and of one that nobody has used not for long."""
+    """The service stores only the SHA-256 of a ticket, and that of an unused ticket only briefly."""
     caplog.set_level(logging.DEBUG)
     with served(f"sqlite:///{tmp_path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
         table = Table(client)
@@ -173,7 +174,7 @@ def test_the_proxy_in_deploy_does_not_log_it() -> None:
 
 
 def test_a_stream_by_ticket_ends_with_the_token_that_it_stands_for(dealt: Table, http: httpx.Client) -> None:
-    """Nor is one begun by a ticket that was given before."""
+    """A ticket that was made earlier does not open a stream after that either."""
     ticket, kept = (ticket_of(dealt, 0) for _ in range(2))
     with http.stream("GET", f"{dealt.path}/events/stream", params={"ticket": ticket}, timeout=30) as stream:
         events = sse(stream)

@@ -1,4 +1,4 @@
-"""A token that was lost: the official has another made, and the old one is good for nothing, here and elsewhere."""
+"""A lost token: the official replaces it, and the old token is invalid in this process and in others."""
 
 import asyncio
 from pathlib import Path
@@ -15,14 +15,14 @@ from tests.api.test_waits import WAIT, asked, stored, waiting, with_wait
 
 
 def reissued(table: Table, seat: int) -> str:
-    """The token that the seat had; the table goes on with the new one."""
+    """Replace the token of a seat in the table; return the old token."""
     answer = table.post("/tokens", {"seat": seat}, "official")
     assert answer.status_code == 201, answer.text
-    told = answer.json()
+    body = answer.json()
     assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["ETag"] == f'"{told["version"]}"'
-    assert (told["match"], told["seat"], told["role"], told["version"]) == (table.id, seat, "seat", table.version())
-    old, table.tokens[seat] = table.tokens[seat], told["token"]
+    assert answer.headers["ETag"] == f'"{body["version"]}"'
+    assert (body["match"], body["seat"], body["role"], body["version"]) == (table.id, seat, "seat", table.version())
+    old, table.tokens[seat] = table.tokens[seat], body["token"]
     assert table.tokens[seat] != old
     return old
 
@@ -67,9 +67,9 @@ def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
         assert (ended["topic"], ended["event"], ended["actor"]) == ("match/token-ended", {"seat": 2}, "official")
         assert (made["topic"], made["event"]["seat"]) == ("match/token-made", 2)
         assert "request" not in ended
-        for told in answer.text, table.get(f"/replay?at={made['number']}", who).text:
-            assert table.tokens[2] not in told
-            assert match.seating.seats[2] not in told
+        for body in answer.text, table.get(f"/replay?at={made['number']}", who).text:
+            assert table.tokens[2] not in body
+            assert match.seating.seats[2] not in body
 
 
 def test_who_may_and_when(table: Table) -> None:
@@ -91,7 +91,7 @@ def test_who_may_and_when(table: Table) -> None:
 
 
 def test_it_is_good_after_a_restart_and_the_old_one_is_not(store_url: str) -> None:
-    """On both stores, from the rows and from a snapshot."""
+    """Runs on both stores, and reads the match from its rows and from a snapshot."""
     with client_of(store_url) as client:
         table = Table(client)
         old = reissued(table, 0)
@@ -111,7 +111,7 @@ def test_a_finished_deal_is_told_as_if_nothing_had_been_lost(table: Table) -> No
 
 
 def test_in_another_process_too(postgres_url: str) -> None:
-    """Acts at once, for they are decided on the match as it stands; the new token is known there, however soon."""
+    """The other process knows the new token at once, because it decides acts on the stored match."""
     with client_of(postgres_url) as here, client_of(postgres_url) as there:
         table = Table(here)
         table.deal()
@@ -136,19 +136,19 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
             client.stream("GET", stream, headers=table.bearer(2)) as other,
             client.stream("GET", stream) as anybody,
         ):
-            told = [sse(answer) for answer in (lost, other, anybody)]
-            for one in told:
+            body = [sse(answer) for answer in (lost, other, anybody)]
+            for one in body:
                 assert next(event for event in one if "id" in event)["event"] == "match/opened"
             reissued(table, 1)
             table.deal()
-            assert [event["event"] for event in told[0] if "id" in event] == [], "it ends, and tells no more"
-            for one in told[1:]:
+            assert [event["event"] for event in body[0] if "id" in event] == [], "it ends, and tells no more"
+            for one in body[1:]:
                 topics = [next(event for event in one if "id" in event)["event"] for _ in range(3)]
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]
 
 
 def test_who_waits_with_the_old_one_learns_nothing_more(sqlite_url: str) -> None:
-    """A long poll that began when it was good; the others are told that something has happened."""
+    """Long polls with the replaced token end with 401. The other polls return the new version."""
     table = stored(sqlite_url)
 
     async def ask() -> None:

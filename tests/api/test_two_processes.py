@@ -1,4 +1,4 @@
-"""Two services over one PostgreSQL: what one has stored, the other shows, streams and builds on."""
+"""Two services on one PostgreSQL: each shows and streams the other's events, and adds to them."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -76,7 +76,7 @@ def test_a_repeat_through_the_other_is_recognised(two: tuple[httpx.Client, httpx
 
 
 def test_a_case_that_came_through_the_other_has_its_file(two: tuple[httpx.Client, httpx.Client]) -> None:
-    """The books may know of a case before the process that is asked has heard that the match has gone on."""
+    """The books may have a case before this process knows of the new event of the match."""
     first, second = two
     for _ in range(5):
         table = Table(first, adjudication={})

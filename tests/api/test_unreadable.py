@@ -1,4 +1,4 @@
-"""What cannot be read is a problem that says where and why, and changes nothing."""
+"""Unreadable input is answered with a problem that says where and why, and changes nothing."""
 
 import gzip
 
@@ -20,7 +20,7 @@ def test_what_is_no_json_in_utf_8_is_unreadable(client: TestClient[Litestar], bo
 
 
 class TestUnreadable:
-    """400: the rules are never asked."""
+    """400: The request is refused before the rules are applied."""
 
     @pytest.mark.parametrize(
         ("body", "pointer", "says", "allowed"),
@@ -78,8 +78,8 @@ class TestUnreadable:
         assert error["pointer"] == pointer
         assert says in error["detail"]
         assert error["detail"].rstrip(".") in document["detail"]
-        told = error.get("allowed")
-        assert allowed in told if allowed else told is None
+        data = error.get("allowed")
+        assert allowed in data if allowed else data is None
         assert dealt.version() == 2
         dealt.bid(2)
 

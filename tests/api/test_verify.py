@@ -1,4 +1,4 @@
-"""``knacka verify`` proves what is stored: whatever is changed by hand, on either database, it names."""
+"""``knacka verify`` proves the stored rows: it names every change by hand, on either database."""
 
 import json
 import re
@@ -35,7 +35,7 @@ KEEP = """
     END $$
 """
 UNUSED_BIT = bytes.maketrans(b"AQgw", b"BRhx")
-"""Sets the last bit of the last character of 16 bytes in base64, which none of the bytes has."""
+"""Sets the last bit of the last base64 character of 16 bytes. No byte uses that bit."""
 PUT_BACK = """
     DO $$
     DECLARE name text;
@@ -54,7 +54,7 @@ PUT_BACK = """
 
 @pytest.fixture(scope="module")
 def postgres_kept(postgres: Postgres, matches: Matches) -> Iterator[str]:
-    """The URL of a database that has such a store, and beside it all its rows once more."""
+    """Yield the URL of a database with such a store, and with a second copy of all its rows."""
     with empty_database(postgres) as url:
         fill(url, matches)
         with psycopg.connect(url) as admin:
@@ -64,7 +64,8 @@ def postgres_kept(postgres: Postgres, matches: Matches) -> Iterator[str]:
 
 @pytest.fixture
 def postgres_editor(postgres_kept: str) -> Iterator[Editor]:
-    """Over that one, whose rows are put back afterwards: to copy a database takes half a second."""
+    """Yield an editor of that database. Its rows are restored afterwards, which is faster than a copy of the
+    database."""
     yield Editor(postgres_kept)
     with psycopg.connect(postgres_kept) as admin:
         admin.execute(PUT_BACK)
@@ -72,24 +73,24 @@ def postgres_editor(postgres_kept: str) -> Iterator[Editor]:
 
 @pytest.fixture
 def match_id(matches: Matches) -> UUID:
-    """Of the match that is edited."""
+    """Return the id of the match that is edited."""
     return matches.ids[0]
 
 
 @pytest.fixture
 def last(matches: Matches) -> int:
-    """The number of its last event."""
+    """Return the number of the last event of that match."""
     return max(row.originator_version for row in matches.rows if row.originator_id == matches.ids[0])
 
 
 def numbers(matches: Matches, topic: str) -> list[int]:
-    """The events with this topic in the match that is edited."""
+    """Return the numbers of the events of this topic in the match that is edited."""
     rows = [row for row in matches.rows if row.originator_id == matches.ids[0]]
     return [row.originator_version for row in rows if row.topic == topic]
 
 
 def event(**fields: Any) -> Callable[[bytes], bytes]:
-    """Other fields for the event of a row."""
+    """Return a function that changes fields of the event in a row."""
 
     def changed(state: bytes) -> bytes:
         row = json.loads(state)
@@ -100,7 +101,7 @@ def event(**fields: Any) -> Callable[[bytes], bytes]:
 
 
 def aggregate(change: Callable[[dict[str, Any]], None]) -> Callable[[bytes], bytes]:
-    """Another aggregate for a snapshot."""
+    """Return a function that changes the aggregate in a snapshot."""
 
     def changed(state: bytes) -> bytes:
         row = json.loads(state)
@@ -111,14 +112,14 @@ def aggregate(change: Callable[[dict[str, Any]], None]) -> Callable[[bytes], byt
 
 
 def names(url: str, match_id: UUID, number: int, what: str) -> None:
-    """``knacka verify`` exits 1 and names this, with the match and the event; and nothing of other matches."""
+    """Assert that ``knacka verify`` exits with 1 and names this fault, with the match and the event, and no other
+    match."""
     code, lines = said(url)
     assert code == 1
     place = f"match {match_id}: event {number}: " if number else f"match {match_id}: "
     assert [line for line in lines if line.startswith(place) and re.search(what, line)], "\n".join(lines)
-    others = [
-        line for line in lines[:-1] if not line.startswith("projection log: ")
-    ]  # it has all rows, of whatever match
+    # The log has the rows of all matches.
+    others = [line for line in lines[:-1] if not line.startswith("projection log: ")]
     assert all(line.startswith(f"match {match_id}: ") for line in others), "\n".join(lines)
 
 
@@ -164,7 +165,7 @@ class TestWhatHolds:
     def test_acts_may_be_done_while_it_reads(
         self, editor: Editor, match_id: UUID, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Books and snapshots are read before the rows: what is done between is only more than they have."""
+        """Books and snapshots are read before the rows, so acts in between only add rows."""
         read = Stored.rows
 
         def rows(stored: Stored, aggregate_id: str) -> Any:
@@ -186,7 +187,7 @@ class TestRows:
         names(editor.url, match_id, number + 1, f"chain is broken before it: .* hash of event {number}")
 
     def test_the_last_row(self, editor: Editor, match_id: UUID, last: int) -> None:
-        """Which no row names: what was asked tells what it has to be."""
+        """No later row has the hash of the last row, but its request determines its event."""
         editor.edit(match_id, last, lambda row: re.sub(rb'"card":"[^"]+"}$|"seat":\d', b'"seat":7', row, count=1))
         names(editor.url, match_id, last, "today's rules|cannot be decided again")
 
@@ -251,7 +252,7 @@ class TestRows:
         names(editor.url, match_id, 7, f"{where} missing")
 
     def test_deleted_last_acts(self, editor: Editor, match_id: UUID, matches: Matches, last: int) -> None:
-        """The rows that are left hold: a snapshot and the books know of more."""
+        """The remaining rows are correct, but a snapshot and the books have later events."""
         snapshot = max(row.originator_version for row in matches.snapshots if row.originator_id == match_id)
         editor.delete(match_id, 30, last)
         names(editor.url, match_id, snapshot, "it has a snapshot, but the event does not exist")
@@ -312,7 +313,7 @@ class TestRows:
         names(editor.url, match_id, 10, "the chain is broken before it")
 
     def test_a_salt_that_is_written_differently(self, editor: Editor, match_id: UUID) -> None:
-        """Base64 has unused bits behind 16 bytes. The referee leaves them zero."""
+        """Base64 has unused bits after 16 bytes. The referee leaves them zero."""
         editor.edit(match_id, 9, lambda row: re.sub(rb"[AQgw]==", lambda end: end[0].translate(UNUSED_BIT), row))
         names(editor.url, match_id, 9, "its row holds data that the referee does not write")
 
@@ -340,7 +341,7 @@ class TestRows:
 class TestSnapshots:
     @pytest.fixture
     def taken(self, matches: Matches, match_id: UUID) -> int:
-        """The event that the last snapshot was taken after."""
+        """Return the number of the event of the last snapshot."""
         return max(row.originator_version for row in matches.snapshots if row.originator_id == match_id)
 
     def test_its_points(self, editor: Editor, match_id: UUID, taken: int) -> None:
@@ -467,11 +468,11 @@ class TestBooks:
 
 
 class TestKinds:
-    """Matches, clubs and the log go by what they are, also where they cannot be read."""
+    """The report names matches, clubs and the log by their kind, even if they cannot be read."""
 
     @pytest.fixture
     def club(self, sqlite_editor: Editor) -> str:
-        """Of a store in which the log is signed as well."""
+        """Return the id of a club in a store with a signed log."""
         with client_of(sqlite_editor.url, log_key=KEY.written, log_seconds=3600) as client:
             club = ClubTable(client)
             club.join("Berit")
@@ -487,7 +488,7 @@ class TestKinds:
     @pytest.mark.parametrize("kind", ["club", "log"])
     @pytest.mark.parametrize("number", [1, 2])
     def test_a_row_that_cannot_be_read(self, sqlite_editor: Editor, club: str, kind: str, number: int) -> None:
-        """Whether it is the first one, or another."""
+        """The row may be the first one or a later one."""
         whose = UUID(club) if kind == "club" else LOG_ID
         sqlite_editor.edit(whose, number, lambda row: row[:-1])
         code, lines = said(sqlite_editor.url)

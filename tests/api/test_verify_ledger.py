@@ -1,4 +1,4 @@
-"""``knacka verify`` holds the ledger against the rows."""
+"""``knacka verify`` compares the ledger with the rows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ TABLES = LIVE + Ledger.key
 
 @pytest.fixture
 def books(own_client: Any, store_url: str) -> Iterator[Engine]:
-    """Of a club with three entries, of which two are closed."""
+    """Yield the books of a club with three entries, two of them closed."""
     club = ClubTable(own_client)
     club.join("Berit")
     club.done("deposit", member=2, amount=500, via="cash")
@@ -37,7 +37,7 @@ def test_a_ledger_as_it_was_kept(books: Engine, store_url: str) -> None:
 
 
 def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> None:
-    """Of each table it is told, and what to do about it."""
+    """The report names each edited table and the remedy."""
     changes = {
         "balances": f"UPDATE {TABLES}_balances SET balance = 7 WHERE account = 'cash'",
         "closings": f"UPDATE {TABLES}_closings SET holds = (1 = 0)",

@@ -1,4 +1,4 @@
-"""What waits to be confirmed, and how the books were closed: two lists of a club."""
+"""The proposals of a club that wait for confirmation, and its closings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from tests.api.club import ClubTable
 
 @pytest.fixture(scope="module")
 def club(client: Any) -> Iterator[ClubTable]:
-    """Berit and Cesar have each told a payment, and a payout above the limit waits."""
+    """Yield a club in which Berit and Cesar have each sent a payment, and a payout above the limit waits."""
     table = ClubTable(client)
     for member, name in enumerate(("Berit", "Cesar", "Dag"), 2):
         table.join(name)
@@ -58,7 +58,7 @@ def test_each_says_what_it_is_who_asked_and_when(club: ClubTable) -> None:
 @pytest.mark.parametrize(
     ("who", "yours"),
     [
-        ("founder", {1: True, 2: True, 3: False}),  # the payee of the second, and he asked for the third
+        ("founder", {1: True, 2: True, 3: False}),  # the payee of the second, and the sender of the third
         ("treasurer", {1: True, 2: True, 3: True}),
         ("audit", {1: False, 2: False, 3: False}),
         ("berit", {1: False, 3: False}),
@@ -111,7 +111,7 @@ def test_closings_page_by_page(club: ClubTable) -> None:
 
 
 def test_a_member_reads_no_closings(club: ClubTable) -> None:
-    """They tell what stood on everybody's account."""
+    """Closings show the balances of all members."""
     assert club.get("/closings", "berit").json()["type"] == "/problems/scope-missing"
 
 

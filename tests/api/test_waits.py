@@ -1,4 +1,4 @@
-"""Long polls: answers held back until there is something to tell, so long, so many, and for nobody who has left."""
+"""Long polls: answers wait for an event, for a limited time, in a limited number, and only for connected clients."""
 
 import asyncio
 import re
@@ -33,7 +33,8 @@ WAIT = WAIT_MAX
 
 @asynccontextmanager
 async def waiting(url: str, table: Table) -> AsyncIterator[tuple[Litestar, Ask]]:
-    """A service within this loop, over a store that has the match, and how to ask it something about the match."""
+    """Yield a service within this loop, on a store with the match, and a function that sends requests about the
+    match."""
     app = create_app(Settings(database_url=url))
     async with (
         app.lifespan(),
@@ -51,7 +52,7 @@ async def waiting(url: str, table: Table) -> AsyncIterator[tuple[Litestar, Ask]]
 
 
 def stored(url: str) -> Table:
-    """A match that lies in the store: seat 1 is to bid."""
+    """Store a match in which seat 1 bids next; return it."""
     with client_of(url) as client:
         table = Table(client)
         table.deal()
@@ -60,20 +61,20 @@ def stored(url: str) -> Table:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Table]:
-    """The folder of a store on SQLite, and such a match in it."""
+    """Return the folder of a SQLite store, and such a match in it."""
     place = tmp_path_factory.mktemp("dealt")
     return place, stored(f"sqlite:///{place}/knacka.db")
 
 
 @pytest.fixture
 def dealt(original: tuple[Path, Table], tmp_path: Path) -> Table:
-    """This match, in a copy of that store."""
+    """Return this match in a copy of that store."""
     shutil.copytree(original[0], tmp_path, dirs_exist_ok=True)
     return original[1]
 
 
 def asked(path: str, version: int) -> tuple[str, dict[str, str]]:
-    """How to wait for what comes after a version, by each of the two calls."""
+    """Return the path and headers of a request that waits for a change after a version, for each of the two calls."""
     if path == "/events":
         return f"/events?after={version}", {}
     return "?", {"If-None-Match": f'"{version}"'}
@@ -118,11 +119,11 @@ def test_it_does_not_wait_for_ever(client: Client, path: str) -> None:
 
 
 class TestAtOnce:
-    """With so long a wait that the test would be noticed."""
+    """Answers without a wait. The requested wait is so long that a test would notice it."""
 
     @pytest.fixture(autouse=True)
     def _no_place(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Whoever would wait is refused."""
+        """Let the service refuse every request that would wait."""
         monkeypatch.setattr(wakeups, "POLLS_MAX", 0)
 
     def test_what_has_happened_is_told(self, table: Table) -> None:
@@ -164,7 +165,7 @@ def test_the_proxy_in_deploy_waits_longer() -> None:
 
 @pytest.fixture
 def with_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a service that holds one answer back."""
+    """Yield the address of a service in which one request may wait."""
     monkeypatch.setattr(wakeups, "POLLS_MAX", 1)
     with served(f"sqlite:///{tmp_path}/knacka.db") as address:
         yield address
@@ -176,7 +177,7 @@ def send(connection: Wire, page: str, **headers: str) -> None:
 
 
 def refused_in_time(client: httpx.Client, page: str) -> httpx.Response:
-    """What is said to one more than there is room for, as soon as there is no more room."""
+    """Send requests until one is refused because all places are taken; return the refusal."""
     until = time.monotonic() + PATIENCE
     while (answer := client.get(page)).status_code != 503:
         assert time.monotonic() < until
@@ -192,7 +193,7 @@ def test_so_many_may_wait_and_who_leaves_makes_room(with_one_place: str) -> None
         assert answer.headers["retry-after"] == "1"
         assert client.get(table.path).status_code == 200, "who does not wait is answered"
         gone.socket.close()
-        until = time.monotonic() + PATIENCE  # which is less than that one would have waited
+        until = time.monotonic() + PATIENCE  # shorter than the wait of the other request
         while client.get(f"{table.path}/events?after=1&wait=1").status_code == 503:
             assert time.monotonic() < until
 

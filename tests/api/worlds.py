@@ -1,7 +1,7 @@
-"""Pairs of matches in the store of a service, and who may look at them; see :mod:`tests.interference`.
+"""Pairs of matches in the store of a service, with their callers; see :mod:`tests.interference`.
 
-Two of three pairs are a club's, of every visibility. Of some the two worlds are matches of two clubs, whose members
-have other names and write other texts: those are for who may read neither.
+Two of three pairs belong to a club, with every visibility. In some pairs the two worlds are matches of two clubs,
+whose members have different names and write different texts: their callers may read neither match.
 """
 
 import os
@@ -29,54 +29,54 @@ from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair
 from tests.salted import row_of
 
 PAIRS, PARTS = int(os.environ.get("WORLDS", "200")), 4
-"""In all, and so many stores that they lie in; more with ``make soak``."""
+"""Number of pairs, and of the stores that contain them. ``make soak`` has more pairs."""
 HIDING = [combination for combination in COMBINATIONS if combination not in NOTHING_HIDDEN]
 FIRST_MEMBER, SEATS_MAX = 2, 8
 NOT_PLAYING = FIRST_MEMBER + SEATS_MAX
-"""A member who sits in no match."""
+"""A member without a seat in any match."""
 VISIBILITIES: tuple[Visibility, ...] = ("public", "club", "private")
 Held = str | None
-"""What somebody shows, a token or a key; ``None``: nothing."""
+"""Credential of a caller, a token or a key; ``None`` for a caller without one."""
 
 
 class Worlds(NamedTuple):
-    """A pair as it lies in the store, and by what they are held who may tell no difference."""
+    """A pair in the store, with the credentials of callers who must not distinguish its worlds."""
 
     pair: Pair
     ids: tuple[UUID, UUID]
     seat: tuple[Held, ...]
-    """Who sees what the watcher's seat does, and acts for it; where it ``hides_all``, nobody who could."""
+    """Credentials that see and act as the watcher's seat; with ``hides_all``, credentials that may not."""
     spectators: tuple[Held, ...]
     scribe: Held
-    """Who writes for the watcher's seat, and sees what a spectator does."""
+    """Token of a scribe, who writes for the watcher's seat and sees the view of a spectator."""
     hides_all: bool
-    """The worlds are those of two clubs."""
+    """True if the worlds belong to two clubs."""
     auditors: tuple[str, ...] = ()
-    """Spectators who see as the official what is over; the first is a program's."""
+    """Keys of spectators who see finished deals as the official does; the first belongs to a program."""
     spectator: Held = None
-    """A key of the same club with which one sees the match whatever its visibility."""
+    """A key of the same club that sees the match with any visibility."""
 
 
 def token(whose: int | str) -> str:
-    """The token of a seat, an official, or a role, in every match here."""
+    """Return the token of a seat, an official, or a role. It is the same in every match here."""
     return f"token of seat {whose}"
 
 
 class Home(NamedTuple):
-    """A club whose members 2 to 9 sit in its matches, and keys of it."""
+    """A club with its keys. Members 2 to 9 play in its matches."""
 
     club: Club
     sees_seat: dict[int, tuple[str, ...]]
-    """By member, keys that see and act for his seat."""
+    """Keys that see and act for a member's seat, by member."""
     looks_on: dict[int, str]
-    """By member, keys of his with all scopes but ``play``: where he sits he looks on."""
+    """A member's key with all scopes except ``play``, by member. In the member's own match it sees as a spectator."""
     spectators: tuple[str, ...]
     auditors: tuple[str, ...]
     spectator: str
 
 
 def home(desk: Desk, names: Names, called: str) -> Home:
-    """A club with keys of every kind."""
+    """Found a club with keys of every kind."""
     club = Club(desk, members=NOT_PLAYING, named=lambda member, club: _named(names, club, member, called))
     playing = range(FIRST_MEMBER, NOT_PLAYING)
     programs = {scope: club.key(scope) for scope in SCOPES if scope not in ("play", "officiate")}
@@ -108,8 +108,8 @@ class Kept:
         self.clubs = [str(one.club.id) for one in (self.home, self.other)]
 
     def some_worlds(self, part: int) -> Iterator[Worlds]:
-        """Pairs of every kind, each at a moment of its own; of a tally, where only texts can be hidden, with
-        officials."""
+        """Yield pairs of every kind, each at a different moment. Tallies have officials, because only texts can be
+        hidden in them."""
         kinds = [*((Pair, one) for one in HIDING), *((AttendedPair, one) for one in (*HIDING, *TALLIES))]
         for number in range(part, PAIRS, PARTS):
             kind, combination = kinds[number % len(kinds)]
@@ -118,7 +118,7 @@ class Kept:
             yield self.worlds(pair, number)
 
     def worlds(self, pair: Pair, number: int) -> Worlds:
-        """Writes both; a club's or nobody's, and who may see it, are drawn by lot."""
+        """Write both worlds of a pair, with a random club, or without one, and a random visibility."""
         ids = UUID(int=2 * number + 10), UUID(int=2 * number + 11)
         how, visibility = (
             pair.chance.choice(("nobody's", "one club's", "two clubs'")),
@@ -149,7 +149,7 @@ class Kept:
         )
 
     def store(self, match_id: UUID, history: list[Recorded], whose: Home | None, visibility: Visibility) -> None:
-        """Writes a history as a match of this id, and then gives it tokens for a scribe and a watcher."""
+        """Write a history as a match of this id, and add tokens for a scribe and a watcher."""
         opened: Any = history[0].event
         begun = with_tokens(match_id, opened)
         if whose is not None:
@@ -171,7 +171,8 @@ class Kept:
         )
 
     def _with_refs(self, match_id: UUID, history: list[Recorded], whose: Home) -> list[Recorded]:
-        """The history as it is stored: what was written is kept among the names, in the other club in other words."""
+        """Return the history in its stored form: its texts are kept among the names, with different words in each
+        club."""
         asked = [None if one.request is None else request_of(bytes(one.request)) for one in history]
         texts = {text for one in (*(one.event for one in history), *filter(None, asked)) for text in written(one)}
         put = {text: text if whose is self.home else f"{text} They say so." for text in sorted(texts)}
@@ -186,7 +187,7 @@ class Kept:
 
 
 def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> None:
-    """Writes a history into the store as a match of this id."""
+    """Write a history into the store as a match of this id."""
     prev, rows = FIRST, []
     for recorded in history:
         row = row_of(replace(recorded, originator_id=match_id, prev=prev))
@@ -196,7 +197,7 @@ def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> Non
 
 
 def with_tokens(match_id: UUID, opened: Any) -> MatchOpened:
-    """A match as it is opened under this id, with a :func:`token` for each seat and official."""
+    """Return the opening of a match of this id, with a :func:`token` for each seat and official."""
     names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
     official, *others = (in_match(match_id, hashed(token(str(name)))) for name in names)
     tokens = tuple(in_match(match_id, hashed(token(seat))) for seat, _ in enumerate(opened.players))

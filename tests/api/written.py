@@ -1,4 +1,4 @@
-"""A club and its matches, as they stand in a store; and where the bytes of a text are."""
+"""A club and its matches in a store, and a search for the bytes of a text."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -25,11 +25,11 @@ from tests.api.erased import recorded
 from tests.api.table import KORTOXEN, Table
 
 MEMBERS = ("Anna Åkesson", "Berit Ödmårk", "Cesar <& 'Co\"")
-"""The first three members, with what JSON, HTML and CSV write otherwise."""
+"""The first three members. Their names have characters that JSON, HTML and CSV escape."""
 
 
 def files_with(folder: Path, text: str) -> list[str]:
-    """The files of a folder in which the bytes of a text are, or those of its other form in Unicode."""
+    """Return the files of a folder that contain the bytes of a text, in either Unicode normal form."""
     wanted = [normalize(form, text).encode() for form in ("NFC", "NFD")]
     found = []
     for file in folder.rglob("*"):
@@ -43,7 +43,7 @@ def files_with(folder: Path, text: str) -> list[str]:
 
 
 def tables_with(url: str, text: str) -> list[str]:
-    """The tables of a database in which the bytes of a text are, in a text or in bytes."""
+    """Return the tables of a database that contain a text, in a text column or in bytes."""
     found = []
     with psycopg.connect(url) as connection:
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
@@ -56,7 +56,7 @@ def tables_with(url: str, text: str) -> list[str]:
 
 
 class Club:
-    """A club of three, whose names are kept."""
+    """A club of three members with stored names."""
 
     def __init__(self, client: TestClient[Litestar], members: Sequence[str] = MEMBERS) -> None:
         self.client, self.id = client, uuid4()
@@ -87,11 +87,11 @@ class Club:
         return self.service.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
 
     def do(self, request: Any, actor: str = "key:k1") -> Outcome:
-        """Have the club do an act, of the founder unless another actor is named."""
+        """Do an act of the club, as the founder or as the given actor."""
         return self._do(actor, request)
 
     def erase(self, member: int) -> tuple[int, int]:
-        """Erase a member, who leaves first; how many texts were deleted and changed."""
+        """Let a member leave, then erase the member. Return the numbers of deleted and changed texts."""
         self.do(Leave(member=member))
         service = self.service
         plan, club = recorded(service.referee, service.desk, service.erasures, self.id, member, 0)
@@ -100,7 +100,7 @@ class Club:
 
 
 class ClubTable(Table):
-    """A match of a club, its members by seat."""
+    """A club's match, with its members by seat."""
 
     def __init__(self, club: Club, *, members: Sequence[int] = (1, 2, 3), officials: int = 2, **opening: Any) -> None:
         attending = {"officials": [{"name": f"official {place}"} for place in range(1, officials + 1)]}

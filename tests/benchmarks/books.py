@@ -114,8 +114,8 @@ def built(url: str) -> None:
     with construct(url) as referee, closing(Projections(referee, url)) as projections:
         projections.prepare()
         projections.rebuild(*projections.by_name)
-        if books.engine.dialect.name == "postgresql":
-            with books.engine.begin() as connection:
+        if projections.engine.dialect.name == "postgresql":
+            with projections.engine.begin() as connection:
                 connection.exec_driver_sql("ANALYZE")  # the database does so automatically before long
 
 

@@ -22,12 +22,12 @@ WIDE, NARROW = 1280, 390
 expect.set_options(timeout=30_000)  # for a loaded machine
 
 OpenPage = Callable[..., Page]
-"""Opens the reference page: ``width``, ``scheme`` (light or dark) and what stands after ``#``."""
+"""Opens the reference page: its ``width``, its ``scheme`` (light or dark), and the fragment ``at`` of its address."""
 
 
 @cache
 def executable() -> str:
-    """Where Chromium is: where ``CHROMIUM`` says, else the system's, else that of the npm package."""
+    """Return the path of Chromium: from ``CHROMIUM``, else the system's, else that of the npm package."""
     named = os.environ.get("CHROMIUM")
     found = shutil.which(named or "chromium")
     if found:
@@ -43,7 +43,7 @@ def executable() -> str:
 
 
 def pytest_configure() -> None:
-    """Looks for Chromium before the first test: missing, it is told of once."""
+    """Find Chromium before the first test, so that a missing one is reported only once."""
     executable()
 
 
@@ -63,14 +63,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture(scope="session")
 def http(service: Process) -> Iterator[httpx.Client]:
-    """The same service as a client sees it."""
+    """Yield an HTTP client of the service."""
     with httpx.Client(base_url=service.address) as client:
         yield client
 
 
 @pytest.fixture
 def open_page(browser: Browser, service: Process) -> Iterator[OpenPage]:
-    """What it opens asks nobody else, keeps to its policy, and has no error in its scripts: seen to at the end."""
+    """Yield a function that opens the page. At the end, fail if a page sent requests to other hosts, broke its
+    content security policy, or had an error in its scripts."""
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
@@ -96,5 +97,5 @@ def _ours(url: str, address: str) -> bool:
 
 
 def _fine(kind: str, text: str) -> bool:
-    """An answer that is a problem is told of in the console; it is shown in the page."""
+    """Return whether a console message is expected. Chromium logs each problem answer, which the page shows."""
     return kind not in ("error", "warning") or text.startswith("Failed to load resource: the server responded")

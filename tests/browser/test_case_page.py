@@ -16,7 +16,8 @@ LONG = "<script>document.title = 'no'</script>" + "W" * 400
 
 @pytest.fixture(scope="module")
 def case(http: httpx.Client) -> Table:
-    """A case with all that a page can show: statements, a ruling, an appeal, an earlier ruling, prices."""
+    """Return a case with every part that a page can show: statements, a ruling, an appeal, an earlier ruling,
+    prices."""
     names = [{"name": f"{name}{'x' * 60}"} for name in ("Anna", "Berit", "Cesar")]
     table = Table(http, adjudication=TWO, players=names)
     table.done("deal", 0, counts=[6, 6, 6])
@@ -59,7 +60,7 @@ def test_it_fits_and_axe_finds_nothing(
 
 
 def test_it_keeps_to_its_policy(browser: Browser, service: Process, case: Table) -> None:
-    """Its style is taken, nothing else is asked for, and the console has no complaint."""
+    """The browser applies the page's style, sends no further request, and logs no message."""
     headers = {"Accept": HTML, **case.bearer("official:2")}
     context = browser.new_context(extra_http_headers=headers)
     page, wrong = context.new_page(), list[str]()

@@ -1,4 +1,4 @@
-"""A page of another origin calls the service from Chromium: where the setting names it, and only there."""
+"""A page of a different origin calls the service from Chromium: only if the setting names its origin."""
 
 import threading
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ PLAYS = """async ([api, body, hands]) => {
 
 
 class Blank(BaseHTTPRequestHandler):
-    """A page with nothing in it."""
+    """Serves an empty page."""
 
     def do_GET(self) -> None:
         page = b"<!doctype html><title>Elsewhere</title><link rel=icon href=data:,>"
@@ -54,12 +54,12 @@ class Blank(BaseHTTPRequestHandler):
         self.wfile.write(page)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Tells nobody."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Where that page is."""
+    """Yield the port of the empty page."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -70,7 +70,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def named(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service that names the page's origin by its number, not by its name."""
+    """Yield the address of a service that allows the origin 127.0.0.1, but not localhost."""
     path: Path = tmp_path_factory.mktemp("named")
     process = Process(f"sqlite:///{path}/knacka.db", KNACKA_CORS_ORIGINS=f"http://127.0.0.1:{port}")
     yield process.address
@@ -94,14 +94,14 @@ def test_a_page_plays_and_follows_with_a_ticket(page: Page, port: int, named: st
         "options": {"deal_ritual": False},
         "dealing": "table",
     }
-    told = page.evaluate(PLAYS, [named, body, HANDS])
-    assert told["statuses"] == [201, 201, 304, 401]
-    assert told["location"] == f"/v1/matches/{told['id']}"
-    assert told["etag"]
-    assert told["seen"] == ["match/opened", "deal/dealt"]
-    assert told["event"]["hands"][0] == HANDS[0]
-    assert not told["event"]["hands"][1], "the ticket is of seat 0"
-    assert told["problem"] == "/problems/token-unknown"
+    result = page.evaluate(PLAYS, [named, body, HANDS])
+    assert result["statuses"] == [201, 201, 304, 401]
+    assert result["location"] == f"/v1/matches/{result['id']}"
+    assert result["etag"]
+    assert result["seen"] == ["match/opened", "deal/dealt"]
+    assert result["event"]["hands"][0] == HANDS[0]
+    assert not result["event"]["hands"][1], "the ticket is of seat 0"
+    assert result["problem"] == "/problems/token-unknown"
 
 
 def test_a_page_that_is_not_named_learns_nothing(page: Page, port: int, named: str) -> None:

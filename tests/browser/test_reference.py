@@ -1,4 +1,4 @@
-"""The reference page: what it holds, its search, its code, and calls that are sent from it."""
+"""The reference page: its contents, its search, its code, and the calls that it sends."""
 
 import ast
 import json
@@ -125,7 +125,7 @@ def form_of(page: Page, call: str) -> Locator:
 
 
 def sent(form: Locator, status: int) -> Any:
-    """Sends what is in the form; the body of the answer."""
+    """Send the form; return the body of the answer."""
     form.get_by_role("button", name="Send").click()
     expect(form.get_by_role("status")).to_contain_text(str(status))
     expect(form.locator(".answer")).not_to_be_empty()
@@ -183,7 +183,7 @@ RUNS = {
     "Python": lambda text: [sys.executable, "-c", text],
     "TypeScript": lambda text: ["node", "--input-type=module", "--eval", text],
 }
-"""How each language runs. The TypeScript is what JavaScript is too."""
+"""The command that runs code in each language. The TypeScript is also valid JavaScript."""
 
 
 class TestCode:
@@ -198,7 +198,7 @@ class TestCode:
                 form.locator(f"[name={name}]").fill(value)
             form.get_by_role("button", name=language, exact=True).click()
             text = form.locator(".code").inner_text()
-            assert match.tokens[0] not in text, "a token stands in no code that is passed on"
+            assert match.tokens[0] not in text, "code that may be shared contains no token"
             environment = os.environ | {"TOKEN": match.tokens[0]}
             done = subprocess.run(
                 RUNS[language](text), capture_output=True, text=True, env=environment, timeout=60, check=False

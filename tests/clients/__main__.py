@@ -1,8 +1,8 @@
-"""Clients that generators make of ``openapi/openapi.json``, made anew, each playing a match of each ruleset.
+"""Generate clients from ``openapi/openapi.json``, and play a match of each ruleset with each: ``make clients``.
 
-``make clients``. A generator that warns, leaves out an operation or makes what does not compile is a failure, and so
-is a player that gets another answer than its types promise. The guides' bot in TypeScript is compiled and plays with
-them. Nothing that is generated is kept in the repository.
+Fails if a generator warns, omits an operation, or generates code that does not compile. Fails also if a player gets
+an answer that does not fit its types. The guides' bot in TypeScript is compiled and plays, too. The repository
+contains no generated code.
 """
 
 import json
@@ -28,17 +28,17 @@ PACKAGE = "knacka_client"
 
 KNOWN = (
     "OpenAPI 3.1 support is still in beta",
-    "Failed to get the schema name: null",  # of a schema that has none, which is no error
+    "Failed to get the schema name: null",  # a schema without a name is no error
 )
-"""What openapi-generator warns of with any description of version 3.1."""
+"""Warnings of openapi-generator that it gives for any description of version 3.1."""
 
 
 class Failed(Exception):
-    """Why a client could not be made."""
+    """A client could not be generated or did not play; the message says why."""
 
 
 def run(*command: object, env: Mapping[str, str] | None = None) -> str:
-    """What the command says; :class:`Failed` with that if it fails."""
+    """Run a command; return its output. Raise :class:`Failed` with the output if it fails."""
     words = list(map(str, command))
     done = subprocess.run(
         words,
@@ -54,20 +54,20 @@ def run(*command: object, env: Mapping[str, str] | None = None) -> str:
 
 
 def operations() -> set[str]:
-    """The ids of all operations."""
+    """Return the ids of all operations of the description."""
     paths = json.loads(DESCRIPTION.read_text(encoding="utf-8"))["paths"]
     return {operation["operationId"] for calls in paths.values() for operation in calls.values()}
 
 
-def expect_all(of: str, found: set[str]) -> None:
-    """Every operation is among these."""
+def expect_all(generator: str, found: set[str]) -> None:
+    """Raise :class:`Failed` if the generator omitted an operation."""
     if lost := sorted(operations() - found):
-        raise Failed(f"{of} has left out {', '.join(lost)}")
+        raise Failed(f"{generator} omitted {', '.join(lost)}")
 
 
 def make_python() -> None:
-    """openapi-python-client, and mypy over what uses it."""
-    path = {"PATH": f"{VENV}{os.pathsep}{os.environ['PATH']}"}  # it formats with the ruff that it finds
+    """Generate with openapi-python-client, and check the player with mypy."""
+    path = {"PATH": f"{VENV}{os.pathsep}{os.environ['PATH']}"}  # the generator formats with the ruff on its PATH
     out = BUILD / "python" / PACKAGE
     options = (
         "--output-path",
@@ -85,7 +85,7 @@ def make_python() -> None:
 
 
 def make_types() -> None:
-    """openapi-typescript; and beside its types, which have the name that it gives them, the bot of the guides."""
+    """Generate with openapi-typescript, and copy the bot of the guides next to the types that it imports."""
     out = BUILD / "typescript" / "knacka.d.ts"
     if "warn" in (said := run(NODE / "openapi-typescript", DESCRIPTION, "--output", out)).lower():
         raise Failed(said)
@@ -94,7 +94,7 @@ def make_types() -> None:
 
 
 def make_fetch() -> None:
-    """typescript-fetch, by openapi-generator."""
+    """Generate typescript-fetch with openapi-generator."""
     out = BUILD / "fetch"
     options = ("-g", "typescript-fetch", "-o", out, "--additional-properties", "importFileExtension=.js")
     said = run(VENV / "openapi-generator-cli", "generate", "-i", DESCRIPTION, *options).splitlines()
@@ -105,7 +105,7 @@ def make_fetch() -> None:
 
 
 def main() -> int:
-    """The exit code."""
+    """Return the exit code."""
     for made in ("python", "typescript", "fetch", "js"):
         shutil.rmtree(BUILD / made, ignore_errors=True)
     try:
@@ -122,10 +122,10 @@ def main() -> int:
                 print(f"{name}:\n{run(*command, service.address, env=env)}", end="", flush=True)
             bot = ("node", BUILD / "js/build/typescript/bot.js")
             if not bots.goes_on(service.address, bot):
-                raise Failed(f"{BOT.name} of the guides does not go on when its connection breaks")
-            if (told := bots.play(service.address, bot)) != bots.ENDED:
-                raise Failed(f"{BOT.name} of the guides: exit codes {told[0]}, and the match is in {told[1]}")
-            print(f"{BOT.name} of the guides:\n  {bots.OPENING['ruleset']}: two of them, to its end")
+                raise Failed(f"{BOT.name} of the guides does not continue when its connection breaks")
+            if (result := bots.play(service.address, bot)) != bots.ENDED:
+                raise Failed(f"{BOT.name} of the guides: exit codes {result[0]}, and the match is in {result[1]}")
+            print(f"{BOT.name} of the guides:\n  {bots.OPENING['ruleset']}: two bots played to the end")
     except Failed as failure:
         print(failure, file=sys.stderr)
         return 1

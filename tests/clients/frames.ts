@@ -1,22 +1,22 @@
-/** What both players in TypeScript need of no generator. */
+/** Functions that both players in TypeScript share, independent of a generator. */
 
 import assert from "node:assert/strict";
 
-/** A match of random acts takes some fifty from the openings here. */
+/** Upper limit of acts in a match. A match of random acts takes about fifty from these openings. */
 export const ACTS_MAX = 2000;
-/** After so many deals the official closes a session of Rams, which knows no end of its own. */
+/** Deals after which the official closes a session of Rams, which has no end otherwise. */
 export const DEALS = 3;
 export const PLAYERS = [{ name: "Anna" }, { name: "Bo" }, { name: "Cecilia" }];
 export const NEAR_ZERO = { points: [3, 3, 3] };
 
-/** One of these, by chance. */
+/** Return a random element. */
 export function drawn<T>(all: readonly T[]): T {
   const one = all[Math.floor(Math.random() * all.length)];
   assert(one !== undefined, "nothing is listed");
   return one;
 }
 
-/** The frames of a stream of server-sent events: the name of each and its data. */
+/** Yield the frames of a stream of server-sent events: the name and the data of each. */
 export async function* frames(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<[string, string]> {
   assert(stream);
   const decoder = new TextDecoder();

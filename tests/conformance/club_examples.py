@@ -1,4 +1,4 @@
-"""Examples of the calls about clubs: a club is founded, all that can be done in it is done, and all of it is read."""
+"""Examples of the calls about clubs: found a club, send every kind of act, and read every resource."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -20,15 +20,15 @@ FOUNDING = {
     "founder": {"name": "Anna Andersson"},
 }
 EVENING = "2026-01-02"
-"""When all of it happens, by the clock that stands in for ours."""
+"""Day of all acts in the examples, by the stand-in clock."""
 IBAN = "SE45 5000 0000 0583 9825 7466"
-"""The example of the registry of IBANs."""
+"""Example from the IBAN registry."""
 DAYS = 100
-"""For which keys are issued."""
+"""Days until the issued keys expire."""
 
 
 class Club:
-    """A club, and who holds which key of it."""
+    """A club, with the keys of its members and programs."""
 
     def __init__(self, client: Recording, moment: Any) -> None:
         self.client, self._moment = client, moment
@@ -78,7 +78,7 @@ class Club:
         self._plays()
 
     def _plays(self) -> None:
-        """A match for money between Berit and Dag, to whose stakes Berit agrees."""
+        """Open a match for money between Berit and Dag, and agree to its stakes as Berit."""
         evening = self._does("open_evening", on=EVENING, season="2025/26")["evening"]
         opening = {
             "ruleset": "kalabrias",
@@ -102,7 +102,7 @@ class Club:
         self.client.name = "example"
 
     def _pays(self) -> None:
-        """All that is done with money; the founder is one treasurer, Dag another."""
+        """Send every act about money. The founder is one treasurer, Dag is the other."""
         other = self._does("join", name="Dag Dahl")["member"]
         until = {"expires_at": self._until}
         treasurer = self._invited(other, scopes=["treasury"], **until)
@@ -123,16 +123,16 @@ class Club:
         self.client.stand_ins[digest] = sha256(b"2025").hexdigest()
 
     def _invited(self, member: int, **fields: Any) -> Any:
-        """The key of a member, who redeems the invitation to it."""
+        """Return the key of a member who has redeemed an invitation."""
         invitation = self._does("issue_key", member=member, **fields)["invitation"]
         code, until = invitation["code"], invitation["expires_at"]
         self.client.stand_ins[code] = CODES.written(self._own_id, "", sha256(b"%d" % member).digest())
         self.client.stand_ins[until] = self._moment(INVITATION_DAYS * 86400)
         self.client.name = "a key of a club"
         for method in ("GET", "POST"):
-            _, told = self.client.ask(method, f"/v1/invitations/{code}")
-        self._stands_for(told["key"])
-        return told["key"]
+            _, body = self.client.ask(method, f"/v1/invitations/{code}")
+        self._stands_for(body["key"])
+        return body["key"]
 
     def _does(self, act: str, key: str = "", **fields: Any) -> Any:
         return self._sends(key or self.key, {"act": act, **fields})
@@ -180,7 +180,7 @@ class Club:
                 self.client.keep("GET", f"{self.path}/{what}", 200, media_type, said.decode())
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
-        """What a call of it is answered with that goes wrong in this way."""
+        """Return the answer to a call about the club that fails with this status."""
         given = {"club": self.id, "account": "member:2", "kind": "csv", "code": self.code}
         path, call = template.format(**given), template.rpartition("/")[2]
         asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
@@ -206,7 +206,7 @@ class Club:
                 headers = {"Accept": "image/png"}
             case 409 if method == "GET":
                 path += f"{also}min_version=999999999"
-            case 409 if call != "matches":  # whose evening is over
+            case 409 if call != "matches":  # its evening is closed
                 content = msgspec.json.encode({"act": "close_evening", "evening": 1})
             case 412:
                 headers = {"If_Match": '"99"'}

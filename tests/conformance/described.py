@@ -1,4 +1,4 @@
-"""What is sent and answered, held against ``openapi/openapi.json``: whoever builds a client from it relies on it."""
+"""Compare requests and answers with ``openapi/openapi.json``, on which clients rely."""
 
 import json
 import re
@@ -26,11 +26,11 @@ GENERAL = {
     "vary",
     "x-content-type-options",
 }
-"""Headers that say nothing of the interface: those of HTTP itself, and what each answer tells a browser."""
+"""Headers that the description does not name: those of HTTP itself, and those that instruct browsers."""
 
 
 def resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """A part of a description, which may only refer to it."""
+    """Return a part of a description, with its reference resolved."""
     while "$ref" in part:
         found: Any = description
         for step in part["$ref"].removeprefix("#/").split("/"):
@@ -40,11 +40,11 @@ def resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any
 
 
 class Undescribed(AssertionError):
-    """It is not as the description says."""
+    """A request or an answer that does not fit the description."""
 
 
 class Description:
-    """The description, ready to be asked. Its schemas stay where they are: a validator is kept by its schema's id."""
+    """The description. Validators are cached by the ``id()`` of their schemas, so the schemas must not be copied."""
 
     def __init__(self) -> None:
         self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -52,7 +52,8 @@ class Description:
         self._validators: dict[int, Any] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any]:
-        """The call at this path; one without a parameter in it before one with."""
+        """Return the operation at this path. A path without parameters has priority. Raise Undescribed if none
+        fits."""
         found = [named for pattern, named in self._paths.items() if pattern.fullmatch(path)]
         calls = self._all["paths"][min(found, key=lambda named: named.count("{"))] if found else {}
         if method.lower() not in calls:
@@ -61,12 +62,12 @@ class Description:
         return operation
 
     def calls(self) -> Iterator[tuple[str, str]]:
-        """Method and path of each call, with something in the place of what the path names."""
+        """Yield the method and the path of each call, with ``1`` for each path parameter."""
         for path, calls in self._all["paths"].items():
             yield from ((method.upper(), re.sub(r"\{\w+\}", "1", path)) for method in calls)
 
     def asked(self, method: str, target: str, body: Any = None) -> None:
-        """What a client sends."""
+        """Raise Undescribed if a request does not fit the description."""
         path, query = urlsplit(target).path, parse_qsl(urlsplit(target).query)
         operation = self.operation(method, path)
         parameters = [resolved(self._all, one) for one in operation.get("parameters", ())]
@@ -79,34 +80,34 @@ class Description:
             self._hold(operation["requestBody"]["content"]["application/json"]["schema"], body, f"{method} {target}")
 
     def answered(self, method: str, target: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """What the service answers: the status, the headers that it has and those that it must have, and the body."""
+        """Raise Undescribed if the status, the headers or the body of an answer do not fit the description."""
         path = urlsplit(target).path
         responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
         if str(status) not in responses:
             raise Undescribed(where)
-        told = resolved(self._all, responses[str(status)])
+        data = resolved(self._all, responses[str(status)])
         given = {name.lower(): value for name, value in headers.items()}
-        if more := given.keys() - {name.lower() for name in told.get("headers", {})} - GENERAL:
+        if more := given.keys() - {name.lower() for name in data.get("headers", {})} - GENERAL:
             raise Undescribed(f"{where} has {more}")
-        for name in told.get("headers", {}):
+        for name in data.get("headers", {}):
             one = self._all["components"]["headers"][name]
             if (text := given.get(name.lower())) is not None:
                 self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
             elif one.get("required"):
                 raise Undescribed(f"{where} has no {name}")
         media_type, _, charset = given.get("content-type", "").partition("; charset=")
-        if "content" not in told:
+        if "content" not in data:
             if body:
                 raise Undescribed(f"{where} has a body")
             return
-        if media_type not in told["content"]:
+        if media_type not in data["content"]:
             raise Undescribed(f"{where} is {media_type}")
-        schema = told["content"][media_type]["schema"]
+        schema = data["content"][media_type]["schema"]
         written = media_type.endswith(("/json", "+json"))
         self._hold(schema, msgspec.json.decode(body) if written else body.decode(charset or "utf-8"), where)
 
     def shape(self, name: str, body: Any) -> None:
-        """Something that has a name in the description."""
+        """Raise Undescribed if a body does not fit the schema of this name."""
         self._hold(self._all["components"]["schemas"][name], body, name)
 
     def _hold(self, schema: dict[str, Any], body: Any, where: str) -> None:

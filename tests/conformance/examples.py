@@ -1,9 +1,9 @@
-"""The examples of the description, taken from conformance matches played over HTTP.
+"""Write the examples of the description, taken from conformance matches played over HTTP.
 
-``python -m tests.conformance.examples`` writes them anew into ``api/http/examples.json``: by operation what was sent
-(``request``) and what was answered, by status and media type, each by a name; and each problem once for all. Long
-lists are cut short. What is new each time that a match is played, its id, tokens, times and hashes, is replaced by
-what follows from which match it is: as long as the same goes over HTTP, the file stays the same.
+``python -m tests.conformance.examples`` writes ``api/http/examples.json``. For each operation the file has the named
+requests (``request``) and the named answers by status and media type. It has each problem once. Long lists are cut.
+Ids, tokens, times and hashes differ each time. Stand-ins calculated from the match replace them, so the file changes
+only if the requests or answers change.
 """
 
 import json
@@ -37,7 +37,7 @@ from tests.conformance.test_over_http import RULESETS
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DIGEST_LENGTH = 16
-"""Of the id of a planned payment."""
+"""Hex digits in the id of a planned payment."""
 DAY = r"\d{4}-\d\d-\d\d"
 FRESH = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -47,11 +47,11 @@ FRESH = re.compile(
     rf"|\b{PATTERN}\b|\b{CODE}\b"
     rf"|(?<!\d){DAY}(?: [0-9:]+ UTC)?\b"
 )
-"""What is not the same when it is done again: ids, times, hashes, tokens, keys and days."""
+"""Values that differ each time: ids, times, hashes, tokens, keys and days."""
 
 
 def new_in(given: dict[str, Any], kept: Kept) -> bool:
-    """Whether a match has an act or a knock that none before it had."""
+    """Return whether a match has a kind of act or knock that no earlier match had."""
     acts, knocks = kept.requests.get("send_act", {}), kept.requests.get("send_knock", {})
     return any(
         step["expect"] == "ok"
@@ -64,7 +64,7 @@ def new_in(given: dict[str, Any], kept: Kept) -> bool:
 
 
 def play_all(client: Recording) -> dict[str, Watched]:
-    """Plays matches until each act has been sent; gives the last of each ruleset."""
+    """Play matches until each kind of act has been sent. Return the last match of each ruleset."""
     played: dict[str, Watched] = {}
     for ruleset in RULESETS:
         for given in matches(ruleset):
@@ -78,7 +78,7 @@ def play_all(client: Recording) -> dict[str, Watched]:
 
 
 def read_all(client: Recording, played: dict[str, Watched]) -> None:
-    """Reads everything else that can be read."""
+    """Read the rulesets, the lists, the health, and the books and texts of the matches."""
     client.name = "example"
     for path in ("/v1/rulesets", "/v1/matches", "/health/live", "/health/ready"):
         client.ask("GET", path)
@@ -114,7 +114,7 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
 
 
 def stream(client: Recording, match: Watched) -> None:
-    """How a stream begins, with one event, as it is sent."""
+    """Keep the beginning of a stream with one event."""
     at = match._version - 2
     _, said = client.raw("GET", f"{match.path}/events/stream?after={at}")
     begun, sent, *_ = said.decode().split("\n\n")
@@ -124,7 +124,7 @@ def stream(client: Recording, match: Watched) -> None:
 
 
 def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
-    """What conformance matches do not do: several acts at once, and what tokens are for."""
+    """Send the requests that conformance matches lack: a batch, and those about tokens, tickets and invitations."""
     first = next(step for step in given["steps"] if step["call"] == "acts" and step["expect"] == "ok")
     client.name = "the second is refused"
     acts = {"acts": [first["body"], {"act": "score", "seat": first["body"]["seat"]}]}
@@ -159,7 +159,7 @@ SHEET = {
 
 
 def tally(client: Recording) -> Opened:
-    """A deal from its score sheet, and the next as far as a trick."""
+    """Open a tally, enter a deal from its score sheet, and play the next deal up to its first trick."""
     match = Opened(client, "a tally", {**KORTOXEN, "dealing": "tally"})
     bids = [{"act": "bid", "seat": seat, "bid": 1 if seat == 1 else "pass"} for seat in (1, 2, 3, 0)]
     for act in (SHEET, {"act": "deal", "seat": 0}, *bids, {"act": "trick", "seat": 2}):
@@ -168,7 +168,7 @@ def tally(client: Recording) -> Opened:
 
 
 def add(client: Recording) -> Opened:
-    """What only a match does whose shuffle can be checked."""
+    """Open a match with a committed shuffle, and add digits to it."""
     players = [{"name": name} for name in NAMES[:2]]
     opening = {"ruleset": "kalabrias", "players": players, "first_dealer": 0, "shuffle": "committed"}
     match = Opened(client, "a fair shuffle", opening)
@@ -177,7 +177,7 @@ def add(client: Recording) -> Opened:
 
 
 def take_back(client: Recording) -> Opened:
-    """What only a match does where the last act can be taken back."""
+    """Open a match with take-backs, take back an act, and read the attempts."""
     players = [{"name": name} for name in NAMES[:3]]
     opening = {"ruleset": "rams-english", "players": players, "first_dealer": 0, "adjudication": {"take_back": True}}
     match = Opened(client, "the last act can be taken back", opening)
@@ -191,7 +191,7 @@ def take_back(client: Recording) -> Opened:
 
 
 def examples() -> str:
-    """The file, as it is now."""
+    """Return the text of the file, made from a service that runs now."""
     with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db", wait_seconds=0.01) as address:
         client = Recording(address)
         played = play_all(client)
@@ -213,8 +213,8 @@ def examples() -> str:
     client.stand_ins |= {str(one): str(one) for one in (proved.MATCH, proved.CLUB)}
     for operation, (media_type, said) in proved.answers(BEGUN).items():
         kept.answer(operation, 200, media_type, "example", said)
-    for operation, told in problems:
-        kept.problem(operation, told)
+    for operation, problem in problems:
+        kept.problem(operation, problem)
     operations = {
         name: {
             "request": kept.requests.get(name, {}),
@@ -223,20 +223,22 @@ def examples() -> str:
         }
         for name in sorted({*kept.requests, *kept.answers, *kept.named})
     }
-    told = {"operations": operations, "problems": kept.problems}
-    text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    content = {"operations": operations, "problems": kept.problems}
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     others = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
     for place, time in enumerate(sorted(one for one in others if one[10:11] == "T")):
-        client.stand_ins[time] = moment(30 * 60 * place)  # of what was looked at, or tried, and is no event
+        client.stand_ins[time] = moment(30 * 60 * place)  # times of reads and attempts, which are no events
     for place, known in enumerate(one for one in others if len(one) == 64):
         client.stand_ins[known] = sha256(f"beside the matches {place}".encode()).hexdigest()
-    for planned, told in client.stand_ins.items():
+    for planned, stand_in in client.stand_ins.items():
         if len(planned) == DIGEST_LENGTH:
-            text = text.replace(planned, told)
-    days: dict[str, str] = {}  # by the first time of each: late in the evening some are of the day after
-    for told, time in sorted((told, time) for time, told in client.stand_ins.items() if re.match(DAY, time)):
-        days.setdefault(time[:10], told[:10])
-    days |= {day: told for day, told in client.stand_ins.items() if re.fullmatch(DAY, day)}
+            text = text.replace(planned, stand_in)
+    days: dict[str, str] = {}  # from the earliest time of each day; close to midnight a run has two days
+    for stand_in, time in sorted(
+        (stand_in, time) for time, stand_in in client.stand_ins.items() if re.match(DAY, time)
+    ):
+        days.setdefault(time[:10], stand_in[:10])
+    days |= {day: stand_in for day, stand_in in client.stand_ins.items() if re.fullmatch(DAY, day)}
 
     def known(found: re.Match[str]) -> str:
         fresh = found[0]
@@ -249,7 +251,7 @@ def examples() -> str:
 
 
 def main() -> None:
-    """Writes the file."""
+    """Write the file."""
     TARGET.write_text(examples(), "utf-8")
 
 

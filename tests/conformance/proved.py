@@ -1,4 +1,4 @@
-"""What is answered of a log, for the description: of one that is the same each time, with a key that is no secret."""
+"""Examples of the answers about a log, which is the same each time and signed with a public test key."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,11 +27,11 @@ KEY = SigningKey("cards.example/log", bytes(32))
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
 CLUB = UUID("0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d")
 BEFORE = 5
-"""Rows of others in the log, before the match and between its two."""
+"""Number of other rows in the log before the match, and also between its two rows."""
 
 
 def answers(begun: Any) -> dict[str, tuple[str, Any]]:
-    """By operation the media type of its answer, and the answer."""
+    """Return the media type and the answer of each operation of the log."""
     opened = opening(ruleset="kalabrias", players=2)
     won = MatchWon(seat=1, by="points", rule="E51", points=(312, 505))
     first = row_of(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, FIRST, opened))
@@ -72,7 +72,7 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
 
 
 def _closing(begun: datetime) -> tuple[StoredEvent, StoredEvent, JournalEntry]:
-    """A deposit, the closing of the books behind it, and the entry."""
+    """Return the rows of a deposit and of the closing after it, and the deposit's entry."""
     postings = Posting(account="cash", amount=5000), Posting(account="member:2", amount=-5000)
     entry = JournalEntry(
         number=1,

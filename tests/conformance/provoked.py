@@ -1,4 +1,4 @@
-"""Problems that are made to happen, as the description names them."""
+"""Provoke each problem that the description names."""
 
 import re
 import sys
@@ -29,21 +29,22 @@ AS_MANY = {
     "found_club": Problem("quota_reached", what="clubs_per_day", most=10),
     "stream_events": Problem("quota_reached", what="streams", most=128),
 }
-"""Of calls that nobody is refused for who he is: 403."""
+"""The 403 of calls that no caller is refused for lack of rights: a quota."""
 OF_CLUBS = {("open_match", 404), ("open_match", 409)}
-"""What goes wrong with a club's match alone."""
+"""Operations and statuses that only a club's match can provoke."""
 NO_CODE = "0123456789abcdef.svg"
-"""Of no payment."""
+"""A picture of a payment that does not exist."""
 NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
-"""A code that no invitation has."""
+"""A code without an invitation."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
 def provoked(
     client: Recording, usual: Watched, heard: Heard, over: Watched, ended: str, club: Club
 ) -> Iterator[tuple[str, Any]]:
-    """By operation, each problem that the description names, made to happen where it can be. ``ended``: the code of
-    an invitation that was redeemed."""
+    """Yield each problem that the description names, with its operation. Provoke it if possible, otherwise make it.
+
+    ``ended`` is the code of a redeemed invitation."""
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
@@ -51,7 +52,7 @@ def provoked(
         path = template.format(**given, **theirs, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
-            if too_many is not None or status in SAID:  # while the store is away, or by another setting
+            if too_many is not None or status in SAID:  # needs a failed store or different settings: not provoked
                 problem = too_many or SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
@@ -62,15 +63,15 @@ def provoked(
                 said = _provoke_invited(client, method, path, status, going)
             else:
                 said = _provoke(client, method, path, status, going, over)
-            told = msgspec.json.decode(said)
-            if not isinstance(told, dict) or told.get("status") != status:
-                print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
+            body = msgspec.json.decode(said)
+            if not isinstance(body, dict) or body.get("status") != status:
+                print(f"{method} {template} {status}: {str(body)[:300]}", file=sys.stderr)
                 continue
-            yield operation["operationId"], told
+            yield operation["operationId"], body
 
 
 def of_clubs(template: str, operation: Any) -> bool:
-    """Whether it is a call about clubs."""
+    """Return whether an operation is about clubs."""
     return "{club}" in template or operation["tags"][0] in ("Clubs", "Money")
 
 
@@ -81,7 +82,7 @@ def _shown(client: Recording, match: Watched | Heard) -> dict[str, Any]:
 
 
 def _provoke_invited(client: Recording, method: str, path: str, status: int, going: Watched | Heard) -> bytes:
-    """What a call for the holder of a code is answered with that goes wrong in this way."""
+    """Return the answer to a call with an invitation's code that fails with this status."""
     headers: dict[str, str] = {}
     match status:
         case 400:
@@ -174,7 +175,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         url = f"{path}?ruleset=whist"
     if status == 404 and path.startswith("/v1/rulesets"):
         url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")
-    if status == 401 and not path.startswith(going.path):  # no token is needed here, but what is sent has to be one
+    if status == 401 and not path.startswith(going.path):  # needs no token, but refuses a malformed one
         token, headers = "", {"Authorization": "Basic a25hY2s="}
     if status == 400 and not path.startswith(going.path) and call != "matches":
         url = f"{path}?nonsense=1"

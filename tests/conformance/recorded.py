@@ -1,4 +1,4 @@
-"""Matches played over HTTP, of which is kept what was sent and answered: the first of each name."""
+"""Play matches over HTTP and record the first request and the first answer of each name."""
 
 import json
 import re
@@ -22,9 +22,9 @@ OPERATIONS = {
 }
 NAMES = ("Anna", "Berit", "Cesar", "David", "Elsa", "Folke", "Greta", "Hugo")
 LISTS_MAX = 2
-"""So many of a list are shown."""
+"""Elements shown of a list."""
 LONG = 2000
-"""One thing of a list that is longer than this, in characters, is shown alone."""
+"""Characters of JSON above which only one element of a list is shown."""
 ENOUGH = {
     "get_protocol": RULESETS,
     "list_legal_acts": ("kalabrias", "rodskagg-kortoxen"),
@@ -33,26 +33,26 @@ ENOUGH = {
     "send_act": ("bid", "close", "deal", "play", "score"),
     "send_knock": ("any offence", "led_out_of_turn"),
 }
-"""Of what is answered there as JSON, the names that are kept: what the others had is made of the same fields."""
+"""Names of the JSON answers that are kept, by operation. The other answers have the same fields."""
 LOOK_AFTER = 12
-"""Acts after which a match is looked at while it goes on."""
+"""Acts after which an unfinished match is read."""
 JSON = "application/json"
 BEGUN = datetime(2026, 1, 2, 18, tzinfo=UTC)
-"""When each match was opened, by the clock that stands in for ours; an event comes a second after the one before."""
+"""Opening time of each match by the stand-in clock, which gives each event one second."""
 
 
 def moment(seconds: int) -> str:
-    """So long after the match was opened."""
+    """Return the time this many seconds after the opening of a match."""
     return (BEGUN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
 
 
 def token(name: str) -> str:
-    """One that looks as if it were drawn."""
+    """Return a token calculated from a name; it looks random."""
     return urlsafe_b64encode(sha256(name.encode()).digest()).decode().rstrip("=")
 
 
 def short(value: Any) -> Any:
-    """The same with its long lists cut: what a caller lists, and what stands in pages."""
+    """Return a value with its long lists cut: lists at the top, and the listed elements of pages."""
     if isinstance(value, list):
         return value[: 1 if len(json.dumps(value[:1])) > LONG else LISTS_MAX]
     if isinstance(value, dict):
@@ -68,7 +68,7 @@ def short(value: Any) -> Any:
 
 
 class Kept:
-    """What is kept of what went to and fro, by operation."""
+    """The recorded requests, answers and problems, by operation."""
 
     def __init__(self) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
@@ -77,45 +77,45 @@ class Kept:
         self.problems: dict[str, dict[str, Any]] = {}
 
     def request(self, operation: str, name: str, body: Any) -> bool:
-        """Keeps the first of a name; whether this is it."""
+        """Record the first request of a name. Return whether it is this one."""
         kept = self.requests.setdefault(operation, {})
         return kept.setdefault(name, body) is body
 
     def answer(self, operation: str, status: int, media_type: str, name: str, body: Any) -> None:
-        """Keeps the first of a name."""
+        """Record the first answer of a name."""
         if media_type == JSON and name not in ENOUGH.get(operation, (name,)):
             return
         by_status = self.answers.setdefault(operation, {}).setdefault(str(status), {})
         by_status.setdefault(media_type, {}).setdefault(name, body)
 
-    def problem(self, operation: str, told: dict[str, Any]) -> None:
-        """Keeps the first of a type, and that this operation answered it."""
-        name = told["type"].rpartition("/")[2]
-        self.named.setdefault(operation, {})[str(told["status"])] = name
-        self.problems.setdefault(name, told)
+    def problem(self, operation: str, body: dict[str, Any]) -> None:
+        """Record the first problem of a type, and the type for this operation and status."""
+        name = body["type"].rpartition("/")[2]
+        self.named.setdefault(operation, {})[str(body["status"])] = name
+        self.problems.setdefault(name, body)
 
 
 class Recording(Client):
-    """Keeps what it sends, where the service takes it, and what comes back."""
+    """A client that records accepted requests and their answers."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self.kept = Kept()
         self.name = ""
-        """Of the next answer, where its request does not give one."""
+        """Name of the next answer, if its request does not give one."""
         self.stand_ins: dict[str, str] = {}
-        """By what was answered what is written in its place."""
+        """Replacement of each value that differs each time."""
 
     def ask(
         self, method: str, path: str, token: str = "", body: Any = None, **headers: str
     ) -> tuple[HTTPResponse, Any]:
         answer, said = self.raw(method, path, token, None if body is None else msgspec.json.encode(body), **headers)
-        told = msgspec.json.decode(said)
+        data = msgspec.json.decode(said)
         if answer.status < 300:
-            self.keep(method, path, answer.status, JSON, told, body)
-        return answer, told
+            self.keep(method, path, answer.status, JSON, data, body)
+        return answer, data
 
-    def keep(self, method: str, path: str, status: int, media_type: str, told: Any, body: Any = None) -> None:
+    def keep(self, method: str, path: str, status: int, media_type: str, data: Any, body: Any = None) -> None:
         operation = operation_of(method, path)["operationId"]
         name = self.name
         if body is not None:
@@ -123,12 +123,12 @@ class Recording(Client):
             name = named or ("any offence" if operation == "send_knock" else self.name)
             if not self.kept.request(operation, name, body):
                 return
-        self.kept.answer(operation, status, media_type, name, short(told))
+        self.kept.answer(operation, status, media_type, name, short(data))
 
     def raw(
         self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
     ) -> tuple[HTTPResponse, bytes]:
-        """The answer and its bytes."""
+        """Send a request; return the answer and its body."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["Authorization"] = f"Bearer {token}"
@@ -140,7 +140,7 @@ class Recording(Client):
 
 
 def operation_of(method: str, path: str) -> Any:
-    """The operation that a path belongs to."""
+    """Return the operation of a method and path. Raises LookupError if none exists."""
     path = path.partition("?")[0]
     for (called, template), operation in OPERATIONS.items():
         if called == method and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path):
@@ -149,54 +149,54 @@ def operation_of(method: str, path: str) -> Any:
 
 
 class Placed:
-    """A match among all, whose id, tokens, times and hashes stand-ins are written for."""
+    """A match with stand-ins for its id, tokens, times and hashes."""
 
     client: Recording
     place: str
-    """Which of all matches it is."""
+    """Name of the match among all, from which its stand-ins are calculated."""
     path: str
     tokens: dict[Any, str]
     code: str = ""
-    """Of an invitation that was redeemed."""
+    """Code of a redeemed invitation."""
 
     @property
     def official(self) -> str:
-        """What an official shows."""
+        """Credential of the official."""
         return self.tokens["official"]
 
     @property
     def own_id(self) -> UUID:
-        """The id that stands for its own."""
+        """Stand-in for the match's id."""
         return UUID(bytes=sha256(self.place.encode()).digest()[:16], version=4)
 
     def stand_in(self) -> None:
-        """Finds stand-ins for its id and its tokens."""
+        """Add stand-ins for the id and the tokens of the match."""
         self.client.stand_ins[self.path.rpartition("/")[2]] = str(self.own_id)
         for who, own in self.tokens.items():
             self.stands_for(own, who)
 
     def stands_for(self, own: str, who: int | str) -> None:
-        """Keeps a token from being written as it was given."""
+        """Add a stand-in for a token."""
         self.client.stand_ins[own] = token(f"{self.place} {who}")
 
     def replace_what_is_fresh(self) -> None:
-        """Finds stand-ins for times and hashes: they follow from the number of the event."""
+        """Add stand-ins for times and hashes, calculated from the numbers of their events."""
         _, said = self.client.raw("GET", f"{self.path}/events", self.official, Accept=NDJSON)
         for event in map(msgspec.json.decode, said.splitlines()):
-            number, told = event["number"], event["event"]
-            self.client.stand_ins.setdefault(event["prev"], event["prev"])  # of the first: it follows none
+            number, body = event["number"], event["event"]
+            self.client.stand_ins.setdefault(event["prev"], event["prev"])  # the zeros of the first event stay
             self.client.stand_ins.setdefault(event["at"], moment(number - 1))
             self.client.stand_ins[event["hash"]] = sha256(f"{self.place} {number}".encode()).hexdigest()
             for name in ("appeal_until", "until", "expires_at"):
-                if told.get(name):
-                    spent = datetime.fromisoformat(told[name]) - datetime.fromisoformat(event["at"])
-                    self.client.stand_ins[told[name]] = moment(number - 1 + round(spent.total_seconds()))
-            if commitment := told.get("commitment"):
+                if body.get(name):
+                    spent = datetime.fromisoformat(body[name]) - datetime.fromisoformat(event["at"])
+                    self.client.stand_ins[body[name]] = moment(number - 1 + round(spent.total_seconds()))
+            if commitment := body.get("commitment"):
                 self.client.stand_ins[commitment] = sha256(f"{self.place} {number} seed".encode()).hexdigest()
 
 
 class Opened(Placed):
-    """A match opened for what conformance matches do not have."""
+    """A match opened for acts that conformance matches lack."""
 
     def __init__(self, client: Recording, what_for: str, opening: dict[str, Any]) -> None:
         client.name = what_for
@@ -208,14 +208,14 @@ class Opened(Placed):
         self.stand_in()
 
     def ask(self, call: str, who: int | str, body: Any, **headers: str) -> Any:
-        """What a call of it that writes is answered with."""
+        """Send a write; return the body of the answer."""
         answer, said = self.client.ask("POST", f"{self.path}/{call}", self.tokens[who], body, **headers)
         assert answer.status < 300, said
         return said
 
 
 class OfClub(Placed):
-    """A match of a club, whose tokens nobody was given: its members and officials show keys."""
+    """A club's match for money. Its opening gives no tokens, so members and officials use keys."""
 
     def __init__(self, client: Recording, what_for: str, key: str, opening: dict[str, Any]) -> None:
         client.name = what_for
@@ -226,12 +226,12 @@ class OfClub(Placed):
 
     @property
     def official(self) -> str:
-        """What an official shows."""
+        """Credential of the official."""
         return self.key
 
 
 class Watched(Placed, OverHttp):
-    """A match that is looked at while it goes on."""
+    """A conformance match that is read before it is over."""
 
     def __init__(self, client: Recording, given: dict[str, Any], what_for: str = "") -> None:
         client.name = given["ruleset"]
@@ -248,7 +248,7 @@ class Watched(Placed, OverHttp):
             self.look()
 
     def look(self) -> None:
-        """Reads the match as seat 0, the official and a spectator have it."""
+        """Read the match as seat 0, as the official and as a spectator."""
         self.client.name = self.ruleset
         for call in ("", f"/replay?at={self._version - 3}", "/legal-acts?seat=0"):
             self.client.ask("GET", self.path + call, self.tokens[0])
@@ -264,12 +264,12 @@ NOTES = {
     "revoke": "Berit had a heart",
     "exposed_card": "We saw the ten of clubs",
 }
-"""What was said with the knock for an offence."""
+"""Note of a knock, by offence."""
 KORTOXEN = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in NAMES[:4]], "first_dealer": 3}
 
 
 class Heard(Opened):
-    """A match with officials, where three knocks have opened cases: one waits, one was withdrawn, one is ruled on."""
+    """A match with officials and three cases: one is pending, one was withdrawn, one has a ruling."""
 
     def __init__(self, client: Recording) -> None:
         officials = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}

@@ -1,7 +1,7 @@
-"""Plays a conformance match step by step and compares every refusal, ruling and score.
+"""Play a conformance match step by step and compare every refusal, ruling and score.
 
-Over decide/evolve here; over HTTP in ``test_over_http.py`` through the same :class:`Player` protocol. The form of
-the matches is described in ``README.md`` beside the data.
+:class:`Direct` plays in memory. ``test_over_http.py`` has a :class:`Player` over HTTP. ``README.md`` describes the
+form of the matches.
 """
 
 import json
@@ -22,17 +22,17 @@ from tests.played import opening
 
 HERE = Path(__file__).parent
 ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")
-"""What is compared of the end of a match, where it is expected."""
+"""Fields of the end of a match that are compared if the match expects them."""
 
 
 def matches(ruleset: str) -> Iterator[dict[str, Any]]:
-    """The conformance matches of a ruleset."""
+    """Yield the conformance matches of a ruleset."""
     with (HERE / f"{ruleset}.jsonl").open(encoding="utf-8") as lines:
         yield from map(msgspec.json.decode, lines)
 
 
 class Refusal(Exception):
-    """A step was refused: by which rule, if any."""
+    """A step was refused, by ``rule`` if any; ``phase``: because of the phase of the match."""
 
     def __init__(self, rule: str | None, phase: bool) -> None:
         super().__init__(rule)
@@ -40,33 +40,33 @@ class Refusal(Exception):
 
 
 class TakenOver(TypedDict, total=False):
-    """What a match taken over from paper begins with."""
+    """The points and the pot of a match taken over from paper."""
 
     points: tuple[int, ...]
     pot: int
 
 
 class Player(Protocol):
-    """Something that a match can be played on."""
+    """A way to play a match: in memory or over HTTP."""
 
     def act(self, actor: Actor, body: dict[str, Any]) -> None:
-        """Sends an act; raises :class:`Refusal`."""
+        """Send an act. Raises :class:`Refusal` if it is refused."""
 
     def knock(self, actor: Actor, body: dict[str, Any]) -> dict[str, Any]:
-        """Sends a knock, gives ``verdict``, ``rule``, ``penalty`` and ``payer``; raises :class:`Refusal`."""
+        """Send a knock; return ``verdict``, ``rule``, ``penalty`` and ``payer``. Raises :class:`Refusal`."""
 
     def legal(self, actor: Actor) -> list[dict[str, Any]]:
-        """The legal acts of an actor."""
+        """Return the legal acts of an actor."""
 
     def line(self) -> dict[str, Any] | None:
-        """The last line of the protocol."""
+        """Return the last line of the protocol, or None."""
 
     def end(self) -> dict[str, Any] | None:
-        """Who won and how, or how the pot was shared, when the match is over."""
+        """Return the winner and the reason, or the shares of the pot; None if the match is not over."""
 
 
 class Direct:
-    """The match in memory: decide, evolve, nothing else."""
+    """A match in memory, played only through decide and evolve."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         names = ("ruleset", "players", "dealing", "enforcement", "first_dealer")
@@ -81,7 +81,7 @@ class Direct:
 
     @property
     def history(self) -> list[Recorded]:
-        """All that has happened."""
+        """Recorded events of the match."""
         return self.table.history
 
     def _do(self, request: Request) -> tuple[Event, ...]:
@@ -133,7 +133,7 @@ class Direct:
 
 
 def play(player: Player, given: dict[str, Any]) -> list[str]:
-    """Plays the match; gives a sentence for each disagreement, none if all agrees."""
+    """Play the match; return a sentence for each disagreement in the first step that has one."""
     faults: list[str] = []
     for number, step in enumerate(given["steps"]):
         for fault in _step(player, step):
@@ -142,20 +142,20 @@ def play(player: Player, given: dict[str, Any]) -> list[str]:
             return faults
     end = given["end"]
     if end is not None:
-        if "shares" in end:  # the session ends when the official says so (D-O28)
+        if "shares" in end:  # the official ends the session (D-O28)
             player.act("official", {"act": "close"})
         got = player.end()
         if got is None:
             return [f"{given['seed']}: the match should be over"]
         for name in ENDS:
-            is_, want = (
+            actual, expected = (
                 got.get("winners" if name == "winner" and isinstance(end.get(name), list) else name),
                 end.get(name),
             )
             if name == "points" and name in end:
-                is_, want = _sure(got["points"], end), _sure(end["points"], end)
-            if name in end and is_ != want:
-                faults.append(f"{given['seed']}: {name} is {is_}, expected {want}")
+                actual, expected = _sure(got["points"], end), _sure(end["points"], end)
+            if name in end and actual != expected:
+                faults.append(f"{given['seed']}: {name} is {actual}, expected {expected}")
     return faults
 
 
@@ -191,7 +191,7 @@ def _step(player: Player, step: dict[str, Any]) -> Iterator[str]:
 
 
 def fits(refusal: Refusal, expected: tuple[str, ...]) -> bool:
-    """Whether the refusal is one of those expected; ids that begin with ``x:`` have no rule."""
+    """Return whether the refusal is one of the expected ones. Ids that begin with ``x:`` have no rule."""
     return refusal.rule in expected or ("x:phase" in expected and refusal.phase) or "x:card" in expected
 
 
@@ -220,7 +220,7 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
 
 
 def changes(line: dict[str, Any]) -> list[int]:
-    """What a deal brought each seat, which its entries must add up to."""
+    """Return the change of each seat's points in a deal. Its entries must add up to it."""
     change = [after - before for before, after in zip(line["before"], line["points"], strict=True)]
     for seat, points in enumerate(change):
         assert points == sum(entry["points"] for entry in line["entries"] if entry["seat"] == seat)
@@ -228,10 +228,10 @@ def changes(line: dict[str, Any]) -> list[int]:
 
 
 def _sure(points: list[int], book: dict[str, Any]) -> list[int]:
-    """The points that are to be compared."""
+    """Return the points of the seats that are compared."""
     return [number for seat, number in enumerate(points) if seat not in book.get("unsure", ())]
 
 
 def str_of(body: dict[str, Any]) -> str:
-    """A body in one order of its fields."""
+    """Return a body as JSON with sorted fields."""
     return json.dumps(body, sort_keys=True)

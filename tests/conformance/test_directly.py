@@ -1,4 +1,4 @@
-"""The conformance matches, through decide and evolve; those for money are settled, and it adds up."""
+"""The conformance matches in memory, through decide and evolve. Matches for money are also settled."""
 
 from typing import Any
 

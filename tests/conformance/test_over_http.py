@@ -1,6 +1,6 @@
-"""The conformance matches once more, by a client that knows only the interface.
+"""The conformance matches over HTTP, by a client that uses only the API.
 
-Whatever it sends and is answered is held against the description, and so is all that can be read of some of them.
+Each request and answer is compared with the description. Some matches are also read in every way.
 """
 
 import os
@@ -24,16 +24,16 @@ GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
 
 
 class Client:
-    """One connection that stays open. Of the standard library: 20,000 acts are no time to be had for niceties."""
+    """A client with one open connection. Uses the standard library, because 20,000 acts must be fast."""
 
     def __init__(self, address: str) -> None:
         self._connection = HTTPConnection(urlsplit(address).netloc, timeout=30)
         self.description = Description()
 
     def ask(self, method: str, path: str, token: str = "", body: Any = None) -> tuple[HTTPResponse, Any]:
-        """The answer, and what it says."""
-        answer, told = self.send(method, path, token, body)
-        return answer, msgspec.json.decode(told)
+        """Send a request; return the answer and its decoded body."""
+        answer, data = self.send(method, path, token, body)
+        return answer, msgspec.json.decode(data)
 
     def send(
         self,
@@ -43,25 +43,25 @@ class Client:
         body: Any = None,
         more: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[HTTPResponse, bytes]:
-        """The answer and its body, both as described."""
+        """Send a request; return the answer and its body. Raises Undescribed if one does not fit the description."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         content = None
         if body is not None:
             content, headers["Content-Type"] = msgspec.json.encode(body), "application/json"
         self._connection.request(method, path, content, {**headers, **more})
         answer = self._connection.getresponse()
-        told = answer.read()
+        data = answer.read()
         self.description.asked(method, path, body)
-        self.description.answered(method, path, answer.status, dict(answer.getheaders()), told)
-        return answer, told
+        self.description.answered(method, path, answer.status, dict(answer.getheaders()), data)
+        return answer, data
 
     def close(self) -> None:
-        """Hangs up."""
+        """Close the connection."""
         self._connection.close()
 
 
 class OverHttp:
-    """The match as its seats' clients see it; the books as anybody does."""
+    """A match over HTTP. Each seat acts with its own token; the books are read without a token."""
 
     def __init__(self, client: Client, given: dict[str, Any]) -> None:
         self._client = client
@@ -77,13 +77,13 @@ class OverHttp:
         self._has_pot = given["ruleset"] == "rams-english"
 
     def _post(self, call: str, actor: int | str, body: dict[str, Any]) -> Any:
-        answer, told = self._client.ask("POST", f"{self._path}/{call}", self._tokens[actor], body)
+        answer, data = self._client.ask("POST", f"{self._path}/{call}", self._tokens[actor], body)
         if answer.status != 201:
             assert answer.headers["Content-Type"] == "application/problem+json"
-            assert answer.status in (409, 422), told
-            raise Refusal(told.get("rule"), answer.status == 409)
-        self._version = told["version"]
-        return told
+            assert answer.status in (409, 422), data
+            raise Refusal(data.get("rule"), answer.status == 409)
+        self._version = data["version"]
+        return data
 
     def act(self, actor: int | str, body: dict[str, Any]) -> None:
         self._post("acts", actor, body)
@@ -94,9 +94,9 @@ class OverHttp:
 
     def _get(self, call: str, actor: int | str | None = None) -> Any:
         token = "" if actor is None else self._tokens[actor]
-        answer, told = self._client.ask("GET", f"{self._path}/{call}", token)
-        assert answer.status == 200, told
-        return told
+        answer, body = self._client.ask("GET", f"{self._path}/{call}", token)
+        assert answer.status == 200, body
+        return body
 
     def legal(self, actor: int | str) -> list[dict[str, Any]]:
         acts: list[dict[str, Any]] = self._get(f"legal-acts?seat={actor}", actor)
@@ -107,7 +107,7 @@ class OverHttp:
         return book
 
     def _pot(self) -> dict[str, Any]:
-        """The pot, which what was put in and drawn has added up to."""
+        """Return the pot, after a check that its entries add up to its contents."""
         pot = self._book("pot")
         contents = pot["opening"]
         closed = [pot["closed"]] if pot["closed"] else []
@@ -119,17 +119,17 @@ class OverHttp:
         return pot
 
     def _settled(self, received: list[int]) -> None:
-        """What each receives is what its lines add up to, and what is paid."""
-        told = self._book("settlement")
-        assert (told["status"], told["sum"]) == ("final", 0)
-        assert [seat["amount"] for seat in told["seats"]] == received
-        assert all(sum(line["amount"] for line in seat["lines"]) == seat["amount"] for seat in told["seats"])
-        assert sum(received) + told["pot"] == 0
+        """Check that each seat's amount is the sum of its lines, and of the payments."""
+        body = self._book("settlement")
+        assert (body["status"], body["sum"]) == ("final", 0)
+        assert [seat["amount"] for seat in body["seats"]] == received
+        assert all(sum(line["amount"] for line in seat["lines"]) == seat["amount"] for seat in body["seats"])
+        assert sum(received) + body["pot"] == 0
         paid = [0] * len(received)
-        for one in told["payments"]:
+        for one in body["payments"]:
             paid[one["from"]] -= one["amount"]
             paid[one["to"]] += one["amount"]
-        assert paid == received or (self._has_pot and told["payments"] == [])
+        assert paid == received or (self._has_pot and body["payments"] == [])
 
     def line(self) -> dict[str, Any] | None:
         protocol = self._book("protocol")
@@ -144,20 +144,20 @@ class OverHttp:
         return line
 
     def read_all(self) -> None:
-        """All that can be asked of the match, by everybody who may look."""
+        """Send every read about the match, as a spectator and with each token."""
         at, own, description = f"at={self._version}", f"min_version={self._version}", self._client.description
         for actor, token in [("spectator", ""), *self._tokens.items()]:
             for call in ("", f"/replay?{at}", f"/events?limit=1000&{own}", f"/protocol?{own}", f"/knocks?{own}"):
-                answer, told = self._client.send("GET", f"{self._path}{call}", token)
-                assert answer.status == 200, told
-            cases = msgspec.json.decode(told)
+                answer, body = self._client.send("GET", f"{self._path}{call}", token)
+                assert answer.status == 200, body
+            cases = msgspec.json.decode(body)
             for case in cases[:1]:
                 self._client.send("GET", f"{self._path}/knocks/{case['case']}?{own}", token)
             if actor != "spectator":
                 self._client.send("GET", f"{self._path}/legal-acts", token)
             self._client.send("GET", f"{self._path}/replay?at=1", token)
-            answer, told = self._client.send("GET", f"{self._path}/events", token, more={"Accept": NDJSON})
-            for line in told.splitlines():
+            answer, body = self._client.send("GET", f"{self._path}/events", token, more={"Accept": NDJSON})
+            for line in body.splitlines():
                 description.shape("EventSeen", msgspec.json.decode(line))
         deals = len(self._book("protocol")["lines"])
         for deal in {1, deals} if deals else ():
@@ -195,7 +195,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def share(one_in: int) -> list[dict[str, Any]]:
-    """One match in so many, of all rulesets; all with ``READ_EVERY=1``."""
+    """Return every n-th match of all rulesets; all matches with ``READ_EVERY=1``."""
     return GIVEN[:: int(os.environ.get("READ_EVERY", one_in))]
 
 
@@ -206,7 +206,7 @@ def test_every_step_agrees(client: Client, given: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("given", share(20), ids=lambda given: f"{given['ruleset']}-{given['seed']}")
 def test_all_that_is_read_is_as_described(client: Client, given: dict[str, Any]) -> None:
-    """In the middle of the match and after its end, by everybody who may look."""
+    """Every caller reads the match in the middle and after its end."""
     match = OverHttp(client, given)
     half = {**given, "steps": given["steps"][: len(given["steps"]) // 2], "end": None}
     assert play(match, half) == []

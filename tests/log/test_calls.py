@@ -144,8 +144,8 @@ class TestBundle:
         assert last["topic"] == "deal/scored"
         more = table.version() - last["version"]
         code, lines = checked(tmp_path, answer.content)
-        told = f"NOT SHOWN: {table.id} is complete up to row {last['version']}; {more} later rows are in the log"
-        assert (code, lines[-1]) == (3, told)
+        gap = f"NOT SHOWN: the bundle shows the rows of {table.id} up to {last['version']}; the log has {more} more"
+        assert (code, lines[-1]) == (3, gap)
 
     def test_one_with_too_many_rows(self, client: Client, monkeypatch: pytest.MonkeyPatch):
         table = played(client, 1)
@@ -196,7 +196,7 @@ class TestBundle:
         assert checked(tmp_path, official.content).code == 0
         assert topics_in(party.json()) == topics_in(official.json())[:-1]
         code, lines = checked(tmp_path, party.content)
-        assert (code, lines[-1].endswith("; 1 later rows are in the log")) == (3, True)
+        assert (code, lines[-1].endswith("; the log has 1 more")) == (3, True)
 
     def test_its_size_may_not_be_one_that_is_to_come(self, client: Client):
         table = Table(client)

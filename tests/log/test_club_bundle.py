@@ -56,7 +56,7 @@ def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Au
     for closing in (1, 2):
         answer = books.club.get(f"/bundle?closing={closing}", "audit")
         code, lines = checked(tmp_path, answer.content)
-        assert (code, lines[-1]) == (0, "entries: 4 add up and are what the rows say and what was closed")
+        assert (code, lines[-1]) == (0, "entries: every entry (4) adds up and agrees with the rows and the closing")
 
 
 MONEY = ("match/opened", "match/won", "money/", "books/", "protocol/")
@@ -184,7 +184,7 @@ def test_a_correction_is_for_auditors_and_the_parties_learn_that_there_is_a_late
     assert (len(party.json()["settlements"]), auditor.json()["settlements"]) == (1, [])
     assert checked(tmp_path, auditor.content).code == 0
     code, lines = checked(tmp_path, party.content)
-    assert (code, lines[-1].endswith("; 1 later rows are in the log")) == (3, True), lines
+    assert (code, lines[-1].endswith("; the log has 1 more")) == (3, True), lines
 
 
 def auditors_key(client: Client, books: Audited) -> str:
@@ -231,7 +231,7 @@ def test_what_is_told_of_money_has_to_be_what_the_rows_say(books: Audited, tmp_p
     answer = books.club.get("/bundle?closing=1", "audit")
     code, lines = checked(tmp_path, changed(answer, EDITS[how]))
     assert (code, lines[-1].startswith("NOT PROVED: ")) == (1, True), lines
-    assert not lines[-1].startswith("NOT PROVED: keep"), "that is not all that was found"
+    assert not lines[-1].startswith("NOT PROVED: the file is not"), "the edit, not its form, must be found"
 
 
 def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
@@ -249,7 +249,7 @@ def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
     bundle["settlements"] = [*own["settlements"][:1], *bundle["settlements"]]
     match["statement"] = None
     code, lines = checked(tmp_path, msgspec.json.encode(bundle))
-    assert (code, lines[-1]) == (1, f"NOT PROVED: '{match['id']}' is no match of the club")
+    assert (code, lines[-1]) == (1, f"NOT PROVED: '{match['id']}' is not a match of the club")
 
 
 def test_what_was_agreed_to_late_is_proved_with_the_closing_that_has_it(tmp_path: Path) -> None:

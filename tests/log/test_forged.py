@@ -144,7 +144,7 @@ FALSE: dict[str, Event] = {
 def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: Path) -> None:
     rows = rows_of(OPENED, FALSE[what])
     code, lines = checked(tmp_path, bundled(OF_MATCH, rows, settled_by(rows)))
-    assert (code, lines[-1]) == (1, f"NOT PROVED: the payments of {MATCH} are not its settlement")
+    assert (code, lines[-1]) == (1, f"NOT PROVED: the payments of {MATCH} do not add up to its settlement")
 
 
 Said = tuple[EntryKind, int, tuple[int, ...]]
@@ -211,7 +211,8 @@ COUNTED: dict[str, tuple[tuple[Event, ...], tuple[Said, ...]]] = {
 def test_what_the_books_count_of_a_match_is_read_from_its_rows(what: str) -> None:
     events, entries = COUNTED[what]
     code, lines = closed(events, *entries)
-    assert (code, lines[-1]) == (0, f"entries: {len(entries)} add up and are what the rows say and what was closed")
+    said = f"entries: every entry ({len(entries)}) adds up and agrees with the rows and the closing"
+    assert (code, lines[-1]) == (0, said)
 
 
 UNCOUNTED: dict[str, tuple[Event, ...]] = {
@@ -229,23 +230,23 @@ def test_what_the_books_do_not_count_is_in_no_closing(what: str) -> None:
     events = UNCOUNTED[what]
     ended = next(number for number, one in enumerate(events, 1) if isinstance(one, MatchWon))
     code, lines = closed(events, ("match", ended, FIRST_ENTRY[2]))
-    assert (code, lines[-1]) == (1, "NOT PROVED: no row says entry 1")
+    assert (code, lines[-1]) == (1, "NOT PROVED: entry 1 does not agree with any row")
 
 
 def test_a_match_of_another_club_is_no_part_of_a_closing() -> None:
     """Though the service has signed it, with entries and a digest that agree."""
     code, lines = closed((msgspec.structs.replace(OPENED, club=UUID(int=3)), AGREED, won()), FIRST_ENTRY)
-    assert (code, lines[-1]) == (1, f"NOT PROVED: '{MATCH}' is no match of the club")
+    assert (code, lines[-1]) == (1, f"NOT PROVED: '{MATCH}' is not a match of the club")
 
 
 @pytest.mark.parametrize(
     ("amount", "closing", "through", "before", "says"),
     [
         (-500, 1, 1, NO_DIGEST, None),
-        (-400, 1, 1, NO_DIGEST, "no row says entry 1"),
+        (-400, 1, 1, NO_DIGEST, "entry 1 does not agree with any row"),
         (-500, 1, 1, "1" * 64, "the entries do not have the digest of the closing"),
-        (-500, 2, 1, NO_DIGEST, "there are more entries, or fewer"),
-        (-500, 1, 2, NO_DIGEST, "there are more entries, or fewer"),
+        (-500, 2, 1, NO_DIGEST, "the number of entries is wrong"),
+        (-500, 1, 2, NO_DIGEST, "the number of entries is wrong"),
     ],
 )
 def test_a_closing_of_what_does_not_add_up_is_found(
@@ -268,7 +269,7 @@ def test_a_closing_of_what_does_not_add_up_is_found(
     about = BundleAbout(kind="closing", id=str(CLUB), closing=closing)
     code, lines = checked(tmp_path, bundled(about, rows_of(posted, closed, of=CLUB), None, [entry_view(entry)]))
     assert (code, lines[-1]) == (
-        (0, "entries: 1 add up and are what the rows say and what was closed")
+        (0, "entries: every entry (1) adds up and agrees with the rows and the closing")
         if says is None
         else (1, f"NOT PROVED: {says}")
     )

@@ -84,7 +84,7 @@ def test_what_was_signed_is_proved(bundled: Bundled, tmp_path: Path):
         assert code == 0, lines
         sections = ["checkpoint", "consistency", "aggregates", "rows", "settlements", "entries"]
         assert [line.partition(":")[0] for line in lines] == [one for one in sections if old or one != "consistency"]
-        assert f"rows: {len(read['rows'])} rows " in "\n".join(lines)
+        assert f"rows: every row ({len(read['rows'])}) " in "\n".join(lines)
 
 
 def test_each_thing_that_is_wrong_is_found(bundled: Bundled, tmp_path: Path):
@@ -150,8 +150,8 @@ class TestTheLastRow:
         one["statement"] = None
         code, lines = checked(tmp_path, msgspec.json.encode(read))
         last = len(read["rows"])
-        told = f"NOT SHOWN: {one['id']} is complete up to row {last}; later rows are not excluded"
-        assert (code, lines[-1]) == (3, told)
+        gap = f"NOT SHOWN: the bundle shows the rows of {one['id']} up to {last}; later rows are not excluded"
+        assert (code, lines[-1]) == (3, gap)
 
     def test_a_service_without_its_key_signs_none(self, sqlite_url: str, tmp_path: Path):
         with client_of(sqlite_url, log_key=KEY.written) as client:
@@ -182,7 +182,7 @@ class TestTheLastRow:
         )
         for pair in ((later, later), (file, file), (later, file)):
             code, said = run_here(VERIFIER, ["--contradicts", str(pair[0]), KEY.vkey, str(pair[1])])
-            assert (code, said) == (1, "nothing here contradicts what was signed\n")
+            assert (code, said) == (1, "no row contradicts the signed statements\n")
 
     def test_another_key_cannot_sign_it(self, bundled: Bundled, tmp_path: Path):
         read = msgspec.json.decode(bundled.bundles[0][0])

@@ -11,7 +11,7 @@ import pytest
 
 from referee.games import RULESETS
 from referee.store.aggregate import event_types
-from tests.checked import PROGRAM, STANDS, checked
+from tests.checked import NOT_SHOWN, PROGRAM, STANDS, checked
 from tests.run_here import run_here
 from tests.shuffles import FORGERIES, Line, Record, dealings, dealt_again, entropy, fair, forged, given, record
 
@@ -80,7 +80,7 @@ class TestKept:
         kept = self.kept(one, tmp_path / "kept", number)
         assert self.said(one, *kept)[0] == 0
         code, said = self.said(other, *kept)
-        assert (code, f"event {number} is not as you kept it" in said) == (1, True)
+        assert (code, f"event {number} differs from the event that you kept" in said) == (1, True)
 
     def test_another_commitment_is_found(self, records: list[Record], tmp_path: Path) -> None:
         one = records[0]
@@ -94,7 +94,7 @@ class TestKept:
         kept = ["--kept", str(tmp_path / "kept")]
         assert self.said(one, *kept)[0] == 0
         code, said = self.said(Record(one.match, tuple(lines)), *kept)
-        assert (code, f"event {begun + 1} is not as you kept it" in said) == (1, True)
+        assert (code, f"event {begun + 1} differs from the event that you kept" in said) == (1, True)
 
     def test_an_event_that_is_gone_is_found(self, records: list[Record], tmp_path: Path) -> None:
         one = records[0]
@@ -113,7 +113,7 @@ class TestWhatItSays:
         dealt_again(lines)
         code, said = run_here(PROGRAM, [str(one.match)], "\n".join(map(json.dumps, lines)))
         assert code == 1
-        assert f"deal 1: not shown fair: event {begun + 2} in the name of seat 0 is not from that seat\n" in said
+        assert f"deal 1: {NOT_SHOWN}: seat 0 did not send event {begun + 2} itself\n" in said
 
     def test_deals_before_a_break_stay_fair(self, records: list[Record]) -> None:
         one = next(one for one in records if len(checked(one.match, map(json.dumps, one.lines))) > 2)

@@ -1,4 +1,4 @@
-"""High Card played at the desk: ``python -m tests.sixth.at_the_desk URL`` prints what the books say."""
+"""Play High Card through the desk: ``python -m tests.sixth.at_the_desk URL`` prints the protocol."""
 
 import sys
 
@@ -14,7 +14,7 @@ from tests.projections.filled import reader
 
 
 def main(url: str) -> None:
-    """Plays a match to its end, reads it again from the store, and lets the protocol follow."""
+    """Play a match to its end, load it again from the store, and project its protocol."""
     with construct(url) as referee:
         desk = Desk(referee)
         match_id = opened(desk, ruleset="high-card", enforcement="refuse")

@@ -1,7 +1,7 @@
 /**
- * Plays a match of each ruleset through the client that openapi-generator makes as typescript-fetch: `play.js <address>`.
+ * Play a match of each ruleset through the typescript-fetch client of openapi-generator: `play.js <address>`.
  *
- * `tsc --strict` holds it against the generated types; where it is to refuse a thing, it fails if it does not.
+ * `tsc --strict` checks it against the generated types. It fails if the types accept a line marked as an error.
  */
 
 import assert from "node:assert/strict";
@@ -44,13 +44,13 @@ export const wrong: OpenMatch = {
   options: { dealRitual: false },
 };
 
-/** Returns a token that this opening gives: only a club's match for money gives its seats none. */
+/** Return a token that this opening gives: only a club's match for money gives its seats none. */
 function tokenOf(token: string | null | undefined): string {
   if (!token) throw new Error("the opening gave no token");
   return token;
 }
 
-/** Somebody at the table, or who looks on without a token. */
+/** A caller with the token of a seat or an official, or a spectator without a token. */
 class Caller {
   readonly books: BooksApi;
   readonly events: EventsApi;
@@ -66,13 +66,13 @@ class Caller {
   }
 }
 
-/** The card that an event shows being played: the topic tells its type. */
+/** Return the card that an event plays, if any. The topic determines the type of an event. */
 function cardOf(seen: EventSeen): string | undefined {
   if (seen.topic === "card/played") {
     const event: CardPlayed = seen.event;
     return event.card;
   }
-  // @ts-expect-error: of the other events not all have a card
+  // @ts-expect-error: not all other events have a card
   seen.event.card;
   return undefined;
 }
@@ -101,7 +101,7 @@ class Table {
     return this.official.matches.getMatch({ match: this.match });
   }
 
-  /** Acts drawn from those listed, until the match is over. */
+  /** Make random legal acts until the match is over. */
   async play(): Promise<void> {
     for (let seen = await this.seen(); seen.phase !== "over"; seen = await this.seen()) {
       assert(this.acts < ACTS_MAX, `${seen.ruleset} does not end`);
@@ -132,7 +132,7 @@ class Table {
     }
   }
 
-  /** Between deals the official may end the session. */
+  /** End the session as the official, which is legal between deals. */
   private async close(): Promise<boolean> {
     const { match } = this;
     const act = (await this.official.matches.listLegalActs({ match })).find((one) => one.act === "close");
@@ -141,7 +141,7 @@ class Table {
     return true;
   }
 
-  /** A knock for nothing, where errors stand until there is one. */
+  /** Knock without a reason, if errors are punished only after a knock. */
   private async knock(): Promise<void> {
     if (this.opening.enforcement !== "penalise") return;
     const knock = { seat: 0, accused: 1, offence: "revoke" } as const;
@@ -151,7 +151,7 @@ class Table {
     assert.equal(knocked.verdict, "dismissed");
   }
 
-  /** The audit trail, read by pages. */
+  /** Yield the audit trail, page by page. */
   async *events(): AsyncGenerator<EventSeen> {
     for (let after: number | null = 0; after !== null; ) {
       const page = await this.official.events.listEvents({ match: this.match, after, limit: 20 });
@@ -160,7 +160,7 @@ class Table {
     }
   }
 
-  /** The audit trail as it is streamed; a `state` between events says how the match stands. */
+  /** Yield the audit trail from the stream. A frame `state` is no event. */
   async *streamed(): AsyncGenerator<EventSeen> {
     const { raw } = await this.official.events.streamEventsRaw({ match: this.match });
     for await (const [name, text] of frames(raw.body)) {
@@ -169,7 +169,7 @@ class Table {
   }
 }
 
-/** Whether all that is told of a finished match agrees; a line about it. */
+/** Check that all answers about a finished match agree; return a line about the match. */
 async function read(table: Table): Promise<string> {
   const { match, spectator } = table;
   const seen = await table.seen();

@@ -1,7 +1,7 @@
-"""Plays a match of each ruleset through the client that openapi-python-client makes: ``play.py <address>``.
+"""Play a match of each ruleset through the client that openapi-python-client generates: ``play.py <address>``.
 
-Nothing is imported but the generated package, so this is what anybody's program could be. mypy --strict holds it
-against the generated types; an unused ``type: ignore`` would tell that it lets through what it should refuse.
+Imports only the generated package, as any client's program could. mypy --strict checks it against the generated
+types. An unused ``type: ignore`` would show that the types accept a wrong call.
 """
 
 import json
@@ -47,9 +47,9 @@ from knacka_client.models import (
 from knacka_client.types import UNSET, Unset
 
 ACTS_MAX = 2000
-"""A match of random acts takes some fifty from these openings."""
+"""Upper limit of acts in a match. A match of random acts takes about fifty from these openings."""
 DEALS = 3
-"""After so many deals the official closes a session of Rams, which knows no end of its own."""
+"""Deals after which the official closes a session of Rams, which has no end otherwise."""
 
 OpenMatch = (
     KalabriasOpenMatch
@@ -96,14 +96,14 @@ if TYPE_CHECKING:  # an option of another ruleset
 
 
 class Table:
-    """A match, with a client for each seat, one for the official and one for a spectator, who has no token."""
+    """A match, with a client for each seat, one for the official, and one without a token for a spectator."""
 
     def __init__(self, address: str, opening: OpenMatch) -> None:
         self.opening = opening
         self.spectator = Client(address)
         made = open_match.sync(client=self.spectator, body=opening)
         assert not isinstance(made, Problem | None), made
-        assert made.official_token is not None, "the official has brought none"
+        assert made.official_token is not None, "the opening names no token of the official"
         self.match: UUID = made.id
         tokens = [seat.token for seat in made.seats if seat.token is not None]
         assert len(tokens) == len(made.seats), "only a club's match for money gives its seats no tokens"
@@ -119,14 +119,14 @@ class Table:
         return seen
 
     def play(self) -> None:
-        """Acts drawn from those listed, until the match is over."""
+        """Make random legal acts until the match is over."""
         while (seen := self.seen()).phase != "over":
             assert self.acts < ACTS_MAX, f"{self.opening.ruleset} does not end"
             if not (self.opening.ruleset == "rams-english" and seen.deal >= DEALS and self.close()):
                 self.act(seen.to_act[0], seen.version)
 
     def act(self, seat: int, version: int) -> None:
-        """One act of the seat, as it is listed."""
+        """Make one of the legal acts of the seat."""
         client = self.seats[seat]
         listed = self.listed(client, seat).acts
         if not self.acts:
@@ -144,20 +144,21 @@ class Table:
             self.knock()
 
     def listed(self, client: AuthenticatedClient, seat: int | Unset = UNSET) -> Batch:
-        """The acts that are listed, as they are sent. More may come of what is told, so that has types of its own."""
+        """Return the legal acts as a client sends them. Answers have types of their own, which may get more
+        fields."""
         listed = list_legal_acts.sync(self.match, client=client, seat=seat)
         assert not isinstance(listed, Problem | None), listed
         return Batch.from_dict({"acts": [act.to_dict() for act in listed]})
 
     def close(self) -> bool:
-        """Between deals the official may end the session."""
+        """End the session as the official, which is legal between deals. Return whether it was legal."""
         closing = [act for act in self.listed(self.official).acts if isinstance(act, Close)]
         for act in closing:
             assert isinstance(send_act.sync(self.match, client=self.official, body=act), ActDone)
         return bool(closing)
 
     def knock(self) -> None:
-        """A knock for nothing, where errors stand until there is one."""
+        """Knock without a reason, if errors are punished only after a knock."""
         if isinstance(self.opening, RodskaggKortoxenOpenMatch):
             knock = Knock(seat=0, accused=1, offence=Knocked.REVOKE)
             case = send_knock.sync(self.match, client=self.seats[0], body=knock)
@@ -165,7 +166,7 @@ class Table:
             assert case.verdict == "dismissed"
 
     def events(self) -> Iterator[EventPage]:
-        """The audit trail by pages."""
+        """Yield the audit trail, page by page."""
         after: int | None = 0
         while after is not None:
             page = list_events.sync(self.match, client=self.official, after=after, limit=20)
@@ -174,7 +175,7 @@ class Table:
             after = page.next_
 
     def streamed(self) -> Iterator[EventPage]:
-        """The audit trail as it is streamed, each event as a page of its own."""
+        """Yield the audit trail from the stream, each event as a page of its own."""
         call = stream_events._get_kwargs(self.match)
         with self.official.get_httpx_client().stream(**call) as answer:
             assert answer.status_code == 200
@@ -183,26 +184,26 @@ class Table:
                 field, _, value = line.partition(": ")
                 if field == "event":
                     named = value
-                elif field == "data" and named != "state":  # which says between events how the match stands
+                elif field == "data" and named != "state":  # a frame ``state`` is no event
                     data = json.loads(value)
                     yield EventPage.from_dict({"events": [data], "next": None, "version": data["number"]})
 
 
 def cards_of(page: EventPage) -> list[str]:
-    """The cards played: the topic tells the type of the event."""
+    """Return the cards played. The topic determines the type of an event."""
     cards = []
     for event in page.events:
         if event.topic == "card/played":
             assert_type(event, CardPlayedSeen)
             assert_type(event.event.card, str)
             cards.append(event.event.card)
-        elif TYPE_CHECKING:  # of the other events not all have a card
+        elif TYPE_CHECKING:  # not all other events have a card
             print(event.event.card)  # type: ignore[union-attr]
     return cards
 
 
 def read(table: Table) -> str:
-    """Whether all that is told of a finished match agrees; a line about it."""
+    """Check that all answers about a finished match agree; return a line about the match."""
     seen = table.seen()
     pages = list(table.events())
     numbers = [event.number for page in pages for event in page.events]
@@ -234,7 +235,7 @@ def read(table: Table) -> str:
 
 
 def main(address: str) -> None:
-    """All rulesets."""
+    """Play a match of each ruleset."""
     for opening in OPENINGS:
         table = Table(address, opening)
         table.play()

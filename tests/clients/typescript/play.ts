@@ -1,7 +1,7 @@
 /**
- * Plays a match of each ruleset through the types of openapi-typescript and openapi-fetch: `play.js <address>`.
+ * Play a match of each ruleset through the types of openapi-typescript and openapi-fetch: `play.js <address>`.
  *
- * `tsc --strict` holds it against the generated types; where it is to refuse a thing, it fails if it does not.
+ * `tsc --strict` checks it against the generated types. It fails if the types accept a line marked as an error.
  */
 
 import assert from "node:assert/strict";
@@ -37,13 +37,13 @@ export const wrong: Schemas["OpenMatch"] = {
   options: { deal_ritual: false },
 };
 
-/** What was asked for as JSON, which is to be no problem; some answers could also be had as text. */
+/** Return the JSON of an answer, which must not be a problem. Some calls can also answer with text. */
 function given<T>({ data, error }: { data?: T; error?: unknown }): Exclude<T, string> {
   assert(data !== undefined && typeof data !== "string", JSON.stringify(error));
   return data as Exclude<T, string>;
 }
 
-/** Returns a token that this opening gives: only a club's match for money gives its seats none. */
+/** Return a token that this opening gives: only a club's match for money gives its seats none. */
 function tokenOf(token: string | null | undefined): string {
   if (!token) throw new Error("the opening gave no token");
   return token;
@@ -53,13 +53,13 @@ function clientOf(address: string, token?: string): Knacka {
   return createClient<paths>({ baseUrl: address, headers: token ? { Authorization: `Bearer ${token}` } : {} });
 }
 
-/** The card that an event shows being played: the topic tells its type. */
+/** Return the card that an event plays, if any. The topic determines the type of an event. */
 function cardOf(seen: EventSeen): string | undefined {
   if (seen.topic === "card/played") {
     const event: Schemas["CardPlayed"] = seen.event;
     return event.card;
   }
-  // @ts-expect-error: of the other events not all have a card
+  // @ts-expect-error: not all other events have a card
   seen.event.card;
   return undefined;
 }
@@ -92,7 +92,7 @@ class Table {
     return given(await this.official.GET("/v1/matches/{match}", { params: { path: this.path } }));
   }
 
-  /** Acts drawn from those listed, until the match is over. */
+  /** Make random legal acts until the match is over. */
   async play(): Promise<void> {
     for (let seen = await this.seen(); seen.phase !== "over"; seen = await this.seen()) {
       assert(this.acts < ACTS_MAX, `${seen.ruleset} does not end`);
@@ -128,7 +128,7 @@ class Table {
     }
   }
 
-  /** Between deals the official may end the session. */
+  /** End the session as the official, which is legal between deals. */
   private async close(): Promise<boolean> {
     const body = (await this.listed(this.official)).find((act) => act.act === "close");
     if (!body) return false;
@@ -136,7 +136,7 @@ class Table {
     return true;
   }
 
-  /** A knock for nothing, where errors stand until there is one. */
+  /** Knock without a reason, if errors are punished only after a knock. */
   private async knock(): Promise<void> {
     if (this.opening.enforcement !== "penalise") return;
     const body: Schemas["Knock"] = { seat: 0, accused: 1, offence: "revoke" };
@@ -146,7 +146,7 @@ class Table {
     assert.equal(knocked.verdict, "dismissed");
   }
 
-  /** The audit trail, read by pages. */
+  /** Yield the audit trail, page by page. */
   async *events(): AsyncGenerator<EventSeen> {
     for (let after: number | null = 0; after !== null; ) {
       const params = { path: this.path, query: { after, limit: 20 } };
@@ -156,7 +156,7 @@ class Table {
     }
   }
 
-  /** The audit trail as it is streamed; a `state` between events says how the match stands. */
+  /** Yield the audit trail from the stream. A frame `state` is no event. */
   async *streamed(): AsyncGenerator<EventSeen> {
     const path = "/v1/matches/{match}/events/stream";
     const { data } = await this.official.GET(path, { params: { path: this.path }, parseAs: "stream" });
@@ -166,7 +166,7 @@ class Table {
   }
 }
 
-/** Whether all that is told of a finished match agrees; a line about it. */
+/** Check that all answers about a finished match agree; return a line about the match. */
 async function read(table: Table): Promise<string> {
   const { match, path, spectator } = table;
   const seen = await table.seen();

@@ -1,6 +1,6 @@
-"""High Card for two to four: one card each, the highest takes a point, and the first to three has won.
+"""High Card for two to four: one card each, the highest card takes a point, three points win the match.
 
-A game that no part of the service knows of: what a module needs to be one, and no more. Rulebook H1-H6.
+The game is not part of the service. The module has only what a game needs. Rulebook H1-H6.
 """
 
 from typing import Annotated, ClassVar
@@ -20,26 +20,26 @@ from referee.visibility import Event, Viewer
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The one thing that can be agreed."""
+    """Options of the game."""
 
     target: Annotated[int, Meta(ge=1, le=100, description="H6: points that win the match.")] = 3
 
 
 class CardsCompared(Event):
-    """The cards were compared. A fact that only this game has."""
+    """The cards were compared. Only this game has this event."""
 
     TOPIC: ClassVar[str] = "high-card/compared"
     highest: str
 
 
 class Table(phases.Table):
-    """What holds for the whole of a deal."""
+    """The part of the state that does not change during a deal."""
 
     target: int
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer is to deal."""
+    """The dealer must deal."""
 
     table: Table
 
@@ -53,7 +53,7 @@ class Playing(Value, tag="playing"):
 
     @property
     def turn(self) -> int:
-        """Who is to play."""
+        """Seat that plays next."""
         return (self.table.dealer + 1 + len(self.trick)) % self.table.seats
 
 
@@ -63,25 +63,25 @@ class Played(Value, tag="played"):
     table: Table
     winner: int
     shown: int
-    """The event that says so."""
+    """Number of the event that shows the winner."""
 
 
 State = Undealt | Playing | Played | Over[Table]
 
 
 def opening(opened: MatchOpened) -> None:
-    """H6: refuses a match that is won already."""
+    """H6: Refuse a match that is already won."""
     if max(opened.points) >= options_of(Options, opened).target:
         raise AgainstTheRules("match_is_over_already", "H6", points=opened.points)
 
 
 def start(opened: MatchOpened) -> State:
-    """The state of a match just opened; seat 0 deals if nobody was named (H2)."""
+    """Return the first state of a match. Seat 0 deals if no first dealer was named (H2)."""
     return Undealt(table=table_of(Table, opened, target=options_of(Options, opened).target))
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """H2-H3: one card each."""
+    """H2-H3: Deal one card to each seat. Refuses other hands, and a deal by a seat that is not the dealer."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "H2", dealer=table.dealer)
@@ -99,7 +99,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """H4: in turn."""
+    """H4: Play the card. Refuses a seat out of turn and a card that the seat does not hold."""
     if act.seat != state.turn:
         raise OutOfTurn("out_of_turn", "H4", turn=state.turn)
     if act.card != state.hands[act.seat]:
@@ -108,12 +108,12 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def strength(card: str) -> tuple[int, int]:
-    """H4: by rank, and of one rank by suit: spades, hearts, diamonds, clubs."""
+    """H4: Return a sort key: rank first, then suit (spades, hearts, diamonds, clubs)."""
     return RANKS.index(card[1]), -SUITS.index(card[0])
 
 
 def compared(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """H4: when all have played, who was highest."""
+    """H4: Return the highest card and the trick's winner when all have played."""
     if len(state.trick) < state.table.seats:
         return ()
     winner, highest = max(state.trick, key=lambda one: strength(one[1]))
@@ -121,7 +121,7 @@ def compared(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def scored(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """H5-H6: a point for the highest card, and who has enough of them has won."""
+    """H5-H6: Give a point for the highest card. A seat that reaches the target wins the match."""
     table, winner = state.table, state.winner
     points = tuple(points + (seat == winner) for seat, points in enumerate(table.points))
     line = DealScored(
@@ -145,39 +145,39 @@ def scored(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Playing:
-    """The state when each has a card."""
+    """Return the state after the deal."""
     return Playing(table=state.table, hands=tuple(card for hand in event.hands or () for card in hand))
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card."""
+    """Return the state after a card."""
     return replace(state, trick=(*state.trick, (event.seat, event.card)))
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Played:
-    """The state when all have played."""
+    """Return the state after the trick."""
     return Played(table=state.table, winner=event.seat, shown=number)
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seat that is awaited."""
+    """Return the seat that must act."""
     if isinstance(state, Undealt):
         return (state.table.dealer,)
     return (state.turn,) if isinstance(state, Playing) else ()
 
 
 def to_deal(state: Undealt, seat: int) -> tuple[Act, ...]:
-    """H2."""
+    """H2: Return the legal acts of a seat before the deal."""
     return (Deal(seat=seat),) if seat in to_act(state) else ()
 
 
 def to_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """H4."""
+    """H4: Return the legal acts of a seat during the play."""
     return (Play(seat=seat, card=state.hands[seat]),) if seat in to_act(state) else ()
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
+    """Return the parts of the state that this viewer may see."""
     if not isinstance(state, Playing):
         return shown(state, viewer, to_act=to_act(state))
     played = {seat for seat, _ in state.trick}
