@@ -14,9 +14,9 @@ from api.log.bundle_schemas import (
     BundleSettlement,
     Last,
     bundle_of,
-    decided,
     entry_view,
     recorded_in,
+    result_rows,
     settlement_by,
 )
 from api.runtime.proofs import Placed
@@ -95,7 +95,7 @@ def row_hash_of(placed: Placed) -> str:
 
 
 def settled_by(rows: list[Placed]) -> BundleSettlement | None:
-    return settlement_by(MATCH, OPENED, decided(rows))
+    return settlement_by(MATCH, OPENED, result_rows(rows))
 
 
 OF_MATCH = BundleAbout(kind="match", id=str(MATCH), closing=None)
