@@ -1,10 +1,10 @@
-"""What the events of a match hold of its tokens.
+"""The values that the events of a match hold for its tokens.
 
-The SHA-256 of a token stands in no event. With it a stranger could open matches that name the same token as an
-official's. The events hold two other values, which mean nothing in any other match:
+No event holds the SHA-256 of a token. With it a stranger could open matches that name the same token as an
+official's. The events hold two other values, which are useless in any other match:
 
-- :func:`in_match`, by which the match knows a token that is shown;
-- :func:`sealed`, of an official's token: only the service can open it, and finds by it all matches of one token.
+- :func:`in_match`: a hash by which the match recognises a token.
+- :func:`sealed`: an official's token, encrypted. Only the service can decrypt it, to find all matches of a token.
 """
 
 import hmac
@@ -16,7 +16,7 @@ DIGEST_BYTES = 32
 
 
 def in_match(match: UUID, token: str) -> str:
-    """Return what the events of a match hold of a token. ``token``: its SHA-256 in hex."""
+    """Return the hash of a token that the events of a match hold. ``token``: its SHA-256 in hex."""
     return sha256(f"{match.hex} {token}".encode()).hexdigest()
 
 

@@ -10,7 +10,7 @@ from referee.visibility import SALT_BYTES, Recorded
 
 
 def salted(recorded: Recorded) -> Recorded:
-    """Return an event with a salt, which is the same each time: it comes of the aggregate's id and the number."""
+    """Return an event with a reproducible salt, made from the aggregate's id and the number."""
     drawn = sha256(f"{recorded.originator_id} {recorded.originator_version}".encode()).digest()
     return replace(recorded, salt=drawn[:SALT_BYTES])
 

@@ -1,4 +1,4 @@
-"""All attackers at once stop nobody: each attack is refused as it should be, and honest clients notice nothing.
+"""All attackers at once stop no honest client: each attack is refused as expected.
 
 ``make soak`` has it for a minute, with bounds for the time that acts take. See :mod:`tests.benchmarks.attackers`.
 """
@@ -21,7 +21,7 @@ def test_honest_clients_are_served_while_all_attack(sqlite_url: str) -> None:
 
 
 def test_what_is_wrong_is_found() -> None:
-    """The check itself: an attack that is answered otherwise, a refused act, and a health that was not told."""
+    """The check itself finds an unexpected answer to an attack, a refused act, and a missing health answer."""
     fine = Honest([0.1], Statuses({201: 9}), [0.1], Statuses({200: 9}))
     answers = {name: Statuses({next(iter(told.refused or told.may)): 1}) for name, told in ATTACKS.items()}
 

@@ -26,7 +26,7 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 
 FOUND = (
-    "Founds a club with its first member and that member's key, which has all scopes and ends after "
+    "Founds a club. Stores it with its first member and that member's key, which has all scopes and ends after "
     f"{KEY_DAYS_MAX} days. Prints the key, only this once: the store has only its SHA-256."
 )
 LIST = "Lists the clubs, one per line: id, number of present members, name. Changes nothing."

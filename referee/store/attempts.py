@@ -49,7 +49,7 @@ STREAMS_MAX = 1000
 OFFICIALS_VIEW = "officials_view"
 """The act of an attempt to see a match as its officials see it."""
 HELD_BACK = "plays_in_match"
-"""Why the officials' view is refused: a member behind the key or token plays in the match."""
+"""Code of the refusal of the officials' view: a member behind the key or token plays in the match."""
 
 
 class AttemptRefused(Event):

@@ -255,7 +255,7 @@ class TestErasing:
         number = club.join(self.NAME)
         club.done("deposit", member=number, amount=500, via="cash")
         club.done("leave", member=number)
-        assert "settle that first" in operator.refused("erase", club.id, str(number))
+        assert "settle it first" in operator.refused("erase", club.id, str(number))
         assert self.NAME in names_kept(operator.url)
         club.done("payout", member=number, amount=500, via="cash")
         assert "close the books" in operator.refused("erase", club.id, str(number))
@@ -329,7 +329,7 @@ def test_what_no_club_may_be_called(option: str, value: str, said: str, capsys: 
         ("club show", "Changes nothing"),
         ("key issue", "stores"),
         ("key rotate", "stores"),
-        ("key revoke", "Ends"),
+        ("key revoke", "Revokes"),
         ("key operator", "Changes nothing"),
         ("erase", "This cannot be undone"),
         ("backup", "Changes nothing"),

@@ -79,7 +79,7 @@ def test_of_the_same_text_nobody_can_tell_that_it_is_the_same(names: Names):
 
 
 def test_more_are_read_than_one_statement_takes(names: Names, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("api.personal_data.names.ONCE_MOST", 2)
+    monkeypatch.setattr("api.personal_data.names.BATCH_MAX", 2)
     refs = names.put(CLUB, 1, [f"text {number}" for number in range(5)])
     assert len(names.read(CLUB, refs)) == 5
     names.forget(refs)

@@ -95,7 +95,9 @@ class TestInOneLine:
         assert "Connection refused" in said
         assert "secret" not in said + caplog.text
         (body,) = caplog.messages
-        assert body.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
+        assert body.startswith(
+            "waited 0 of 1 s for the store: the store (PostgreSQL) cannot be used: connection failed"
+        )
 
     @pytest.mark.parametrize(
         ("says", "lasts"),
@@ -188,7 +190,7 @@ def _serving(url: str, port: int = 0) -> Iterator[tuple[Forked, TextIO]]:
 LOSES = """
 import gc, os, signal, sys
 from sqlite3 import OperationalError
-from api import cli, starting
+from api import cli, startup
 
 class Finalized:
     def __del__(self):
@@ -200,7 +202,7 @@ def open_once(_):
     Finalized()
     raise OperationalError("database is locked")
 
-starting.open_once = open_once
+startup.open_once = open_once
 sys.exit(cli.main(["serve"]))
 """
 
@@ -273,4 +275,4 @@ def test_whatever_hangs_it_ends_and_says_how_many_are_left_without_an_answer(pat
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read()
         assert process.wait(10) == UNANSWERED
-        assert "1 requests not answered" in said
+        assert "1 requests unanswered" in said

@@ -1,4 +1,4 @@
-"""What a caller may not see changes no byte of what the caller gets: standings, plan, log, and all headers.
+"""Hidden facts change no byte of an answer: standings, plan, log, and all headers.
 
 ``make soak`` compares 40,000 pairs. See :mod:`tests.api.twins`.
 """

@@ -58,9 +58,9 @@ CLIENT = {"X-Forwarded-For": "192.0.2.7"}
 STEPS_MAX = 30
 """The most acts that a pair goes on after the deal in which the two worlds part."""
 CALLERS = 3
-"""How many callers ask for all pages of the club, drawn by lot."""
+"""Number of randomly drawn callers that read all pages of the club."""
 CALLS = 4
-"""How many calls about each match are compared, drawn by lot."""
+"""Number of randomly drawn calls about each match that are compared."""
 SEASON = "2026/27"
 
 VARYING: dict[str, str] = {
@@ -77,11 +77,11 @@ from the whole content is not compared then either."""
 ROOTS = re.compile(rb"[A-Za-z0-9+/]{43}=|\xe2\x80\x94 \S+ \S+")
 """Hashes of the tree and signatures over them: the rows differ, and so these do."""
 ENTRY = re.compile(rb'"entry":\d+')
-"""The number of the last entry of the books: every entry of the club counts, whoever may see the match behind it."""
+"""The number of the last entry of the books: it counts every entry of the club, also those of matches that the caller may not see."""
 
 
 class Answer(NamedTuple):
-    """An answer as it came over the wire, without the headers of :data:`VARYING`."""
+    """An answer without the headers of :data:`VARYING`."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -169,8 +169,8 @@ class Base(NamedTuple):
     blind: tuple[Held, ...]
     """Callers who see no private match of the club."""
     even: tuple[Held, ...]
-    """Those of them who owe nothing, and who are not shown the whole plan. Of all others the payments depend on every
-    balance of the club."""
+    """Callers who owe nothing and do not see the whole plan. The payments of all others depend on every balance
+    of the club."""
 
 
 def base(place: Path) -> Base:
@@ -344,7 +344,7 @@ PATHS = (
     "/attempts",
     "/bundle",
 )
-"""What can be read of a match."""
+"""The paths below a match that are read."""
 
 
 def pages(club: UUID) -> Iterator[str]:

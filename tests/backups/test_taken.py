@@ -235,7 +235,7 @@ def test_not_even_a_log_of_a_lost_store_may_be_left(sqlite_url: str, tmp_path: P
     file = backup(sqlite_url, tmp_path)
     (tmp_path / "lost").mkdir()
     (tmp_path / "lost" / "knacka.db-wal").write_bytes(b"of the lost store")
-    assert "knacka.db-wal already" in not_restored(file, f"sqlite:///{tmp_path}/lost/knacka.db")
+    assert "knacka.db-wal exists already" in not_restored(file, f"sqlite:///{tmp_path}/lost/knacka.db")
     assert [file.name for file in (tmp_path / "lost").iterdir()] == ["knacka.db-wal"]
 
 

@@ -60,7 +60,7 @@ MEMBERS = 24
 IDLE = 300
 """Connections of one address: more than ``address_connections``."""
 IDLE_TIMES = 20
-"""How often the attacker looks whether it is let in beside its idle connections, before it opens them again."""
+"""Times the attacker tries a request beside its idle connections before it opens them again."""
 BODY_BYTES = 63_000
 CONNECTIONS = 4
 """Connections of an attacker, if nothing else is said."""
@@ -89,7 +89,7 @@ class Attacker:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the time of the attack is not over."""
+        """Return whether the attack still runs."""
         return time.monotonic() < self.until
 
     def count(self, status: int) -> None:
@@ -141,7 +141,7 @@ def written(path: str, body: Any, **headers: str) -> Sent:
     return "POST", path, content, {"Content-Type": "application/json", **headers}
 
 
-# The attacks: each prepares what it needs, and returns what is done when all attackers are ready
+# The attacks: each prepares what it needs, and returns the function that attacks once all attackers are ready
 
 
 def ugly_bodies() -> list[bytes]:
@@ -284,7 +284,7 @@ class Told(NamedTuple):
     may: frozenset[int]
     """Every status that the attack may be answered with."""
     refused: frozenset[int]
-    """At least one answer has one of these."""
+    """Statuses of which at least one answer must have one."""
 
 
 REFUSED = frozenset({429, 503})
@@ -340,10 +340,10 @@ def ready(port: int, seconds: float, deals: int) -> Iterator[dict[str, Connectio
 
 
 class Honest(NamedTuple):
-    """What honest clients met."""
+    """The measurements of the honest clients."""
 
     seconds: list[float]
-    """How long each act took."""
+    """Seconds that each act took."""
     statuses: Statuses
     health_seconds: list[float]
     health: Statuses

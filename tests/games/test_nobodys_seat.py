@@ -1,4 +1,4 @@
-"""The seat behind the last is nobody's: nothing is listed for it, and what it does is refused as nobody's."""
+"""A seat number beyond the last seat: no acts are listed for it, and its acts are refused."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What holds in every deal of every ruleset, shown on deals played at random under random options.
+"""Invariants of every deal of every ruleset, checked on deals played at random under random options.
 
 ``make soak`` plays a million of each.
 """
@@ -9,7 +9,7 @@ from referee.games import RULESETS
 from tests.playouts import play_out
 
 DEALS = 1000
-"""Of each ruleset."""
+"""Deals of each ruleset."""
 
 RODSKAGG = """
     auction/bid auction/won card/played deal/dealt deal/play-ended deal/scored deal/voided
@@ -41,7 +41,7 @@ MET = {
         kind:rodskagg_failed kind:knocked_out won:zero won:rodskagg won:last_standing won:exit_knock
     """,
 }
-"""What they must meet, or the checks would show little."""
+"""Situations that must occur, or the checks would show little."""
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

@@ -172,7 +172,7 @@ def history_of(url: str, ruleset: str, chance: int, acts: int = 25) -> list[Stor
 
 
 def unsalted(row: StoredEvent) -> dict[str, Any]:
-    """Return what a row says but for the salt, and for the leaf of the row before, which depends on a salt."""
+    """Return the content of a row without its salt and without the leaf of the row before, which has a salt."""
     return {name: one for name, one in json.loads(row.state).items() if name not in ("salt", "prev")}
 
 

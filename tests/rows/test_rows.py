@@ -20,7 +20,7 @@ from referee.store.rows import JsonRows, from_row, row_hash, to_row
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.jsonl"))
 ASKED = {fact.TOPIC: kind.REQUEST_OF for kind in KINDS.values() for fact in kind.FACTS}
-"""What reads the request that made an event, by topic."""
+"""Function that reads the request of an event, by topic."""
 MATCH = UUID("00000000-0000-4000-8000-000000000001")
 
 
@@ -38,8 +38,8 @@ def test_every_topic_has_a_row() -> None:
 
 
 @pytest.mark.parametrize(("topic", "state"), samples(), ids=lambda value: value if isinstance(value, str) else "")
-def test_a_row_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
-    """And is written again as it stands, apart from fields that came later."""
+def test_a_row_once_stored_can_always_be_read(topic: str, state: bytes) -> None:
+    """Writing it again gives the same content, apart from fields that were added later."""
     recorded = from_row(StoredEvent(MATCH, 7, topic, state))
     assert topic == recorded.event.TOPIC
     again = json.loads(to_row(recorded).state)
@@ -47,8 +47,8 @@ def test_a_row_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
 
 
 @pytest.mark.parametrize(("topic", "state"), samples(), ids=lambda value: value if isinstance(value, str) else "")
-def test_a_request_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
-    """And is written again as it stands; what is kept of it is the digest of just these bytes."""
+def test_a_request_once_stored_can_always_be_read(topic: str, state: bytes) -> None:
+    """Writing it again gives the same bytes: the stored digest covers exactly these bytes."""
     recorded = from_row(StoredEvent(MATCH, 7, topic, state))
     if recorded.request is not None:
         assert msgspec.json.encode(ASKED[topic](recorded.request)) == bytes(recorded.request)
@@ -69,7 +69,7 @@ def contains(new: Any, old: Any) -> bool:
 
 
 def test_the_hash_goes_over_match_number_topic_and_bytes() -> None:
-    """Anybody can compute it from an export: ``printf '\\0ID\\n7\\ncard/played\\n{"a":1}' | sha256sum``."""
+    """An auditor can compute it from an export: ``printf '\\0ID\\n7\\ncard/played\\n{"a":1}' | sha256sum``."""
     row = StoredEvent(MATCH, 7, "card/played", b'{"a":1}')
     whole = b"\0" + str(MATCH).encode() + b'\n7\ncard/played\n{"a":1}'
     assert row_hash(row) == hashlib.sha256(whole).hexdigest()

@@ -45,12 +45,6 @@ class _Phrase(NamedTuple):
     instead: str
 
 
-def pending() -> list[str]:
-    """Return the patterns of the files whose prose is still to be rewritten."""
-    patterns: list[str] = tomllib.loads(LIST.read_text()).get("pending", [])
-    return patterns
-
-
 @cache
 def _listed() -> tuple[tuple[_Phrase, ...], frozenset[tuple[str, str]]]:
     data = tomllib.loads(LIST.read_text())
