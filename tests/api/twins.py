@@ -77,7 +77,8 @@ from the whole content is not compared then either."""
 ROOTS = re.compile(rb"[A-Za-z0-9+/]{43}=|\xe2\x80\x94 \S+ \S+")
 """Hashes of the tree and signatures over them: the rows differ, and so these do."""
 ENTRY = re.compile(rb'"entry":\d+')
-"""The number of the last entry of the books: it counts every entry of the club, also those of matches that the caller may not see."""
+"""Number of the last entry of the books. It counts all entries of the club, also those of matches that the caller may
+not see."""
 
 
 class Answer(NamedTuple):
