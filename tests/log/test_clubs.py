@@ -48,11 +48,12 @@ def scored(club: Club, offence: str = "misdeal") -> ClubTable:
 
 
 def auditor(club: Club) -> str:
-    """Return a key of the club with the scope to audit."""
+    """Return a key of the club with the scope to audit. The operator issues it, for the founder plays in the match."""
     keys = club.service.desk.get(club.id).standing.keys
     key = written(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)
-    club.do(IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key)))
+    request = IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key))
+    club.do(request, "operator")
     return key
 
 
