@@ -35,7 +35,6 @@ RESTORE = (
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``backup`` and ``restore`` to the command line."""
     backing = commands.add_parser("backup", help="copy the store while services run", description=BACKUP)
     backing.add_argument(
         "to",
@@ -51,7 +50,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def backup(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Copy the store into a file, and print its name. Return the exit code. Raises :class:`NotDone`."""
+    """Copy the store into a file, and print its name."""
     goal: Path = arguments.to
     if goal.is_dir():
         goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{SUFFIX}"
@@ -91,7 +90,7 @@ def summary(manifest: Manifest) -> str:
 
 
 def restore(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Check a backup and install it. Return the exit code. Raises :class:`NotDone`."""
+    """Check a backup and install it."""
     url, check = settings.database_url, arguments.check
     try:
         if not check:

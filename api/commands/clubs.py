@@ -34,7 +34,6 @@ SHOW = "Shows a club with its settings, members, keys (without secrets) and even
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``club`` with its subcommands to the command line."""
     club = commands.add_parser("club", help="found a club, list the clubs, or show one").add_subparsers(
         dest="what", required=True
     )
@@ -62,7 +61,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def found(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Found a club, and print its key. Return the exit code. Raises :class:`NotDone`."""
+    """Found a club, and print its key."""
     if arguments.timezone not in zones():
         raise NotDone(
             f"unknown timezone {arguments.timezone!r}: name one of the IANA database, such as Europe/Stockholm"
@@ -99,7 +98,7 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
-    """List the clubs. Return the exit code."""
+    """List the clubs."""
     with open_store(settings.database_url) as store:
         stored = Stored(settings.database_url)
         try:
@@ -113,7 +112,7 @@ def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def show(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Show a club. Return the exit code. Raises :class:`NotDone` if it does not exist."""
+    """Show a club."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for line in _club_lines(store, club):

@@ -33,7 +33,6 @@ NOTHING = "the member was erased before; no names or texts were left"
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``erase`` to the command line."""
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
     club_argument(erasing)
     erasing.add_argument("member", type=checked(MemberSent), metavar="MEMBER", help="the member's number")
@@ -42,8 +41,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or list what it would change. Return the exit code. Raises
-    :class:`NotDone`."""
+    """Record an erasure and carry it out, or list what it would change."""
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
         done = store.erasures.carry_out(club).get(member, 0)

@@ -44,7 +44,6 @@ OWN = (
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``key`` with its subcommands to the command line."""
     key = commands.add_parser(
         "key", help="issue, rotate or revoke a key of a club; make the operator's key"
     ).add_subparsers(dest="what", required=True)
@@ -101,7 +100,7 @@ def _scopes(text: str) -> tuple[Scope, ...]:
 
 
 def issue(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make a key of a club, and print it. Return the exit code. Raises :class:`NotDone`."""
+    """Make a key of a club, and print it."""
     expires_at = utc_now().replace(microsecond=0) + timedelta(days=arguments.days)
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
@@ -129,7 +128,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Give a key of a club a new secret, and print it. Return the exit code. Raises :class:`NotDone`."""
+    """Give a key of a club a new secret, and print it."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         key = make_key(club.id, arguments.key, None)
@@ -147,7 +146,7 @@ def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -
 
 
 def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Revoke a key of a club. Return the exit code. Raises :class:`NotDone`."""
+    """Revoke a key of a club."""
     with open_store(settings.database_url) as store:
         store.done(store.club(arguments.club), RevokeKey(key=arguments.key))
     print(f"{arguments.key} is revoked: services refuse it within two seconds")
@@ -155,7 +154,7 @@ def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def make_own(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make the operator's key, and print it with its SHA-256. Return the exit code."""
+    """Make the operator's key, and print it with its SHA-256."""
     key = OPERATOR_PREFIX + new_token()
     print("the operator's key, shown only this once:")
     print(key)

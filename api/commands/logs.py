@@ -14,7 +14,6 @@ KEY = (
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``log`` with its subcommand to the command line."""
     log = commands.add_parser("log", help="make a key that signs the log").add_subparsers(dest="what", required=True)
     making = log.add_parser("key", help="make a private key that signs the log", description=KEY)
     making.add_argument("origin", metavar="ORIGIN", help="the name of the log, such as cards.example/log")

@@ -102,7 +102,7 @@ class Stored:
 
     @cached_property
     def secret(self) -> bytes | None:
-        """The secret of the store; None if it has no secret."""
+        """The secret of the store; None"""
         with self.events.connect() as connection:
             if not inspect(connection).has_table(self.secret_table.name):
                 return None

@@ -103,9 +103,9 @@ def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protoc
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
-def all_projections() -> tuple[Projection, ...]:
-    """Return the projections of matches, of clubs' money and of the log. They know their tables and apply nothing."""
-    return (*match_projections(), Ledger(), LogBook())
+def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projection, ...]:
+    """Return the projections of matches, of clubs' money and of the log. ``secret``: as for matches."""
+    return (*match_projections(secret), Ledger(), LogBook())
 
 
 class Projections:
@@ -147,32 +147,31 @@ class Projections:
         self.engine.dispose()
 
     def head(self) -> int:
-        """Return the position of the last event of the log. Touches the database."""
+        """Return the position of the last event of the log."""
         return self._log.head()
 
     def log_after(self, position: int, limit: int) -> Page:
-        """Return at most ``limit`` stored rows of the log after a position. Touches the database."""
+        """Return at most ``limit`` stored rows of the log after a position."""
         return self._log.read(position, limit)
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
-        """Return at most ``limit`` stored rows of an aggregate, with their positions. Touches the database."""
+        """Return at most ``limit`` stored rows of an aggregate, with their positions."""
         return self._log.history(aggregate_id, after, limit)
 
     def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
-        """Return the rows of the refused attempts in a match. Touches the database."""
+        """Return the rows of the refused attempts in a match."""
         return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
-        """Return how many events the slowest projection is behind the log. Touches the database."""
+        """Return how many events the slowest projection is behind the log."""
         return self.follower.lag(self.head())
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """Return the matches that projections have set aside because they could not apply a row. Does not touch the
-        database."""
+        """Return the matches that projections have set aside because they could not apply a row."""
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return by name the projections that make no progress, since when and why. Does not touch the database."""
+        """Return by name the projections that make no progress, since when and why."""
         return self.follower.standing_still()
 
     async def ask_of(

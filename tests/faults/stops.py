@@ -101,7 +101,7 @@ def compared(url: str, head: int) -> tuple[list[str], bool]:
     with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:
         kept, read = engine_for(url), log_of(referee).read
         try:
-            for book in all_projections():
+            for book in all_projections(lambda: referee.secret):
                 place = places[book.key]
                 if place < head:
                     wrong.append(f"lag was 0 at {head}, and {book.name} stands at {place}")
