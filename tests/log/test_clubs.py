@@ -48,7 +48,7 @@ def scored(club: Club, offence: str = "misdeal") -> ClubTable:
 
 
 def auditor(club: Club) -> str:
-    """Return a key of the club with the scope to audit. The operator issues it, for the founder plays in the match."""
+    """Return a key of the club with the scope to audit. The operator issues it, for the founder plays."""
     keys = club.service.desk.get(club.id).standing.keys
     key = written(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)
