@@ -1,4 +1,4 @@
-"""The audit's keys of a club, and its check that two members made each act that needs two."""
+"""A club's keys in the audit, and the check of acts that need two members."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -146,8 +146,8 @@ class People:
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """Check that an entry that needs two members has them.
 
-        A payment between members, or its reversal, is confirmed by a party or by a treasurer who is no party; any
-        other entry by a second treasurer.
+        A payment between members, or its reversal, is confirmed by a party or a treasurer; any other such entry
+        by a treasurer. The sender never confirms.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)

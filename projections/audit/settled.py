@@ -26,8 +26,7 @@ class SettlingRules(NamedTuple):
 
 
 class Owed(NamedTuple):
-    """The amounts of a match for the books after an event, by seat; empty if none are owed yet or the books do not
-    count them."""
+    """The amounts by seat for the books after an event. Empty: none are owed yet, or the books do not count them."""
 
     event: int
     amounts: tuple[int, ...]
@@ -75,7 +74,7 @@ def _amounts(found: Settlement) -> tuple[int, ...]:
 
 
 def _counted(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat that the club's books count, empty if they do not count."""
+    """Return the amounts by seat if the club's books count them, or else empty."""
     return _amounts(found) if found.counted == "agreed" else ()
 
 

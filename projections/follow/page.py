@@ -25,7 +25,7 @@ def topics(*kinds: type[Event]) -> frozenset[str]:
 
 
 class News(NamedTuple):
-    """The events of an aggregate on a page that a projection has not applied."""
+    """The new events of one aggregate on a page: those not applied yet."""
 
     aggregate: UUID
     version: int
@@ -45,7 +45,7 @@ class Missing(AssertionError):
 
 
 def row_mark(row: Row) -> str:
-    """Return a hash of a row, which differs from that of a different history's row at the same position."""
+    """Return a hash of a row. In a different history, the hash at this position differs."""
     return sha256(repr(row).encode()).hexdigest()
 
 
@@ -127,7 +127,7 @@ class Page:
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
         """Yield the new events of each aggregate for a projection with these versions.
 
-        An aggregate belongs to the projection if it has a version there, or if its first event is one that it takes.
+        An aggregate without a version is skipped, unless ``takes`` has the topic of its first event.
         Raises :class:`Missing` if an event is missing, so that none is skipped.
         """
         for aggregate, rows in self.histories.items():

@@ -95,11 +95,11 @@ class Numbering(Projection, Protocol):
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for all owners of a row that cannot be applied. Return the other aggregates that wait for
-        its repair."""
+        """Stop numbering for each aggregate whose numbers depend on a bad row. Return the other aggregates that wait
+        for its repair."""
 
     def resume(self, connection: Connection) -> None:
-        """Resume numbering for all owners."""
+        """Resume numbering for all aggregates."""
 
 
 class Waits(Exception):
@@ -109,8 +109,7 @@ class Waits(Exception):
 class Aside(Value):
     """A match that a projection has set aside: the time, the event, and the error.
 
-    In a projection that numbers rows it may be any aggregate, and the event may be of a different aggregate that it
-    ``waits`` for.
+    A numbering projection may set aside any aggregate. If that ``waits``, the event is of a different aggregate.
     """
 
     projection: str
@@ -262,7 +261,7 @@ def _is_database_failure(error: Exception) -> bool:
 
 
 def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
-    """Apply the rows of a page that can be applied, and set the others' matches aside. Return those matches.
+    """Apply the valid rows of a page, and set aside the matches of the others. Return those matches.
 
     The page is halved to find a bad row fast. Rows stay in log order, since the result of one may depend on those
     before.
@@ -358,8 +357,8 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
     """Build projections from the first event in separate tables, then replace the old ones. Return their position.
 
-    The log is read once for all. The old projections change only in the final transaction. The next rebuild removes
-    the rest of an aborted one.
+    One pass over the log builds all. The old projections change only in the final transaction. A rebuild removes the
+    tables of an aborted one.
 
     Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
     """

@@ -53,7 +53,7 @@ class Sheet(Protocol):
 
     @property
     def version(self) -> int:
-        """Number of the last event that changed the sheet; for a reader, of the last one applied."""
+        """Number of the last event that changed the stored sheet. A reader gets that of the last applied event."""
 
     @property
     def lines(self) -> tuple[Any, ...]:

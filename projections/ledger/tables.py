@@ -212,7 +212,7 @@ class Tables:
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> Iterator[JournalEntry]:
-        """Yield at most ``limit`` entries by number, after one and up to a different one."""
+        """Yield at most ``limit`` entries by number, from ``after + 1`` up to ``to``."""
         left = limit
         while left is None or left > 0:
             most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
@@ -246,7 +246,7 @@ class Tables:
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
     ) -> tuple[Balance, ...]:
-        """Return the balances after an entry by currency and account, those of 0 only if ``all_``."""
+        """Return the balances after an entry by currency and account. Omit those of 0 unless ``all_``."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -363,7 +363,7 @@ class Tables:
     def closings_of(
         self, connection: Connection, club: UUID, *, after: int = 0, limit: int | None = None
     ) -> tuple[Closing, ...]:
-        """Return at most ``limit`` closings of a club after one."""
+        """Return at most ``limit`` of a club's closings after ``after``."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
         query = select(*columns, this.event).where(this.club == club, this.closing > after)
@@ -386,6 +386,6 @@ def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
 
 
 def _in_order(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
-    """Return balances by currency and account, those of 0 only if ``all_``."""
+    """Return balances by currency and account. Omit those of 0 unless ``all_``."""
     found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
     return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))

@@ -22,8 +22,8 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 
 
 def need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
-    """Return who agrees to the stakes: each member if the house deals or the points at the start are unusual, or else
-    as the club has set.
+    """Return who agrees to the stakes. Each member does if the house deals or the points at the start are unusual;
+    otherwise the club's setting decides.
 
     At a real table the players are present and can be asked.
     """

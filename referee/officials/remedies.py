@@ -1,7 +1,7 @@
 """The effects of a ruling: points in the deal under way, a voided deal, and corrected lines of the protocol.
 
-A deal in the protocol is scored again (J9), with the price of the offence before its score, or with a new result. The
-correction replaces that of an earlier ruling on the case: only the last ruling counts.
+A deal in the protocol is scored again (J9): with the price of the offence added, or with a new result. The correction
+replaces that of an earlier ruling on the case: only the last ruling counts.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """B-O5, J3: Raise WrongPhase if another case, or a fault on record, has punished what this ruling punishes."""
+    """B-O5, J3: Raise WrongPhase if a different case or a fault on record punishes the same incident."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
@@ -95,7 +95,7 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
     """Return the events that put the price of a ruling on a deal, and lift what an earlier ruling (``due``) put on
     it.
 
-    A knock that is upheld now gets its fine back.
+    The fine of a knock now upheld is refunded.
     """
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
@@ -119,7 +119,7 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
 
 
 def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
-    """Return the state in which a deal waited, or waits, for its score.
+    """Return the state just before a deal's score, or now if unscored.
 
     Raises WrongPhase if the deal does not count. ``replaces`` is the number of a correction that is left out.
     """
@@ -135,10 +135,10 @@ def _state_of(states: Any, deal: int) -> Any:
 
 
 def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: Return the script for a whole deal with this result, which is read as in a tally.
+    """J9: Return the script that replaces a whole deal. Its result is read as in a tally.
 
-    Raises the first refusal of the game with the place in the result that caused it, and WrongPhase if the game has
-    no results or the deal does not count.
+    Raises the game's first refusal, with its place in the result. Raises WrongPhase if the game has no results or
+    the deal does not count.
     """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
@@ -150,7 +150,7 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise the refusal of a result that this deal cannot have had, or WrongPhase if its line shows it
+    """J9: Raise the game's refusal if the result is impossible for this deal. Raise WrongPhase if the line shows it
     already."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)

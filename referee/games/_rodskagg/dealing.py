@@ -20,7 +20,7 @@ HAND = 6
 
 
 class DealtCards(Value):
-    """The cards of a deal. Hands are bit masks by seat; a closed hand has the bits of all cards."""
+    """The cards of a deal. Hands are bit masks by seat. A closed hand has all bits, in a tally none."""
 
     event: int
     hands: tuple[int, ...]
@@ -83,8 +83,8 @@ def dealt(
 ) -> tuple[Event, ...]:
     """Return the event that deals six cards each: from the shuffled pack of the house, or as entered by the table.
 
-    ``keeps_stock`` says whether the rest of the pack is recorded. With ``may_be_wrong`` a wrong count is accepted, to
-    be found on picking up. Raises AgainstTheRules for cards entered in house dealing, or for a wrong count.
+    ``keeps_stock`` says whether the rest of the pack is recorded. ``may_be_wrong`` accepts a wrong count, which
+    players find on picking up. Raises AgainstTheRules for cards entered in house dealing, or for a wrong count.
     """
     if table.tally:
         return (_dealt_unseen(table, act, cites),)

@@ -127,7 +127,7 @@ class CardGiven(Event):
 
 
 class CardsThrown(Event):
-    """A seat discarded, face down, its cards above six (C15)."""
+    """A seat discarded face down to six cards (C15)."""
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -137,14 +137,14 @@ class CardsThrown(Event):
 
 
 class Reminded(Event):
-    """A player reminded the declarer of the question, and the reminder put it (C37)."""
+    """A player reminded the declarer, which counts as asking the question (C37)."""
 
     TOPIC: ClassVar[str] = "question/reminded"
     seat: Seat
 
 
 class Announced(Event):
-    """A seat said that it is near zero at this running total (C49), or gave thanks for the help (C44)."""
+    """A seat announced its running total near zero (C49), or gave thanks for the help (C44)."""
 
     TOPIC: ClassVar[str] = "announcement/made"
     seat: Seat

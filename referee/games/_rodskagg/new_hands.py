@@ -49,7 +49,7 @@ def may_request(cards: DealtCards, seat: int) -> bool:
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
     """Return whether a request need not name the cards received.
 
-    It must if only the table knows them: hands are open, and the known stock is too small for every request (A-O24).
+    At a real table it must, if hands are open and the known stock is too small for all requests (A-O24).
     """
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
@@ -60,8 +60,8 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A11-A12: Record a request for six new cards. Refuses it out of turn, with an ace or court card, or with cards
-    that cannot have come."""
+    """A11-A12: Record a request for six new cards. Refuses it out of turn, with an ace or court card, or with
+    impossible cards."""
     _in_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
     return (HandRequested(seat=act.seat, cards=act.cards),)
@@ -79,8 +79,8 @@ def _in_turn(state: Exchanging[Any], seat: int, cites: Cites) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: Cites) -> None:
-    """Raise AgainstTheRules if the request is not allowed or has a wrong number of cards, NoSuchCard if a card is
-    elsewhere."""
+    """Raise AgainstTheRules if the request is not allowed or has a wrong number of cards. Raise NoSuchCard if a
+    card is elsewhere."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)

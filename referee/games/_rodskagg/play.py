@@ -1,6 +1,6 @@
 """Playing a card and taking a trick, for all three games (A29-A32, B41-B45, C23-C29).
 
-Each game makes its decision and its fold once, so that nothing is looked up while cards are played.
+Each game builds its functions once, at import. So nothing is looked up while cards are played.
 """
 
 from collections.abc import Callable
@@ -32,11 +32,13 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Return the decision on a card: refused out of turn, before the question is answered, and if not held.
+    """Return the function that decides on a played card.
 
-    ``before_the_lead`` refuses a lead, or returns its breaches. ``revoked`` does so for a revoke, given the cards of
-    the suit led that the seat holds. ``revoke_shown`` returns the breach if a card disproves an earlier claim of a
-    closed hand.
+    It refuses a card out of turn, a card not held, and all cards before the question is answered.
+
+    ``before_the_lead`` refuses a lead, or returns its breaches. ``revoked`` refuses a revoke, or returns its
+    breaches; it gets the held cards of the suit led. ``revoke_shown`` returns the breach if a card disproves an
+    earlier claim of a closed hand.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -80,7 +82,7 @@ def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
 
 
 def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the fold of a played card. ``after_lead`` folds what a lead makes too late."""
+    """Return the function that applies a played card. ``after_lead`` marks what was forgotten before a lead."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
