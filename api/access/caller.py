@@ -56,7 +56,7 @@ class Caller(Value):
     """True if the caller sees less than their key or token allows, because a member behind it plays in the match."""
 
     def sees_as(self, public: bool) -> Viewer:
-        """Return the viewer of events of a deal. ``public``: the deal is over and its cards are open."""
+        """Return the viewer whose view the caller gets. ``public``: the deal is over and its cards are open."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
@@ -65,7 +65,7 @@ class Caller(Value):
 
     @property
     def without_texts(self) -> "Caller":
-        """The caller for work in a different process, which cannot read the store of names and makes no answer."""
+        """The caller without texts, for a process that cannot read the store of names."""
         return replace(self, texts=NO_TEXTS)
 
     @property
@@ -75,7 +75,7 @@ class Caller(Value):
 
     @property
     def sight(self) -> Sight:
-        """The part of lists that the caller may see."""
+        """The matches that lists show to the caller."""
         return Sight(held=self.held) if self.key is None else self.key.sight
 
     @property
@@ -94,7 +94,7 @@ class Caller(Value):
         return self.actor
 
     def tries(self, request: Req, match: Match, asked: Value) -> None:
-        """Note that the caller tries this. Call it before any check can refuse it."""
+        """Note this attempt on the ``request``. Call before any check can refuse ``asked``."""
         tries(request, match.id, self.acting, asked)
 
     def command(
@@ -117,8 +117,8 @@ class Caller(Value):
     def must_be_theirs(self, match: Match, asked: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        A scribe may do what seats do (else 403 for_seats), but makes no statements for them. The old secret of a
-        rotated key cannot make invitations or agree to stakes (secret_replaced). Other codes: confirmed_by_members,
+        A scribe may act and knock for seats, but not make statements (403 for_seats). The old secret of a rotated
+        key cannot make invitations or agree to stakes (secret_replaced). Other codes: confirmed_by_members,
         invited_by_members, not_your_seat, for_officials.
         """
         if isinstance(asked, NOT_BY_AN_OLD_SECRET) and self.key is not None and self.key.key.hash != self.key.held:
@@ -163,8 +163,10 @@ class Caller(Value):
             must_be_seat(self.acting, whose)
 
     def reissues(self, match: Match, asked: IssueToken | Invite) -> "Caller":
-        """Return the caller as one who may admit a scribe or a watcher: a key of the club with `open` may, but not
-        in a match in which its own member plays."""
+        """Return the caller with the right to issue tokens and to invite scribes and watchers, if the key has `open`.
+
+        A key of a different club, or of a member who plays in the match, gives no such right.
+        """
         key = self.key
         if key is None or key.club.id != match.opened.club or not key.may("open") or seat_of(key, match) is not None:
             return self

@@ -1,8 +1,8 @@
 """The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
 
 An invitation admits its holder once: to a seat or a role of a match, or to a key of a club. The aggregate that the
-code names stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small, and ends
-after :data:`~referee.invitations.INVITATION_DAYS`.
+code names stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small. A code
+ends after :data:`~referee.invitations.INVITATION_DAYS`.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ Code = Annotated[
 
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
-    """Return a code that cannot be guessed. Without ``random`` its secret is drawn."""
+    """Return a new code. ``random``: the bytes of its secret, drawn if left out."""
     return CODES.written(aggregate, "", random)
 
 

@@ -21,7 +21,7 @@ CSV = "text/csv"
 
 
 def sheet_of(gives: Any, row: str) -> type[Operation]:
-    """Return the operation class of an operation that returns a sheet. ``row`` describes a row of its table."""
+    """Return the operation class for a call that returns a sheet. ``row`` describes a row of its table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},

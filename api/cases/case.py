@@ -119,8 +119,8 @@ class Case(Value):
     """A knock or a case, and the rulings on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found, and ``rests_on`` the events
-    that prove it. If upheld, ``payer`` gets ``penalty`` points, in Rams as a payment into the pot. If dismissed,
-    ``reason`` says why (``again``: case ``of`` decides), and ``fine`` is the penalty of the player who knocked.
+    that prove it. If upheld, ``payer`` pays ``penalty`` points, in Rams into the pot. If dismissed, ``reason`` says
+    why (``again``: case ``of`` decides), and ``fine`` is the penalty of the player who knocked.
     """
 
     case: wire_types.CaseNumber
@@ -375,8 +375,7 @@ def ruled_by(case: Case) -> dict[str, str]:
 
 
 def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag, beside the version, for the cases of a match: the number that can be appealed
-    now."""
+    """Return the part of an ETag that changes without an event: the number of cases that parties can appeal now."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

@@ -61,7 +61,7 @@ class ErasureForeseen(Value):
 async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
     """Return the changes that an erasure would make.
 
-    Raises ``Refused`` if the act would be refused, ``Stale`` if the club is not at the ``expected`` version.
+    Raises ``Refused`` if the erasure would be refused, ``Stale`` if the club is not at the ``expected`` version.
     """
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
@@ -95,9 +95,9 @@ async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) ->
 async def stored_plan(
     service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
-    """Store the plan of an erasure and yield the request that records it. Delete the plan if the request is refused.
+    """Store an erasure's plan and yield the request that records the erasure.
 
-    Raises ``Refused`` if the act would be refused.
+    Delete the plan if the request is refused. Raises ``Refused`` if the erasure would be refused.
     """
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)

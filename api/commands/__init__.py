@@ -1,5 +1,5 @@
-"""The commands of ``knacka`` that change the store or make keys, with their arguments.
+"""The commands of ``knacka`` for clubs, keys and backups, with their arguments.
 
-Functions with ``arguments`` run a command and return its exit code, or raise
+Functions that take ``arguments`` run a command. They return its exit code, or raise
 :class:`~api.commands.operator_store.NotDone`.
 """

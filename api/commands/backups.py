@@ -80,7 +80,7 @@ def backup(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def summary(manifest: Manifest) -> str:
-    """Return the content of a backup as one line."""
+    """Return a line that describes a backup."""
     rows = {part.name: part.rows for part in manifest.parts}
     return (
         f"backup of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC, from {manifest.store}, by Knacka {manifest.knacka}: "
@@ -90,7 +90,7 @@ def summary(manifest: Manifest) -> str:
 
 
 def restore(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Check a backup and install it."""
+    """Check a backup, and install it without ``--check``."""
     url, check = settings.database_url, arguments.check
     try:
         if not check:
@@ -113,7 +113,7 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _beside(url: str) -> Path | None:
-    """Return the folder of a SQLite store, so that installing only moves files there; None for PostgreSQL."""
+    """Return the folder of a SQLite store, in which installing only moves files; None for PostgreSQL."""
     target = place_of(url)
     return Path(target.path).absolute().parent if isinstance(target, SqliteFile) else None
 

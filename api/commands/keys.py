@@ -1,4 +1,4 @@
-"""``knacka key``: makes, rotates and revokes keys of clubs without a key, and makes the operator's own."""
+"""``knacka key``: makes, rotates and revokes a club's keys, and makes the operator's key."""
 
 import argparse
 from datetime import timedelta
@@ -28,7 +28,7 @@ from referee.store.command import Stale
 OPERATOR_PREFIX = "kno_"
 """Prefix of the operator's key, different from that of clubs' keys."""
 TRIES = 3
-"""Tries if another key takes the same number at the same time."""
+"""Attempts to make a key while other processes change the club."""
 DAYS = 365
 KEY = (
     "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
@@ -128,7 +128,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Give a key of a club a new secret, and print it."""
+    """Give a club's key a new secret, and print the key."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         key = make_key(club.id, arguments.key, None)

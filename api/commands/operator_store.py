@@ -1,4 +1,4 @@
-"""The store as the commands about clubs open it, while services may run over it."""
+"""The store for commands about clubs, which may run while services run."""
 
 import argparse
 import time
@@ -64,7 +64,7 @@ class OperatorStore:
         """Have the desk decide and store a request, and return the outcome.
 
         Raises ``Refused`` if the rules refuse it, :class:`~referee.store.command.Stale` if the version is not
-        ``expected``, :class:`NotDone` if the store fails.
+        ``expected``. Raises :class:`NotDone` if the club is full, or the store is busy or does not answer.
         """
         command = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
@@ -77,7 +77,7 @@ class OperatorStore:
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
     def done(self, club: Club, request: Any) -> Club:
-        """Return the club after a request. Raises :class:`NotDone` if the club refuses it."""
+        """Execute a request and return the changed club. Raises :class:`NotDone` if the club refuses it."""
         try:
             outcome = self.do(club.id, request)
         except Refused as refused:
@@ -104,13 +104,13 @@ class OperatorStore:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return by ref the names of the club's members. Erased members are left out."""
+        """Return the names of the club's members by ref. Erased members are left out."""
         return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
 
 
 @contextmanager
 def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
-    """Yield the store at a URL. ``create``: make it if it does not exist; without it that raises :class:`NotDone`."""
+    """Yield the store at a URL. Raises :class:`NotDone` if a SQLite file does not exist, unless ``create``."""
     place = place_of(url)
     if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
         raise NotDone(f"there is no store {place.path}: set KNACKA_DATABASE_URL to an existing one")

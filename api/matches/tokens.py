@@ -1,4 +1,4 @@
-"""Operations that issue tokens: for a seat, a scribe or a watcher of a match, and for an official of several."""
+"""Operations that issue tokens for a seat, scribe or watcher of a match, and for officials of several matches."""
 
 from typing import Annotated
 from uuid import UUID
@@ -34,7 +34,7 @@ class TokenWanted(Value, forbid_unknown_fields=True):
 
 
 class TokenGiven(Value):
-    """A new token, shown this once. From ``version`` it is the only one of its seat or role."""
+    """A new token, shown only once. From ``version`` it is the only one of its seat or role."""
 
     match: UUID
     version: Version
@@ -81,13 +81,13 @@ async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
 
 
 class OfficialToken(Value):
-    """A token for an official, shown this once and not stored."""
+    """A token for an official, shown only once and not stored."""
 
     token: wire_types.Token
     """The secret. The official sends it in each of their matches and for the list of their cases."""
     token_sha256: wire_types.Hash
-    """The SHA-256 of the token, for the callers who open matches (`adjudication.officials[].token_sha256`). A caller
-    who has it can open matches that appear in the official's list, and do nothing else."""
+    """The SHA-256 of the token, for the callers who open matches (`adjudication.officials[].token_sha256`). With it a
+    caller can only open matches that appear in the official's list."""
 
 
 @post(

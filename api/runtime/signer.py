@@ -1,8 +1,8 @@
-"""Signs the log periodically, if rows other than signatures were added, and at a client's request.
+"""Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A signed checkpoint is stored first in a file, then as an event of the log, and only then shown to clients. So a crash
-at any point leaves no checkpoint with a client that the file lacks. A checkpoint that only the file has is over rows
-that are stored. If two processes sign the same rows, the expected version of the log decides which event is stored.
+A signed checkpoint is stored first in a file, then as an event of the log, and only then shown to clients. So after
+a crash no client has a checkpoint that the file lacks. A checkpoint that is only in the file covers stored rows. If
+two processes sign the same rows, the expected version of the log decides which event is stored.
 """
 
 import logging
@@ -45,7 +45,7 @@ def stored_log(desk: Desk) -> Log | None:
 
 
 class Signer:
-    """Looks for rows to sign, on a thread of its own."""
+    """Signs the log on a thread of its own."""
 
     def __init__(
         self,
@@ -113,9 +113,9 @@ class Signer:
                 log.exception("the log could not be signed")
 
     def _caught_up(self) -> bool:
-        """Wait until the projection of the log has all rows stored by now; then return True.
+        """Wait until the projection of the log has all rows stored by now, and return True.
 
-        Raises ``TimeoutError`` after :data:`ANSWER_SECONDS`.
+        Raises ``TimeoutError`` after :data:`ANSWER_SECONDS` or on :meth:`close`.
         """
         head, until = self._projections.head(), time.monotonic() + ANSWER_SECONDS
         while self._projections.follower.lag(head, self._projections.tree):
@@ -152,7 +152,7 @@ class Signer:
             return True
 
     def _tree(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign; None if it does not extend the ``known`` ones, or perhaps not yet.
+        """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them.
 
         ``at_head``: the projection has reached the end of the log.
         """
@@ -168,8 +168,7 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
     def _signature_rows(self, version: int, size: int) -> int:
-        """Return how many rows of the tree after the first ``size`` say that the log was signed. A row that the tree
-        does not have yet is not counted."""
+        """Return how many of the log's own last two events are in the tree after its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]
