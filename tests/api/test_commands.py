@@ -307,7 +307,7 @@ class TestProof:
         ("--name", "", "length >= 1"),
         ("--name", "x" * 101, "length <= 100"),
         ("--name", "Knack\u202earna", "RIGHT-TO-LEFT OVERRIDE"),
-        ("--founder", "\u2800", "no character that can be seen"),
+        ("--founder", "\u2800", "no visible character"),
         ("--founder", "Anna\n", "regex"),
         ("--currency", "sek", "regex"),
     ],

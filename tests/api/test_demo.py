@@ -61,7 +61,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         "The treasurer's plan: 3 payments, the fewest possible",
         "Swish C0701740605;6,80;Knackarna%20",
         "Liabilities:Member:2  0.00 SEK = 8.30 SEK",
-        "entries: 3 add up and are what the rows say and what was closed",
+        "entries: every entry (3) adds up and agrees with the rows and the closing",
         "NOT PROVED: ",
         "the settlement has [900, 0, -900, 0] by seat; its lines add up to [100, 0, -100, 0].",
     ):

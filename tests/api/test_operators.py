@@ -83,7 +83,7 @@ class TestHealth:
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
         error = "(Operational|Programming)Error"
-        with without(store_url, service_of(own_client).books.protocols.sheets.name):
+        with without(store_url, service_of(own_client).projections.protocols.sheets.name):
             Table(own_client)
             eventually(own_client, 503)
             unready(

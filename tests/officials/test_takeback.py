@@ -358,7 +358,7 @@ class TestOpening:
             table = bidding(adjudication=adjudication)
             table.refused(back(1), "no_taking_back")
             assert back(1) not in table.match.legal(1)
-            assert table.match.asked is None, "an act costs nothing there"
+            assert table.match.before_request is None, "an act costs nothing there"
 
     def test_in_a_tally_no_seat_has_to_agree(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")

@@ -59,6 +59,7 @@ class StakesAgreed(Event):
     seats: wire_types.Seats
     """The seats that agreed."""
     how: HowAgreed
+    """The way in which they agreed."""
     invitation: wire_types.InvitationNumber | None = None
     """The invitation that was redeemed; left out: they agreed in a different way."""
 
