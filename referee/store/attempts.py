@@ -40,8 +40,8 @@ REST_SECONDS = 0.25
 """Seconds between two transactions: on SQLite they delay acts."""
 AWAY_SECONDS = 2.0
 """Seconds of rest after a transaction failed."""
-TRIES = 3
-"""Transactions tried for one batch when other processes write the same stream."""
+TRIES = 20
+"""Transactions tried for one batch when other processes write the same stream. Then the batch is dropped."""
 STREAMS_MAX = 1000
 """Matches whose counts are cached."""
 

@@ -315,10 +315,10 @@ def test_the_texts_name_the_same_facts_in_both_languages() -> None:
 
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("", "openings.BODY"), ("/{}/acts", "acts.ACT"), ("/{}/knocks", "knocks.KNOCK")],
+    [("", "matches.openings.BODY"), ("/{}/acts", "matches.acts.ACT"), ("/{}/knocks", "cases.knocks.KNOCK")],
 )
 def test_mended_it_is_no_longer_unreadable(client: TestClient[Litestar], path: str, body: str) -> None:
-    kind, rng = BODIES[f"api.matches.{body}"], Random(2)
+    kind, rng = BODIES[f"api.{body}"], Random(2)
     url, headers = f"/v1/matches{path.format(UUID(int=0))}", {"Authorization": "Bearer x", **JSON}
     for _ in range(40):
         value = broken(kind, rng)
