@@ -33,10 +33,6 @@ UNANSWERED = 4
 log = logging.getLogger(__name__)
 
 
-COLLECT_AFTER = (50_000, 20, 50)
-"""Thresholds of the garbage collector. Requests leave few cycles, and each collection stops all threads."""
-
-
 class Server(uvicorn.Server):
     """uvicorn's server, which stops in order, and within a fixed time."""
 
@@ -90,7 +86,6 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
-        gc.set_threshold(*COLLECT_AFTER)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Read the requests received before the signal, end the streams, and stop.
