@@ -51,7 +51,8 @@ class Forked:
         with theirs:
             socket.send_fds(origin or _origin(), [asked], [stdout, stderr, theirs.fileno()])
         self._wire, self._arguments = ours, arguments
-        self.pid, self.returncode = self._told(), None
+        self.pid = self._told()
+        self.returncode: int | None = None
 
     def _told(self) -> int:
         told = self._wire.recv(4, socket.MSG_WAITALL)

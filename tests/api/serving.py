@@ -57,8 +57,9 @@ def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]
             process.wait(60)
         finally:
             process.kill()
-        said = [file.seek(0) or file.read().decode() for file in (out, err)]
-    return subprocess.CompletedProcess(arguments, process.wait(), *said)
+        for file in (out, err):
+            file.seek(0)
+        return subprocess.CompletedProcess(arguments, process.wait(), out.read().decode(), err.read().decode())
 
 
 @contextmanager
@@ -137,8 +138,8 @@ class Process:
 
 
 @contextmanager
-def running(url: str, knacka: Sequence[str] = (), **settings: str) -> Iterator[Process]:
-    """Yield a service process, which is killed after the block."""
+def running(url: str, knacka: Sequence[str] = (), **settings: Any) -> Iterator[Process]:
+    """Yield a service process, which is killed after the block. ``settings``: texts by name."""
     process = Process(url, knacka=knacka, **settings)
     try:
         yield process
