@@ -94,7 +94,7 @@ class TestSearch:
             ("B42", "rule", "rule-B42"),
             ("late trick A45", "rule", "rule-A45"),
             ("bid-too-low", "problem", "problem-bid-too-low"),
-            ("If-Match names another version", "problem", "problem-stale"),
+            ("The version has changed", "problem", "problem-stale"),
             ("kalabrias", "game", "ruleset-kalabrias"),
         ):
             page.get_by_role("searchbox").fill(words)
