@@ -17,7 +17,7 @@ LOOKED_AT := tests/games/test_counts.py tests/games/test_every_moment.py tests/g
 	tests/games/test_sisters_at_random.py $(wildcard tests/games/test_*_playouts.py)
 JUDGES := build/programs/.unpacked
 
-.PHONY: help run demo test check lint describe openapi/openapi.json.made coverage clients browser mutants bench soak faults lock clean needs-node needs-java
+.PHONY: help run demo test check lint describe coverage clients browser mutants bench soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -46,10 +46,13 @@ lint: $(NODE) ## lint openapi.json with Spectral, the OWASP rules and Redocly (n
 	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
 		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
 
+# The examples are played against the description, which contains them. So it is made before and after them.
 describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages and the pictures
-	$(MAKE) --no-print-directory openapi/openapi.json.made
+	$(BIN)/knacka openapi > openapi/openapi.json.new
+	mv openapi/openapi.json.new openapi/openapi.json
 	$(BIN)/python -m tests.conformance.examples
-	$(MAKE) --no-print-directory openapi/openapi.json.made
+	$(BIN)/knacka openapi > openapi/openapi.json.new
+	mv openapi/openapi.json.new openapi/openapi.json
 	$(BIN)/python -m tests.support.refusals > api/docs/refusals.toml.new
 	mv api/docs/refusals.toml.new api/docs/refusals.toml
 	$(BIN)/python -m api.docs.problem_list > openapi/problems.md.new
@@ -57,11 +60,6 @@ describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages 
 	$(BIN)/python -m tests.rulebook_pages
 	$(BIN)/python -m tests.support.structure
 	$(BIN)/python -m tests.support.score_sheet
-
-# The examples are played over HTTP against this description, which contains them. So it is made before and after them.
-openapi/openapi.json.made:
-	$(BIN)/knacka openapi > openapi/openapi.json.new
-	mv openapi/openapi.json.new openapi/openapi.json
 
 coverage: $(DEV) ## measure the branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("prose.toml")
@@ -46,8 +46,13 @@ class _Phrase(NamedTuple):
 
 
 @cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(LIST.read_text())
+
+
+@cache
 def _listed() -> tuple[tuple[_Phrase, ...], frozenset[tuple[str, str]]]:
-    data = tomllib.loads(LIST.read_text())
+    data = _data()
     phrases = tuple(
         _Phrase(re.compile(one["pattern"], re.IGNORECASE), one.get("at", "anywhere"), one["instead"])
         for one in data["phrase"]
@@ -148,7 +153,7 @@ _RULES = re.compile(r"^(?:(?:[A-J]-?O?\d+[A-Za-z]?(?:-[A-J]?-?O?\d+)?|CODE)(?:, 
 @cache
 def _before_headless() -> frozenset[str]:
     """Return the words and marks after which a clause has no noun to refer to."""
-    return frozenset(tomllib.loads(LIST.read_text())["headless_after"])
+    return frozenset(_data()["headless_after"])
 
 
 @cache
