@@ -21,8 +21,9 @@ from litestar.response.base import ASGIResponse
 import api.app
 from api.server import Server, config_of
 from api.settings import Settings
+from referee.store.answer import Answer
 from referee.store.command import Command
-from referee.store.desk import Answer, Desk, _Job, _Work
+from referee.store.desk import Desk, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
@@ -67,9 +68,9 @@ class SavingDesk(Desk):
                 self.referee.save(*outcome.events)
                 self._cache.keep(work.entries.values())
         except Exception as error:
-            answer.set_exception(error)
+            answer.set(error)
         else:
-            answer.set_result(outcome)
+            answer.set(outcome)
 
 
 def construct_for_threads(url: str, **settings: Any) -> Referee:
