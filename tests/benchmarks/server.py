@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from eventsourcing.persistence import StoredEvent
 from litestar import Litestar, Request, post
 from litestar.response.base import ASGIResponse
 
@@ -36,14 +35,17 @@ LIMITED: dict[str, dict[str, Any]] = {
 
 
 def keeping_nothing(url: str, **settings: Any) -> Referee:
-    """Return a store that accepts everything and stores nothing."""
+    """Return a store that accepts everything and stores nothing: no row, no keyed act, no snapshot."""
     referee = construct(url, **settings)
 
-    def insert_nothing(stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
-        return [0] * len(stored_events)
+    def insert_nothing(*args: Any, **kwargs: Any) -> Sequence[int]:
+        return ()
 
     recorder: Any = referee.recorder
-    recorder.insert_events = insert_nothing
+    recorder.store = recorder.insert_events = insert_nothing
+    assert referee.snapshots is not None
+    snapshots: Any = referee.snapshots.recorder
+    snapshots.insert_events = insert_nothing
     return referee
 
 
