@@ -14,13 +14,14 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import must_be_cursor, page_reply
+from api.http.pages import page_reply
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.query import must_be_ruleset, refuse_null
+from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
+from api.runtime.list_pages import read_list_page
 from api.runtime.service import Service
 from projections.matches import Listed, Status
 from projections.visibility import Sight
@@ -163,28 +164,22 @@ async def list_matches(
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     service = request.service
-    book = service.projections.matches
-
-    must_be_ruleset(ruleset)
-    with must_be_cursor():
-        (found, following), behind = await service.projections.ask_of_all(
-            book,
-            lambda connection: book.page(
-                connection,
-                sight,
-                ruleset=ruleset,
-                status=None if status == "any" else status,
-                player=player,
-                club=club,
-                evening=evening,
-                member=member,
-                opened_from=begin,
-                opened_to=end,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
+    found, following, behind = await read_list_page(
+        service.projections,
+        service.projections.matches,
+        sight=sight,
+        status=status,
+        ruleset=ruleset,
+        player=player,
+        club=club,
+        evening=evening,
+        member=member,
+        opened_from=begin,
+        opened_to=end,
+        after=cursor,
+        limit=limit,
+        fresh=fresh,
+    )
     page = MatchPage(matches=await _with_names(service, sight, found), next=following, behind=behind)
     return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
 
