@@ -72,7 +72,7 @@ class RulingMade(Value):
     event: EventNumber
     at: Time
     instance: wire_types.Instance
-    """1, or 2 after an appeal."""
+    """1: a first ruling; 2: a ruling after an appeal."""
     official: Actor | None
     """The official who ruled; null: the referee."""
     verdict: Verdict
@@ -99,7 +99,7 @@ class AppealMade(Value):
     event: EventNumber
     at: Time
     seat: Seat | None
-    """The seat that appeals; null: the official."""
+    """The seat that appeals; null: the official who ruled."""
     text: wire_types.Text
     """The reason; empty: none, or not shown before the deal is over."""
 

@@ -29,7 +29,7 @@ class CaseListed(Value):
     event: EventNumber
     """The event that opened the case."""
     opened_at: Time
-    """The opening of the case."""
+    """The time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
     kind: CaseKind

@@ -45,7 +45,7 @@ WORDS = msgspec.toml.decode((files("api.docs") / "case_page.toml").read_bytes(),
 
 
 class Fact(Value):
-    """A claim in a case."""
+    """A claim in a case, and the seats that support or deny it."""
 
     text: wire_types.Sentence
     """The claim, in the language of the answer."""
@@ -95,7 +95,7 @@ class EarlierRuling(Value):
     case: wire_types.CaseNumber
     ruleset: RulesetSeen
     opened_at: Time
-    """The opening of that case."""
+    """The time at which that case was opened."""
     official: Actor | None
     """The official who ruled."""
     verdict: Verdict
@@ -160,7 +160,7 @@ class CaseFile(Value):
     viewer: Viewer
     """The viewer whose view the caller gets."""
     made_at: Time
-    """The time of this answer."""
+    """The time at which the file was made."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
     """The officials by name; empty: none."""

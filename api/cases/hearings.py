@@ -50,7 +50,7 @@ class WithdrawalSent(Value, forbid_unknown_fields=True):
     """The withdrawal of a case by its opener."""
 
     seat: SeatSent | None = None
-    """The opener; null or left out: an official."""
+    """The seat that opened the case; null or left out: an official."""
 
 
 class Preview(Value):

@@ -58,7 +58,7 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
     ) = None
     note: Note = ""
     deal: NumberSent | None = None
-    """The deal, with `entry` or for an official. Null or left out: the deal under way."""
+    """The deal that the knock is about, with `entry` or for an official. Null or left out: the deal under way."""
     result: Result | None = None
     """The right result, with `entry` only."""
 

@@ -7,18 +7,13 @@ from typing import Any
 
 from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import framed
 from api.http.replies import encode
 from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
 from referee.actors import Actor, is_official, place_of
 from referee.games import RULESETS
 from referee.sentences import Language, Text
-
-
-def case_policy() -> str:
-    """Return the content security policy of the page."""
-    return policy_of_framed("case")
 
 
 def page_of(file: CaseFile, language: Language) -> bytes:

@@ -1,4 +1,4 @@
-"""The calls that list the keys of a club, and show the key of a request."""
+"""The calls that return keys of a club."""
 
 from typing import Annotated
 from uuid import UUID
@@ -21,40 +21,35 @@ from referee.value import Time, Value, Version
 
 
 class KeySeen(Value):
-    """A key of a club, without its secret, which only its holder has."""
+    """A key of a club, without its secret."""
 
     key: KeyId
     scopes: Scopes
     member: wire_types.MemberNumber | None
-    """Member who holds the key; null: a program's key."""
+    """Holder of the key; null: a program's key."""
     app: AppName | None
-    """Program that the key is for; null: a member's key."""
     expires_at: Time
-    """Time at which the key ends."""
     rotated_until: Time | None
-    """Time until which the secret before the last rotation is also valid; null: it is not valid."""
+    """Time until which the secret before the last rotation is valid; null: it is not."""
     revoked: bool
-    """True: the key was ended before its time."""
+    """True: the key was revoked."""
     invited_until: Time | None
-    """Time until which the member can redeem the invitation to the key; null: no invitation is open."""
+    """Time until which the invitation to the key can be redeemed; null: none is open."""
 
 
 class KeyPage(Value):
     """A page of keys, by number."""
 
     version: Version
-    """Number of the club's last event."""
     keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Keys of this page."""
+    """The keys."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 class KeySelf(KeySeen, kw_only=True):
-    """The key that the request was sent with."""
+    """The key of the request."""
 
     club: UUID
-    """Id of the key's club."""
     ends_at: Time
     """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced it."""
 

@@ -29,45 +29,37 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class KeyInvitation(Value, tag_field="admits_to", tag="key"):
-    """An invitation to a key of a club, as the holder of its code sees it before redeeming it."""
+    """An invitation to a key of a club."""
 
     club: UUID
-    """The id of the club."""
     club_name: wire_types.Name
     """The name of the club."""
     key: KeyId
-    """The id of the key."""
     member: wire_types.MemberNumber
-    """The member whose key it is."""
     name: wire_types.Name | None
     """The name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """The time at which the key expires."""
+    """The time at which the key ends."""
     by: Actor
     """The inviter."""
     by_member: wire_types.MemberNumber | None
-    """The member who invited; null: a program or the operator did."""
     by_name: wire_types.Name | None
-    """The name of `by_member`; null: unknown."""
     expires_at: Time
     """The time until which the code can be redeemed."""
 
 
 class KeyTaken(Value, tag_field="admits_to", tag="key"):
-    """The key that an invitation was for. Its secret is shown this once."""
+    """The key, with its secret. The secret is shown only here."""
 
     club: UUID
-    """The id of the club."""
     version: Version
-    """The version of the club: the number of its last event."""
     member: wire_types.MemberNumber
-    """The member whose key it is."""
     key: KeyGiven
 
 
 async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
-    """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
+    """Return the club and the key whose invitation has this code, or ``None``."""
     try:
         club = await service.reader.club(club_id)
         if (key_id := _key_with(club, code)) is None:  # a different process may just have made it
@@ -85,7 +77,7 @@ def _key_with(club: Club, code: str) -> KeyId | None:
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
-    """Return the reply that shows an invitation. Raises ``Refused`` if it can no longer be redeemed."""
+    """Return an invitation. Raises ``Refused`` if it cannot be redeemed any more."""
     now = club.standing
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
@@ -112,7 +104,7 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
 
 
 async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, code: str) -> Reply:
-    """Give the key to the holder of its code. Raises ``Refused`` if the invitation can no longer be redeemed."""
+    """Give the key to the holder of its code. Raises ``Refused`` if it cannot be redeemed any more."""
     key, own_key, random = request.secret_idempotency_key, None, random_bytes()
     if key is not None:
         derived = await derive_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")

@@ -1,4 +1,4 @@
-"""The operation that lists matches, page by page."""
+"""The operation that lists matches."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
 TIME_MAX = 64
-"""Maximum characters of a time, with its offset and decimals of a second."""
+"""Maximum characters of a time."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -73,7 +73,7 @@ OpenedTo = Annotated[
 
 
 class MatchListed(Value):
-    """A match in the list. ``deal`` is the deal under way, or the last one of a match that is over."""
+    """A match in the list."""
 
     id: UUID
     ruleset: RulesetSeen
@@ -87,20 +87,15 @@ class MatchListed(Value):
     version: Version
     winner: Seat | None
     club: UUID | None
-    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The table on that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members of the club who play, by seat; empty for a match without a club."""
+    """The members by seat; empty without a club."""
     visibility: Visibility
-    """The readers of the match."""
 
 
 class MatchPage(Value):
-    """One page of matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the
-    end. ``behind``: the number of stored events that the list does not contain yet."""
+    """A page of matches, by opening."""
 
     matches: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
     next: wire_types.Cursor | None
@@ -108,7 +103,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: of members, if the caller may see them."""
+    """Return a match of the list. ``names``: members' names, if the caller may see them."""
     fields = msgspec.structs.asdict(entry)
     if names:
         fields["players"] = tuple(map(names.get, entry.members, entry.players))
@@ -116,8 +111,7 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
-    """Return the time of a parameter in UTC, limited to the range of ``datetime``. Raises Problem for another
-    text."""
+    """Return a time in UTC, limited to the range of ``datetime``. Raises Problem for another text."""
     if text is None:
         return None
     try:
@@ -185,7 +179,7 @@ async def list_matches(
 
 
 async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Show members' names in matches of the caller's club."""
+    """Return the matches with members' names in those of the caller's club."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)
