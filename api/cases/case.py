@@ -194,7 +194,10 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         result=opened.result if opened else None,
         statements=tuple(_statement_made(entry) for entry in of_case(entries, CaseStated)),
         rulings=tuple(rulings),
-        appeals=tuple(_appeal_made(entry) for entry in of_case(entries, CaseAppealed)),
+        appeals=tuple(
+            AppealMade(event=one.event, at=one.at, seat=one.fact.seat, text=one.fact.text)
+            for one in of_case(entries, CaseAppealed)
+        ),
         appeal_until=last.appeal_until if last and status == "ruled" else None,
     )
 
@@ -289,10 +292,6 @@ def _statement_made(entry: Entry) -> StatementMade:
         text=fact.text,
         knocked=fact.knocked,
     )
-
-
-def _appeal_made(entry: Entry) -> AppealMade:
-    return AppealMade(event=entry.event, at=entry.at, seat=entry.fact.seat, text=entry.fact.text)
 
 
 def _overtaken(entries: Sequence[Entry]) -> bool:

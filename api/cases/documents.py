@@ -24,6 +24,8 @@ from referee.requests import RemedySent, Ruling
 from referee.ruleset import Moment
 from referee.sentences import Language, Text
 from referee.store.match import Match
+from referee.store.store import Referee
+from referee.store.whole import read_whole
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
 from referee.visibility import Recorded, Viewer
 
@@ -343,16 +345,10 @@ class Draft(Value):
     cited: tuple[str, ...]
 
 
-def draft(
-    match: Match,
-    case: Case,
-    history: Sequence[Recorded],
-    caller: Caller,
-    language: Language,
-    at: datetime,
-) -> Draft:
-    """Return the part of a file that comes from the match. May take long: a ruling on a finished deal scores it
-    again."""
+def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
+    """Return the part of a file that comes from the match. Touches the database, and may take long: a ruling on a
+    finished deal scores it again."""
+    history = read_whole(referee, match.id, match.version)
     official = caller.viewer == "official"
     form = form_of(match, case.case, history, caller.acting, language, at) if official else None
     offence = case.offence or case.named

@@ -1,14 +1,12 @@
 """The operation that returns the file of a case."""
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from litestar import get
 from msgspec.structs import replace
 
-from api.access.caller import Caller
 from api.cases.case import Case, case_of, in_language
-from api.cases.documents import CaseFile, Draft, draft, file_of
+from api.cases.documents import CaseFile, Draft, file_of, read_draft
 from api.cases.entries import read_entries
 from api.cases.pages import page_of
 from api.docs.pages import policy_of_framed
@@ -27,8 +25,6 @@ from referee.officials.events.cases import CaseRuled
 from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
-from referee.store.store import Referee
-from referee.store.whole import read_whole
 from referee.tokens import sealed
 from referee.visibility import Viewer
 
@@ -40,11 +36,6 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
     knocked = [said.seat for said in case.statements if said.knocked]
     if viewer not in (case.by, *knocked, case.accused, case.payer):
         raise Problem("for_parties", case=case.case)
-
-
-def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return the part of the file that comes from its match. Touches the database."""
-    return draft(match, case, read_whole(referee, match.id, match.version), caller, language, at)
 
 
 def _written(

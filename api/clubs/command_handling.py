@@ -11,7 +11,7 @@ from api.access.clubs import ClubCaller
 from api.access.codes import new_code
 from api.access.tokens import hash_of
 from api.clubs.erasing import TextsErased, stored_plan
-from api.clubs.new_keys import NewKey, derive_secrets, make_key, random_bytes
+from api.clubs.new_keys import NewKey, derive_secrets, made_key, make_key, random_bytes
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
@@ -28,10 +28,8 @@ from referee.clubs.commands import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.money import waiting_for
 from referee.clubs.proposal_events import ProposalDeclined, ProposalMade
-from referee.clubs.state import Key
 from referee.refusals import Refused
 from referee.store import acts
-from referee.store.club import Club
 from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
 from referee.value import Value, Version
 from referee.visibility import Recorded
@@ -338,7 +336,7 @@ def _answer(
             case facts.MemberErased(deleted=deleted, changed=changed):
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
-                done["key"] = made.view(key_id, _key(club, key_id))
+                done["key"] = made.view(key_id, made_key(club, key_id))
             case facts.KeyInvited() as invited if code is not None:
                 done["invitation"] = KeyInvitationGiven(
                     key=invited.key,
@@ -349,9 +347,3 @@ def _answer(
                 )
     secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
     return of_match(done, version, NO_TEXTS, status=201, headers={**replayed(outcome), **secret})
-
-
-def _key(club: Club, key_id: KeyId) -> Key:
-    key = club.standing.key(key_id)
-    assert key is not None, "the key was just made"
-    return key

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
-from uuid import UUID
 
 from api.access.clubs import ClubCaller
 from api.http.member_texts import NO_TEXTS
@@ -64,8 +63,11 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
     erasures, referee = service.erasures, service.referee
     _, plan = await in_long_thread(prepare_erasure, erasures, referee, club, caller.actor, sent, basis)
     matches = [one.match for one in plan.texts if one.match is not None]
-    seen = await _visible(service, caller, matches)
-    listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
+    listed_matches = service.projections.matches
+    visible, _ = await service.projections.ask_of_all(
+        listed_matches, lambda connection: listed_matches.visible(connection, caller.sight, matches)
+    )
+    listed = [one for one in plan.texts if one.match in visible][:LISTED_MAX]
     answer = ErasureForeseen(
         version=club.version,
         member=sent.member,
@@ -75,14 +77,6 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
         ),
     )
     return of_match(answer, club.version, NO_TEXTS)
-
-
-async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:
-    listed = service.projections.matches
-    found, _ = await service.projections.ask_of_all(
-        listed, lambda connection: listed.visible(connection, caller.sight, matches)
-    )
-    return found
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from litestar import get
 
-from api.access.clubs import KeyHolder, must_have
+from api.access.clubs import must_have
 from api.http.describe import KEY, described
 from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
@@ -69,11 +69,6 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
     }
 
 
-def key_self(holder: KeyHolder) -> dict[str, object]:
-    """Return the fields of :class:`KeySelf`, ready to encode."""
-    return {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
-
-
 @get(
     "/clubs/{club:uuid}/keys",
     operation_id="list_keys",
@@ -104,5 +99,6 @@ async def list_keys(
     operation_class=described(gives=KeySelf, errors=(400, 401, 503)),
 )
 async def get_key(request: ApiCall) -> Reply:
-    fields = key_self(await request.service.club_access.holder(request))
+    holder = await request.service.club_access.holder(request)
+    fields = {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
     return short(request, tag_by(encode(fields)), lambda: fields, NO_TEXTS)

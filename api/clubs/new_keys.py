@@ -14,6 +14,7 @@ from api.http.threads import in_thread
 from api.runtime.service import Service
 from referee.clubs.facts import KeyId
 from referee.clubs.state import Key
+from referee.store.club import Club
 
 FIRST_KEY: KeyId = "k1"
 """Id of the founder's key."""
@@ -27,8 +28,14 @@ class NewKey(NamedTuple):
     hash: str
 
     def view(self, key_id: KeyId, key: Key) -> KeyGiven:
-        """Return the key for its maker."""
         return KeyGiven(id=key_id, secret=self.secret, scopes=key.scopes, expires_at=key.expires_at)
+
+
+def made_key(club: Club, key_id: KeyId) -> Key:
+    """Return a key that was just made."""
+    key = club.standing.key(key_id)
+    assert key is not None, "the key was just made"
+    return key
 
 
 def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of
-from api.clubs.new_keys import derive_secrets, make_key, random_bytes
+from api.clubs.new_keys import derive_secrets, made_key, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
@@ -18,7 +18,6 @@ from referee.clubs.commands import RedeemKey
 from referee.clubs.facts import KeyId, Scopes
 from referee.clubs.keys import open_invitation
 from referee.clubs.lookup import member_by
-from referee.clubs.state import Key
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command
@@ -113,14 +112,8 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
     asked = RedeemKey(key=key_id, hash=made.hash)
     outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
     version = outcome.events[-1].originator_version
-    taken = _key(club_of(outcome.aggregate), key_id)
+    taken = made_key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"
     given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.view(key_id, taken))
     headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
     return of_match(given, version, NO_TEXTS, status=201, headers=headers)
-
-
-def _key(club: Club, key_id: KeyId) -> Key:
-    key = club.standing.key(key_id)
-    assert key is not None, "it was just redeemed"
-    return key

@@ -241,7 +241,10 @@ def audit_books(
             ok=not any(findings.counts.values()),
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
-            open_matches=_open_matches(rows),
+            open_matches=tuple(
+                MatchUnderWay(match=str(match), evening=evening)
+                for match, evening in islice(rows.open_matches(), LISTED_MAX)
+            ),
             across_closings=_across_closings(rows),
             proposals=tuple(rows.people.proposals.values()),
             reversals=_reversals(rows, club),
@@ -281,11 +284,6 @@ def _compared(
         compared.compare()
         compare(rows, kept, projections.tree, to, signed, whose, findings)
         return compared.last, _trial(compared)
-
-
-def _open_matches(rows: Rows) -> tuple[MatchUnderWay, ...]:
-    found = islice(rows.open_matches(), LISTED_MAX)
-    return tuple(MatchUnderWay(match=str(match), evening=evening) for match, evening in found)
 
 
 def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:

@@ -39,7 +39,6 @@ from projections.cursors import page_of
 from projections.ledger import Ledger
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
-from referee.log.facts import LogSigned
 from referee.log.notes import base64, checkpoint_in
 
 CSV = "text/csv"
@@ -92,6 +91,7 @@ async def get_statement(
     must_be_period(first, last)
     names = await names_by_member(service, caller, () if owner is None else (owner,))
     signed = await signed_last(service)
+    checkpoint = None if signed is None else checkpoint_in(signed.note)
     part = _Part(account, unit, after, first, last, limit)
 
     def read(connection: Connection, club_id: UUID) -> _Lines:
@@ -107,7 +107,7 @@ async def get_statement(
         lines=found.lines,
         after=found.after,
         next=found.next,
-        checkpoint=None if signed is None else checkpointed(signed),
+        checkpoint=None if checkpoint is None else Checkpointed(size=checkpoint.size, root=base64(checkpoint.root)),
     )
     return await _reply(request, statement)
 
@@ -157,11 +157,6 @@ async def _reply(request: ApiCall, statement: Statement) -> Reply:
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next, by="after")
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
-
-
-def checkpointed(signed: LogSigned) -> Checkpointed:
-    checkpoint = checkpoint_in(signed.note)
-    return Checkpointed(size=checkpoint.size, root=base64(checkpoint.root))
 
 
 def _line(line: Line) -> StatementLine:

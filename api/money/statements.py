@@ -1,6 +1,5 @@
 """A statement of account: schemas, CSV file and page."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from html import escape
 from importlib.resources import files as resources
@@ -115,14 +114,11 @@ def page(statement: Statement, language: Language) -> bytes:
         *(_row(one, language) for one in statement.lines),
         _sum(word("after"), statement.after),
         "</tbody></table>",
-        *_checkpoint(statement.checkpoint, word("checkpoint")),
     ]
+    if (signed := statement.checkpoint) is not None:
+        text = word("checkpoint").replace("{size}", str(signed.size)).replace("{root}", escape(signed.root))
+        body.append(f"<p>{text}</p>")
     return framed("statement", language, title, "\n".join(body))
-
-
-def _checkpoint(signed: Checkpointed | None, what: str) -> Iterator[str]:
-    if signed is not None:
-        yield f"<p>{what.replace('{size}', str(signed.size)).replace('{root}', escape(signed.root))}</p>"
 
 
 def _sum(what: str, amount: int) -> str:
