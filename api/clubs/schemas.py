@@ -29,6 +29,7 @@ class KeyGiven(Value):
     """A new key. Its secret is shown only here."""
 
     id: KeyId
+    """Id of the key."""
     secret: KeySecret
     """The text of the key."""
     scopes: Scopes

@@ -36,6 +36,7 @@ class ProposalSeen(Value):
     draft: MoneyDraft | None
     """Entry that the act makes; null: none."""
     by: Actor
+    """Sender of the act."""
     at: Time
     event: EventNumber
     """Number of the proposal's event in the club."""
