@@ -22,9 +22,7 @@ class EveningSeen(Value):
     """An evening of a club."""
 
     evening: wire_types.EveningNumber
-    """Number of the evening in the club, from 1."""
     on: date
-    """Date in the club's timezone."""
     season: Season
     closed: bool
     """True: no match can be opened on the evening any more."""
@@ -34,11 +32,9 @@ class EveningPage(Value):
     """A page of evenings, by number."""
 
     version: Version
-    """Number of the club's last event."""
     evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Evenings of this page."""
+    """The evenings."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
