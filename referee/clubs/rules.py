@@ -23,12 +23,9 @@ Events = tuple[Event, ...]
 
 
 class ClubRules:
-    """The rules of clubs, which are the same for all clubs."""
-
     state = Club
 
     def start(self, opened: facts.ClubFounded) -> Club:
-        """Return the state of a club without members."""
         return Club(
             name=opened.name,
             currencies=opened.currencies,
@@ -46,7 +43,7 @@ class ClubRules:
         return facts.MemberJoined(member=1, name=club.founder), first
 
     def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
-        """Return the events of a command, and the club after them. Raises :class:`~referee.refusals.Refused`."""
+        """Return the events of a command, and the club after them. Raises ``Refused``."""
         club = self.acts(club, moment.at)
         events = _decided(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
@@ -58,7 +55,6 @@ class ClubRules:
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
-        """Return the club after an event."""
         return EVOLVE[type(event)](club, event, number)
 
 
@@ -68,7 +64,7 @@ RULES = ClubRules()
 def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it takes a second person.
 
-    A program is not a person: its act that takes two waits for a member even in a club of one.
+    If the club has no second person, its member acts ``alone``. A program is not a person: its act waits even then.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.must_be_planned(club, request)
@@ -127,7 +123,7 @@ def _rename(club: Club, request: commands.Rename, moment: Moment) -> Events:
 def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
     member_here(club, request.member)
     theirs = ((f"k{n}", key) for n, key in enumerate(club.keys, 1) if key.member == request.member)
-    revoked = [keys.revoked(club, name, key, moment) for name, key in theirs if not key.revoked]
+    revoked = [keys.revocation(club, name, key, moment) for name, key in theirs if not key.revoked]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
@@ -177,8 +173,7 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raise :class:`~referee.refusals.AgainstTheClub` unless all currencies are known, have hundredths, and
-    differ."""
+    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths, and differ."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)
@@ -201,7 +196,7 @@ def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -
 
 
 def evening_open(club: Club, number: int) -> Evening:
-    """Return an open evening. Raises :class:`~referee.refusals.Refused` if it does not exist or is closed."""
+    """Return an open evening. Raises ``AgainstTheClub`` if it does not exist, ``ClubState`` if it is closed."""
     evening = evening_of(club, number)
     if evening.closed:
         raise ClubState("evening_closed", None, evening=number)
@@ -209,7 +204,7 @@ def evening_open(club: Club, number: int) -> Evening:
 
 
 def members_here(club: Club, numbers: tuple[int, ...]) -> None:
-    """Raise :class:`~referee.refusals.Refused` unless all are present members, each named once."""
+    """Raise ``Refused`` unless all are present members, each named once."""
     for number in numbers:
         member_here(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:
@@ -217,7 +212,7 @@ def members_here(club: Club, numbers: tuple[int, ...]) -> None:
 
 
 def _years_after(left: date, years: int) -> date:
-    """Return the first day after this number of whole years since the end of that day's year."""
+    """Return the first day after this number of whole years since the end of that year."""
     return date(left.year + years + 1, 1, 1)
 
 
