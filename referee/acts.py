@@ -260,7 +260,8 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A vain knock to go out: the knocker, of `exit_knock`, not `upheld`."""
+    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`,
+    not `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the

@@ -131,7 +131,7 @@ class Payment(Value, omit_defaults=True):
     payer: Seat
     payee: Seat
     points: wire_types.WholePoints
-    """Below zero: the payee pays."""
+    """Points to be paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
     """True: ``points`` is the difference between the two players. False: the points that the payer has left."""

@@ -1,8 +1,6 @@
 """Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
 
-The referee rules on a knock at once, from the recorded events. It upholds a knock if a breach by the accused is open
-in its window: the offence named, or else the oldest. Otherwise it dismisses the knock, with the reason. In every
-phase the ledger of the table holds all breaches of the deal.
+The referee rules on a knock at once, from the recorded events. The table's ledger holds all breaches of the deal.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,17 +16,15 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Dismissed knocks of a seat in a deal, after which it may not knock again. A dismissal may cost nothing, and each is
-an event of the match, so an unlimited number could fill the match."""
+"""Dismissed knocks of a seat in a deal, after which it may not knock again. Without a limit, knocks that cost nothing
+could fill the match with events."""
 
 
 class NotedBreach(Value):
-    """A breach with its event and its outcome."""
-
     breach: Breach
     event: int
     case: int | None = None
-    """Number of the case that took up the breach; ``None``: it is open."""
+    """Case that took up the breach; ``None``: it is open."""
     voided: bool = False
     """True if the deal in which the breach was taken up was voided."""
 
@@ -41,7 +37,7 @@ class Penalty(Value):
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """Number of the case that imposed the penalty, or lifted it."""
+    """Case that imposed the penalty, or lifted it."""
 
 
 class Ledger(Value):
@@ -61,13 +57,12 @@ class Ledger(Value):
         return self.cases + 1
 
     def points(self, seat: int) -> int:
-        """Return the penalty points of a seat in this deal."""
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting(self, seat: int) -> tuple[Penalty, ...]:
-        """Return the penalties of a seat in this deal, without those that were lifted in the same case."""
+        """Return a seat's penalties in this deal, without those that were lifted in the same case."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -88,7 +83,6 @@ class Ledger(Value):
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Return whether a seat has such a breach, noted after event ``since`` and not in a voided deal."""
         return bool(self.of(offence, seat, since))
 
     def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
@@ -119,7 +113,7 @@ class Ledger(Value):
         return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Return the ledger with this case as the last: the open breach in the last of these events is taken up."""
+        """Return the ledger after this case: it takes up the open breach in the last of these events."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
@@ -130,7 +124,7 @@ class Ledger(Value):
         return replace(self, standings=standings, cases=case)
 
     def let_go(self, case: int) -> "Ledger":
-        """Return the ledger after this case was withdrawn: the breach that it took up is open again."""
+        """Return the ledger after this case was withdrawn: its breach is open again."""
         standings = tuple([replace(one, case=None) if one.case == case else one for one in self.standings])
         return replace(self, standings=standings)
 
@@ -143,7 +137,7 @@ class Ledger(Value):
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger for newly dealt cards, with the breaches of the dealing.
 
-        Punished breaches of the deal before are dropped: a knock that names one is now baseless (B-O32).
+        It drops the punished breaches of the deal before: a knock that names one is now baseless (B-O32).
         """
         past = tuple(record for record in self.past if record.case is None)
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
@@ -166,8 +160,7 @@ class Ledger(Value):
         return Ledger(past=self.standings, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Return the ledger after the deal was voided. Penalties already knocked for stay, with their breaches
-        (B-O38, B-O5)."""
+        """Return the ledger after the deal was voided. Punished breaches stay, with their penalties (B-O38, B-O5)."""
         punished = tuple(
             msgspec.structs.replace(record, voided=True) for record in self.standings if record.case is not None
         )
@@ -177,8 +170,8 @@ class Ledger(Value):
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.
 
-        First choice: breaches that a case took up in this deal. Otherwise those of the deal before, whose cards are
-        open to all: the ones taken up if the knock ``named`` the offence, or else all others.
+        First choice: breaches that a case took up in this deal. Otherwise those of the deal before: the ones taken up
+        if the knock ``named`` the offence, or else all others.
         """
         taken = tuple(record for record in self.standings if record.case is not None and matches(record))
         if taken:
@@ -214,8 +207,8 @@ def adjudicate(
 ) -> tuple[Event, ...]:
     """Return the ruling on a knock, and the penalty that follows.
 
-    ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a
-    knock for nothing or too late, not a second knock for the same offence (B-O3, B-O5, B-O32).
+    ``rules``: cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a knock
+    for nothing or too late (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -263,7 +256,7 @@ def adjudicate(
 
 
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
-    """Return a dismissal for a match that refuses all breaches, so that none is ever open (B-O32)."""
+    """Return a dismissal for a match that refuses all breaches (B-O32)."""
     return KnockDismissed(
         case=ledger.next_case,
         seat=knock.seat,
@@ -275,11 +268,10 @@ def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed
     )
 
 
-# Functions for the ledger in the state, in every phase
+# Changes of the state, in every phase
 
 
 def with_ledger(state: Any, ledger: Ledger) -> Any:
-    """Return the state with this ledger."""
     return replace(state, table=replace(state.table, ledger=ledger))
 
 
@@ -289,26 +281,22 @@ def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
 
 
 def reported(state: Any, event: Reported, number: int) -> Any:
-    """Return the state after a report, with its breaches."""
     return noted(state, event.breaches, number)
 
 
 def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """Return the state after a case was opened. The breach it rests on is for the officials, not for a further
-    knock."""
+    """Return the state after a case was opened, which takes up the breach that it rests on."""
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
 def let_go(state: Any, case: int) -> Any:
-    """Return the state after a case was withdrawn. The breach that it took up is open again."""
+    """Return the state after a case was withdrawn: its breach is open again."""
     return with_ledger(state, state.table.ledger.let_go(case))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
-    """Return the state after a ruling on a knock."""
     return with_ledger(state, state.table.ledger.ruled(event, number))
 
 
 def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
-    """Return the state after a penalty, which enters the protocol with the deal."""
     return with_ledger(state, state.table.ledger.imposed(event, number))

@@ -206,7 +206,7 @@ class Set(ClubAct, tag="set"):
     applies."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """The people who agree to the stakes of later matches."""
+    """The people who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
     """Minor units of the match's currency that one later match may move (the sum of all payments). The books do not
     count a match above it."""

@@ -28,8 +28,6 @@ class Unreadable(ValueError):
 
 
 class _Lines:
-    """The lines of a text, with the present line."""
-
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.at = 0
@@ -349,8 +347,7 @@ def _read_was(lines: _Lines, seats: int) -> Iterator[ResultWas]:
 
 
 def parse(text: str) -> Deal:
-    """Return the deal in a text. Raises :class:`Unreadable` unless the text is exactly as :func:`write` would write
-    it."""
+    """Return the deal in a text. Raises ``Unreadable`` unless the text is exactly as :func:`write` would write it."""
     lines = _Lines(text)
     header = _read_header(lines)
     seats = len(header.players)
@@ -376,7 +373,7 @@ def parse(text: str) -> Deal:
 
 
 def parse_all(text: str) -> tuple[Deal, ...]:
-    """Return the deals in a text, one after the other, with a line of hyphens between them."""
+    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable``."""
     deals, line = [], 0
     *parts, last = text.split(f"\n{BETWEEN}\n")
     for part in (*(f"{part}\n" for part in parts), last):

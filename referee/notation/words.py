@@ -15,7 +15,7 @@ WIDTH = 10
 
 
 class _Word(NamedTuple):
-    """The words of a kind of act: the word that begins its line, and the token after the player."""
+    """The word that begins the line of an act, and functions for the token after the player."""
 
     line: str
     write: Callable[[Any], str]
@@ -38,7 +38,6 @@ def _field(name: str, *tokens: Any) -> tuple[Callable[[Any], str], Callable[[str
 
 
 def _values(kind: str, name: str) -> tuple[Any, ...]:
-    """Return the values that a field of an act may have."""
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
