@@ -6,7 +6,6 @@ The referee rules on a knock at once, from the recorded events. The table's ledg
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-import msgspec
 from msgspec.structs import replace
 
 from referee.acts import Knock
@@ -80,7 +79,7 @@ class Ledger(Value):
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger with these breaches, open since ``event``."""
         standings = (*self.standings, *(NotedBreach(breach=breach, event=event) for breach in breaches))
-        return msgspec.structs.replace(self, standings=standings)
+        return replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
         return bool(self.of(offence, seat, since))
@@ -104,13 +103,13 @@ class Ledger(Value):
             if (record.breach.offence, record.breach.seat) == (offence, accused) and not record.breach.shown_by
         ]
         left = tuple(record for place, record in enumerate(self.standings) if place not in found[-1:])
-        return msgspec.structs.replace(self, standings=left)
+        return replace(self, standings=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """Return the ledger after a ruling. An upheld breach cannot be knocked for again (B-O5)."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
-        return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
+        return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
         """Return the ledger after this case: it takes up the open breach in the last of these events."""
@@ -132,7 +131,7 @@ class Ledger(Value):
         """Return the ledger after a penalty, which rests on the ruling before it."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
-        return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
+        return replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger for newly dealt cards, with the breaches of the dealing.
@@ -140,7 +139,7 @@ class Ledger(Value):
         It drops the punished breaches of the deal before: a knock that names one is now baseless (B-O32).
         """
         past = tuple(record for record in self.past if record.case is None)
-        return msgspec.structs.replace(self.noted(breaches, event), past=past)
+        return replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
         """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
@@ -161,11 +160,9 @@ class Ledger(Value):
 
     def voided(self) -> "Ledger":
         """Return the ledger after the deal was voided. Punished breaches stay, with their penalties (B-O38, B-O5)."""
-        punished = tuple(
-            msgspec.structs.replace(record, voided=True) for record in self.standings if record.case is not None
-        )
+        punished = tuple(replace(record, voided=True) for record in self.standings if record.case is not None)
         past = tuple(record for record in self.standings if record.case is None)
-        return msgspec.structs.replace(self, past=past, standings=punished)
+        return replace(self, past=past, standings=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.

@@ -127,6 +127,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     """An official has finished deals scored again (J9), in a case or for an error of the official's own (J10)."""
 
     why: Why
+    """Reason for the correction."""
     scripts: Annotated[tuple[Script, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
     """Scripts that these deals are scored with, in addition to the play or instead of it."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=wire_types.LINES_MAX)] = ()

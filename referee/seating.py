@@ -16,7 +16,7 @@ from referee.invitations import INVITATIONS_MAX
 from referee.officials.events.seating import InvitationRedeemed, Invited, StakesAgreed, StakesDeclined
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, WrongPhase
 from referee.ruleset import Moment
-from referee.value import Value
+from referee.value import Value, with_item
 from referee.visibility import Event
 
 
@@ -136,7 +136,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
     seating: Seating = state.table.seating
-    invitation = invitation_of(seating, request.invitation)
+    assert 1 <= request.invitation <= len(seating.invitations), "its code named it"
+    invitation = seating.invitations[request.invitation - 1]
     invitations.check_open(invitation, moment.at)
     tokens = _tokens(seating, *invitation.admits_to, request.hash, invitation.given_by)
     redeemed = (InvitationRedeemed(invitation=request.invitation), *tokens)
@@ -144,11 +145,6 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
         return redeemed
     agreed = StakesAgreed(seats=(invitation.seat,), how="invitation", invitation=request.invitation)
     return (*redeemed, agreed)
-
-
-def invitation_of(seating: Seating, number: int) -> Invitation:
-    assert 1 <= number <= len(seating.invitations), "its code named it"
-    return seating.invitations[number - 1]
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
@@ -220,11 +216,13 @@ def token_made(state: Any, event: TokenMade, number: int) -> Any:
     seating: Seating = state.table.seating
     match event.role:
         case "seat":
-            seating = replace(seating, seats=_put(seating.seats, event.seat or 0, event.hash))
+            seating = replace(seating, seats=with_item(seating.seats, event.seat or 0, event.hash))
         case "official":
             place = (event.official or 1) - 1
-            officials = _put(seating.officials, place, event.hash)
-            seating = replace(seating, officials=officials, given_by=_put(seating.given_by, place, event.given_by))
+            officials = with_item(seating.officials, place, event.hash)
+            seating = replace(
+                seating, officials=officials, given_by=with_item(seating.given_by, place, event.given_by)
+            )
         case role:
             seating = replace(seating, **{role: event.hash})
     return _changed(state, seating)
@@ -249,7 +247,7 @@ def invited(state: Any, event: Invited, number: int) -> Any:
 def redeemed(state: Any, event: InvitationRedeemed, number: int) -> Any:
     seating: Seating = state.table.seating
     used = replace(seating.invitations[event.invitation - 1], ended=True)
-    return _changed(state, replace(seating, invitations=_put(seating.invitations, event.invitation - 1, used)))
+    return _changed(state, replace(seating, invitations=with_item(seating.invitations, event.invitation - 1, used)))
 
 
 def agreed(state: Any, event: StakesAgreed, number: int) -> Any:
@@ -259,10 +257,6 @@ def agreed(state: Any, event: StakesAgreed, number: int) -> Any:
 
 def declined(state: Any, event: StakesDeclined, number: int) -> Any:
     return _changed(state, replace(state.table.seating, declined=True))
-
-
-def _put(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:place], value, *values[place + 1 :])
 
 
 EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {

@@ -27,6 +27,11 @@ changed = cast(_Replace, replace)
 """:func:`msgspec.structs.replace` for a value that is typed as a Protocol."""
 
 
+def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
+    """Return the tuple with this value at a place."""
+    return (*values[:place], value, *values[place + 1 :])
+
+
 def tied(by: str, what: str) -> Meta:
     """Mark a field whose type depends on the field ``by`` of the same object or of one around it."""
     return Meta(extra_json_schema={"x-tied": (by, what)})

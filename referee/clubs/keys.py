@@ -19,6 +19,7 @@ from referee.clubs.state import Club, Key
 from referee.invitations import Invitation, check_open, expiry
 from referee.refusals import AgainstTheClub, ClubState, InvitationOver, NotGranted
 from referee.ruleset import Moment
+from referee.value import with_item
 from referee.visibility import Event
 from referee.wire_types import MEMBERS_MAX
 
@@ -91,8 +92,8 @@ def _must_be_own(club: Club, member: int, actor: Actor) -> None:
 def givers(club: Club, actor: Actor) -> tuple[int, ...]:
     """Return the members who answer for what this key gives another member: its member, or those behind a program's
     key."""
-    member, key = member_by(club, actor), key_by(club, actor)
-    return (member,) if member is not None else () if key is None else tuple(sorted(key.behind))
+    member = member_by(club, actor)
+    return _behind(club, actor) if member is None else (member,)
 
 
 def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
@@ -165,8 +166,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 def _changed(club: Club, name: str, **changes: Any) -> Club:
     place = int(name[1:]) - 1
-    key = replace(club.keys[place], **changes)
-    return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
+    return replace(club, keys=with_item(club.keys, place, replace(club.keys[place], **changes)))
 
 
 def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:

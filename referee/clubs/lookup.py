@@ -49,10 +49,9 @@ def good_key(club: Club, name: str, at: datetime) -> Key:
 
 def evening_of(club: Club, number: int) -> Evening:
     """Return the evening. Raises ``AgainstTheClub`` if it does not exist."""
-    evening = club.evening(number)
-    if evening is None:
+    if not 1 <= number <= len(club.evenings):
         raise AgainstTheClub("no_such_evening", None, evening=number, last=len(club.evenings))
-    return evening
+    return club.evenings[number - 1]
 
 
 def key_by(club: Club, actor: Actor) -> Key | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from referee.actors import Actor
 from referee.clubs import commands, facts
@@ -19,7 +19,6 @@ from referee.clubs.facts import (
     EntryKind,
     MoneyDraft,
     Posting,
-    Postings,
     account_of,
     member_of,
 )
@@ -98,13 +97,6 @@ def _draft(
     )
 
 
-def _owners(club: Club, postings: Postings) -> None:
-    """Raise ``ClubState`` if an account in the postings belongs to an erased member."""
-    for one in postings:
-        if (member := member_of(one.account)) is not None:
-            not_erased(club, member)
-
-
 def _covered(amount: int, balance: int, currency: str) -> None:
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
@@ -180,7 +172,9 @@ def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> 
 
 def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
-    _owners(club, found.postings)
+    for one in found.postings:
+        if (member := member_of(one.account)) is not None:
+            not_erased(club, member)
     balance = None
     if found.kind == "deposit":
         paid_in, balance = _of_a_member(found)
@@ -226,29 +220,11 @@ def _reversible(entry: int, found: commands.EntryFound | None) -> commands.Entry
 def _close_books(club: Club, request: commands.CloseBooks, moment: Moment) -> Events:
     if request.through <= club.closed_through:
         raise ClubState("nothing_to_close", None, last=club.closed_through)
-    return (
-        facts.BooksClosed(
-            closing=club.closings + 1,
-            through=request.through,
-            digest=request.digest,
-            trial=request.trial,
-            label=request.label,
-        ),
-    )
+    return (facts.BooksClosed(closing=club.closings + 1, **asdict(request)),)
 
 
 def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
-    return facts.MoneyPosted(
-        kind=draft.kind,
-        currency=draft.currency,
-        postings=draft.postings,
-        by=by,
-        evening=draft.evening,
-        reverses=draft.reverses,
-        reversed_kind=draft.reversed_kind,
-        plan=draft.plan,
-        balance=balance,
-    )
+    return facts.MoneyPosted(**asdict(draft), by=by, balance=balance)
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {

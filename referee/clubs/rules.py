@@ -16,6 +16,7 @@ from referee.clubs.proposal_events import ProposalConfirmed
 from referee.clubs.state import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
+from referee.value import with_item
 from referee.visibility import Event
 from referee.wire_types import MEMBERS_MAX
 
@@ -90,19 +91,16 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
         after = RULES.evolve(club, confirmed, moment.version + 1)
         return (confirmed, *_decided(after, act, moment))
     events = DECIDE[type(act)](club, act, replace(moment, actor=proposal.by))
-    numbered = (_numbered(event, request.proposal) for event in events)
-    return (confirmed, *(_confirmed(club, event, moment.actor) for event in numbered))
+    return (confirmed, *(_confirmed(club, event, request.proposal, moment.actor) for event in events))
 
 
-def _confirmed(club: Club, event: Event, actor: Actor) -> Event:
+def _confirmed(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
     """Return the event of a confirmed act. The confirmer of an invitation is shown its code."""
-    if not isinstance(event, facts.KeyInvited):
-        return event
-    return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
-
-
-def _numbered(event: Event, proposal: int) -> Event:
-    return replace(event, proposal=proposal) if isinstance(event, facts.MoneyPosted) else event
+    if isinstance(event, facts.MoneyPosted):
+        return replace(event, proposal=proposal)
+    if isinstance(event, facts.KeyInvited):
+        return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
+    return event
 
 
 # Decisions
@@ -145,19 +143,12 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
         raise ClubState("balance_left", None, member=request.member)
     if request.entry > club.closed_through:
         raise ClubState("books_open", None, member=request.member, entry=request.entry)
-    until = _years_after(member.left, club.keep_years)
+    until = date(member.left.year + club.keep_years + 1, 1, 1)  # after whole years from the end of that year
     if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
-    return (
-        facts.MemberErased(
-            member=request.member,
-            balances=request.balances,
-            entry=request.entry,
-            deleted=request.deleted,
-            changed=request.changed,
-            texts=request.texts,
-        ),
-    )
+    given = asdict(request)
+    del given["matches"]
+    return (facts.MemberErased(**given),)
 
 
 def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
@@ -211,11 +202,6 @@ def members_here(club: Club, numbers: tuple[int, ...]) -> None:
         raise AgainstTheClub("member_twice", None, member=twice[0])
 
 
-def _years_after(left: date, years: int) -> date:
-    """Return the first day after this number of whole years since the end of that year."""
-    return date(left.year + years + 1, 1, 1)
-
-
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     commands.Join: _join,
     commands.Rename: _rename,
@@ -236,9 +222,8 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 
 def _changed_member(club: Club, number: int, **changes: Any) -> Club:
-    place = number - 1
-    member = replace(club.members[place], **changes)
-    return replace(club, members=(*club.members[:place], member, *club.members[place + 1 :]))
+    member = replace(club.members[number - 1], **changes)
+    return replace(club, members=with_item(club.members, number - 1, member))
 
 
 def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
@@ -274,9 +259,8 @@ def _on_opened(club: Club, event: facts.EveningOpened, number: int) -> Club:
 
 
 def _on_closed(club: Club, event: facts.EveningClosed, number: int) -> Club:
-    place = event.evening - 1
-    evening = replace(club.evenings[place], closed=True)
-    return replace(club, evenings=(*club.evenings[:place], evening, *club.evenings[place + 1 :]))
+    evening = replace(club.evenings[event.evening - 1], closed=True)
+    return replace(club, evenings=with_item(club.evenings, event.evening - 1, evening))
 
 
 EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {

@@ -21,7 +21,7 @@ from referee.clubs.facts import (
 )
 from referee.events import StakesNeed
 from referee.invitations import Invitation
-from referee.value import Value
+from referee.value import Value, with_item
 from referee.wire_types import Hash
 
 NO_DIGEST = "0" * 64
@@ -141,18 +141,10 @@ class Club(Value):
         """Return the present or former member; ``None`` if the number was never given."""
         return self.members[number - 1] if 1 <= number <= len(self.members) else None
 
-    def is_member(self, number: int) -> bool:
-        """Return whether this number belongs to a present member."""
-        member = self.member(number)
-        return member is not None and member.left is None
-
     def key(self, key: KeyId) -> Key | None:
         """Return the key, valid or not; ``None`` if it does not exist."""
         number = int(key[1:])
         return self.keys[number - 1] if 1 <= number <= len(self.keys) else None
-
-    def evening(self, number: int) -> Evening | None:
-        return self.evenings[number - 1] if 1 <= number <= len(self.evenings) else None
 
     def payee_of(self, member: int | None) -> Payee:
         """Return the payment numbers of an existing member, or of the club (``None``)."""
@@ -162,7 +154,5 @@ class Club(Value):
         """Return the club with these payment numbers of an existing member, or of the club (``None``)."""
         if member is None:
             return replace(self, payee=payee)
-        before = self.members[member - 1]
-        return replace(
-            self, members=(*self.members[: member - 1], replace(before, payee=payee), *self.members[member:])
-        )
+        changed = replace(self.members[member - 1], payee=payee)
+        return replace(self, members=with_item(self.members, member - 1, changed))
