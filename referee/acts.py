@@ -1,7 +1,5 @@
-"""The acts of seats and officials (one tagged union, tag ``act``), and the knock.
-
-This module only parses an act; the ruleset decides whether it is allowed.
-"""
+"""The acts of seats and officials (one tagged union, tag ``act``), and the knock. The ruleset decides whether an act
+is allowed."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -70,7 +68,7 @@ class Entropy(SeatAct, tag="entropy"):
     """Add random digits to a committed shuffle, once for each seat, before the deal."""
 
     hex: Annotated[str, Meta(pattern=ENTROPY, max_length=64)]
-    """32 to 64 hexadecimal digits, drawn at random by the player. They are public."""
+    """32 to 64 hexadecimal digits, drawn at random. They are public."""
 
 
 class Cut(SeatAct, tag="cut"):
@@ -235,7 +233,7 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""Greater than the number of tricks in any deal: a rule refuses a long list, not the parser."""
+"""More than any deal has: a rule refuses a long list, not the parser."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of tricks that were over."""
@@ -251,7 +249,7 @@ EarlyAndLate = Annotated[
         min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."
     ),
 ]
-"""A pair as a tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
+"""A tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
 
 
 class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):

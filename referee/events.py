@@ -1,7 +1,4 @@
-"""The events common to all games.
-
-Events carry codes, numbers and the ruling that was made, never a sentence. A stored ``TOPIC`` never changes.
-"""
+"""The events common to all games: codes, numbers and rulings, never a sentence. A stored ``TOPIC`` never changes."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -108,7 +105,7 @@ class Breach(Value, omit_defaults=True):
 
 
 class Entry(Value):
-    """A number on a line of the protocol, with its reason and the events that show it."""
+    """A number on a line of the protocol, with its reason."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -117,7 +114,7 @@ class Entry(Value):
 
 
 class PotEntry(Value):
-    """Units that a seat put into the pot (below zero: took out), with the reason."""
+    """Units that a seat put into the pot (below zero: took out)."""
 
     seat: Seat | None
     units: wire_types.Money
@@ -147,14 +144,13 @@ class Adjudication(Value):
     correction_minutes: wire_types.Minutes = 30
     """Time after the end of the match to correct a score (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on or is held while a case is open (J5)."""
+    """Play while a case is open: goes on, or is held (J5)."""
     take_back: bool = False
-    """True if the last act may be taken back by agreement of all (J11)."""
+    """True if all together may take back the last act (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option of its ruleset resolved. Hashes of tokens are valid in this match
-    only."""
+    """A match was opened, with every option resolved. Hashes of tokens are valid in this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {
@@ -181,10 +177,9 @@ class MatchOpened(Event):
     adjudication: Adjudication | None = None
     """Null: the match has no officials."""
     officials: wire_types.BySeat[wire_types.Hash] = ()
-    """Hashes of the tokens of the second and later officials. Never shown."""
+    """Hashes of the other officials' tokens. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
-    """SHA-256 of each official's token, encrypted with the secret of the store, to find the cases of all matches of a
-    token. Never shown."""
+    """SHA-256 of each official's token, encrypted to find all matches of a token. Never shown."""
     shuffle: Shuffling | None = None
     """Null: the server uses a seed of its own, and no client can check the shuffle."""
     entropy_seconds: wire_types.EntropySeconds = 0
@@ -199,7 +194,7 @@ class MatchOpened(Event):
     visibility: Visibility = "public"
     stakes_need: StakesNeed = "members"
     given_by: wire_types.Givers = ()
-    """Members behind the key that opened the match and was shown the tokens of its officials."""
+    """Members behind the key that opened the match and was shown its officials' tokens."""
     stake_limit: wire_types.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: no limit."""
 
@@ -224,7 +219,7 @@ class TokenMade(Event):
     role: wire_types.Code = "seat"
     official: wire_types.OfficialPlace | None = None
     given_by: wire_types.Givers = ()
-    """Members behind the key that invited to the token; empty for roles that see nothing hidden."""
+    """Members behind the key that invited; empty for roles that see nothing hidden."""
 
 
 class CardDrawn(Event):
@@ -257,8 +252,7 @@ def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
 class Dealt(Event):
     """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that the viewer may not see is empty. ``seed`` made the shuffle in house dealing. ``stock`` has the
-    remaining cards, if they are known and needed.
+    A hand that the viewer may not see is empty. ``seed`` made the shuffle in house dealing.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -345,10 +339,7 @@ class KnockUpheld(Event):
     named: OffenceText | None = None
     note: wire_types.Note = ""
     appeal_until: Time | None = None
-    """Time before which a party may appeal (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """True if only the knocker sees the note until the deal is over: officials attend, and the knock came during a
-    deal."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
@@ -391,10 +382,7 @@ class KnockDismissed(Event):
     within_deal: bool = False
     """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was late."""
     appeal_until: Time | None = None
-    """Time before which a party may appeal (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """True if only the knocker sees the note until the deal is over: officials attend, and the knock came during a
-    deal."""
 
 
 class PenaltyImposed(Event):
@@ -424,7 +412,6 @@ class DealScored(Event):
     points: wire_types.PointsBySeat
     entries: wire_types.Many[Entry]
     eliminated: wire_types.Seats = ()
-    """All seats that are out of the match after this deal."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     pot_entries: wire_types.Many[PotEntry] = ()
@@ -501,7 +488,7 @@ class MatchClosed(Event):
 class MatchAbandoned(Event):
     """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
 
-    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed.
+    If the rules share a pot, the other fields are as in :class:`MatchClosed`.
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"

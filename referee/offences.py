@@ -15,8 +15,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Dismissed knocks of a seat in a deal, after which it may not knock again. Without a limit, knocks that cost nothing
-could fill the match with events."""
+"""Dismissed knocks of a seat in a deal, after which it may not knock again, so that knocks cannot fill the match."""
 
 
 class NotedBreach(Value):
@@ -29,7 +28,7 @@ class NotedBreach(Value):
 
 
 class Penalty(Value):
-    """Points knocked for in a deal, for its line in the protocol."""
+    """Points knocked for in a deal."""
 
     seat: int
     points: int
@@ -48,7 +47,7 @@ class Ledger(Value):
     """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
     cases: int = 0
     dismissed: tuple[int, ...] = ()
-    """Seats whose knocks were dismissed in the deal, once for each knock; voiding the deal keeps them."""
+    """The knockers of dismissed knocks, once for each; voiding the deal keeps them."""
 
     @property
     def next_case(self) -> int:

@@ -104,7 +104,7 @@ class Shown(Value):
 
 
 class Nothing(TypedDict):
-    """The type of an empty object, for a game without fields of its own."""
+    """The fields of a game without fields of its own."""
 
 
 def nothing(state: Any) -> dict[str, Any]:
@@ -113,13 +113,12 @@ def nothing(state: Any) -> dict[str, Any]:
 
 
 def not_for_money(options: Mapping[str, Any]) -> Basis | None:
-    """Return no basis: by the rules of the game no player pays."""
     return None
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""The acts of a deal in order, each with its place in the result (a JSON pointer). The generator is sent the state
-after each act."""
+"""The acts of a deal, each with its place in the result (a JSON pointer). The generator is sent the state after
+each."""
 
 
 class Ruleset(Value):
@@ -181,12 +180,12 @@ class Ruleset(Value):
     """Returns, before a deal, the acts that a result represents. Refuses a result that does not add up."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
     """Returns the line of a deal that waits to be scored and the events after it, with this seed for chance. Empty:
-    its play cannot have ended so with these numbers. ``None``: deals are never scored again."""
+    these numbers cannot have ended the play. ``None``: deals are never scored again."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
     """Returns the state between two deals, or after the last, with corrected numbers."""
     carries: tuple[str, ...] = ()
     """Names of the table's fields that the game carries over from deal to deal."""
 
     def improved(self, before: int, after: int) -> bool:
-        """Return whether a change of points helps a seat: nearer to zero in a game that counts down, else more."""
+        """Return whether a seat gains: its points are nearer to zero in a game that counts down, else more."""
         return abs(after) < abs(before) if self.start_points else after > before

@@ -22,7 +22,7 @@ Viewer = Annotated[
     Meta(title="Viewer", description="The viewer: a seat by its number, the official, or a spectator."),
 ]
 Veil = Callable[[Any, str, Viewer], Any]
-"""Returns the value of an event's field, by name, for a viewer who may not see the field yet."""
+"""Returns the value of a field, by name, for a viewer who may not see it yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
 """The viewers who may see a field.
 
@@ -61,8 +61,8 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """Return the fields hidden from such a viewer, each with its replacement (a value, or a function that returns
-    one)."""
+    """Return the fields hidden from such a viewer, each with its replacement: a value, or a function that returns
+    one."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
         (name, _instead(audience, fields[name]))
@@ -78,7 +78,7 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
 
 
 def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
-    """Return the replacement of a hidden field: its default, an empty value if it has no default, or a function."""
+    """Return a replacement: the field's default, an empty value if it has no default, or a function."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":

@@ -1,7 +1,5 @@
-"""Commands to a club: one tagged union, tag ``act``.
-
-A type that ends in ``Sent`` lacks the values that the service adds, such as hashes of secrets.
-"""
+"""Commands to a club: one tagged union, tag ``act``. A type that ends in ``Sent`` lacks the values that the service
+adds."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -127,7 +125,7 @@ class EraseSent(ClubAct, tag="erase"):
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """The erasure of a former member, with the state of the books and counts of the affected texts."""
+    """The erasure of a former member, with the state of the books and counts of texts."""
 
     texts: wire_types.Hash
     """SHA-256 over the deleted texts and the replacements."""
@@ -161,7 +159,7 @@ class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
 
 
 class Invite(IssueKeySent, kw_only=True, tag="invite"):
-    """A key for another member, who redeems it by a code. ``hash`` is that of the code."""
+    """A key for another member. ``hash`` is that of the code of the invitation."""
 
     hash: wire_types.HiddenHash
 
@@ -280,7 +278,7 @@ class PaySent(MoneyAct, tag="pay"):
 
 class Pay(PaySent, kw_only=True, tag="pay"):
     planned: PlannedPayment | None = None
-    """The payment that the plan lists under the id ``plan``; ``None`` if it lists none between two members."""
+    """The payment that the plan lists under the id ``plan``, if any."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -333,7 +331,7 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
 """A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""A proposed command whose decision needs more values than were sent."""
+"""A proposed command with values that the service adds."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,

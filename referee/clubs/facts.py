@@ -1,5 +1,4 @@
-"""The events of a club. Members are numbers; names and other texts are keyed hashes (:data:`Ref`), which an
-authorised reader gets as texts."""
+"""The events of a club. Members are numbers; names and other texts are keyed hashes (:data:`Ref`)."""
 
 from datetime import date, datetime, timedelta
 from typing import Annotated, ClassVar, Literal, get_args
@@ -152,13 +151,13 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 AMOUNT_MAX = 10**10
 """Minor units that one command may name."""
 MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""The largest balance after a match. All further commands of a club keep it exact in JSON."""
+"""The largest balance after a match: all further commands keep it exact in JSON."""
 LIMIT_DAYS = timedelta(days=30)
 """Period whose payouts count against ``payout_limit``."""
 
 
 def day_of(at: datetime, zone: str) -> date:
-    """Return the date at this time in a timezone of the IANA database."""
+    """Return the date at this time in an IANA timezone."""
     return at.astimezone(ZoneInfo(zone)).date()
 
 
@@ -167,7 +166,7 @@ def account_of(member: int) -> Account:
 
 
 def member_of(account: Account) -> int | None:
-    """Return the member that owns an account; ``None``: the club itself."""
+    """Return the member that owns an account, if any."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 

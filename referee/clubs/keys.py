@@ -1,7 +1,6 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret: the member redeems the code of an invitation and gets the secret. Only the
-member rotates the key. The operator's command line restores lost access.
+No caller sees another member's secret: the member redeems an invitation. Only the member rotates the key.
 """
 
 from collections.abc import Callable
@@ -26,8 +25,8 @@ from referee.wire_types import MEMBERS_MAX
 KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 REMOVED_DAYS = timedelta(days=30)
-"""Period in which a member still counts as a holder of scopes after another member revoked the key. Otherwise a
-member could become the only holder by revoking the others' keys."""
+"""Period in which a member still counts as a holder of scopes after another member revoked the key, so that revoking
+keys makes no member the only holder."""
 
 Events = tuple[Event, ...]
 
@@ -73,7 +72,6 @@ def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
 
 
 def _must_be_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
-    """Raise ``Refused`` unless the member is here, the time is right, and the caller has the scopes."""
     if request.member is not None:
         member_here(club, request.member)
     if len(club.keys) == MEMBERS_MAX:

@@ -1,7 +1,7 @@
 """Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection of these events and of the matches. A command brings along the balance or entry that its
-decision needs. A balance below zero is the club's debt to a member.
+The books are a projection. A command brings along the balance or entry that its decision needs. A balance below zero
+is the club's debt to a member.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,7 @@
 """Proposals: acts that take two persons wait until another member confirms or declines them.
 
-An act is decided when it is sent, so that a refusal comes at once, and again when it is confirmed. A member who
-confirms the proposal of a program or of the operator becomes its sender; the act may then need yet another member.
+An act is decided when it is sent and again when it is confirmed. A member who confirms the proposal of a program or
+of the operator becomes its sender; the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""By setting: whether a new value controls one person less than the present one."""
+"""True if a new value of the setting controls one person less than the present one."""
 
 
 # Acts that take two persons
@@ -105,7 +105,6 @@ def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGran
 
 
 def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
-    """Return a refusal if the proposer could not send the act any more."""
     key = key_by(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
@@ -122,7 +121,6 @@ def parties_of(proposal: Proposal) -> frozenset[int]:
 
 
 def others_of(proposal: Proposal) -> tuple[int, ...]:
-    """Return the parties of a payment that did not propose it."""
     return tuple(sorted(parties_of(proposal) - {proposal.member}))
 
 

@@ -91,7 +91,6 @@ class Proposal(Value):
     event: int
     """Number of its event in the club."""
     draft: MoneyDraft | None = None
-    """The entry that the act makes in the books, if it makes one."""
 
 
 class PaidOut(Value):
@@ -142,7 +141,6 @@ class Club(Value):
         return self.members[number - 1] if 1 <= number <= len(self.members) else None
 
     def key(self, key: KeyId) -> Key | None:
-        """Return the key, valid or not; ``None`` if it does not exist."""
         number = int(key[1:])
         return self.keys[number - 1] if 1 <= number <= len(self.keys) else None
 
@@ -151,7 +149,6 @@ class Club(Value):
         return self.payee if member is None else self.members[member - 1].payee
 
     def with_payee(self, member: int | None, payee: Payee) -> "Club":
-        """Return the club with these payment numbers of an existing member, or of the club (``None``)."""
         if member is None:
             return replace(self, payee=payee)
         changed = replace(self.members[member - 1], payee=payee)

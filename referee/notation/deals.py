@@ -38,7 +38,7 @@ class Header(Value):
 
 
 class Ruling(Value):
-    """The ruling on a knock. ``points`` are those of the ``payer``; ``None``: the knock cost nothing.
+    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: the knock cost nothing.
 
     ``pending``: the knock opened a case, on which an official rules.
     """
