@@ -6,6 +6,7 @@ The referee rules on a knock at once, from the recorded events. The table's ledg
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from msgspec import field
 from msgspec.structs import replace
 
 from referee.acts import Knock
@@ -41,7 +42,8 @@ class Penalty(Value):
 class Ledger(Value):
     """The breaches and penalties of a deal."""
 
-    standings: tuple[NotedBreach, ...] = ()
+    breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
+    """Snapshots store them as ``standings``."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
     """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
@@ -77,17 +79,17 @@ class Ledger(Value):
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger with these breaches, open since ``event``."""
-        standings = (*self.standings, *(NotedBreach(breach=breach, event=event) for breach in breaches))
-        return replace(self, standings=standings)
+        new = [NotedBreach(breach=breach, event=event) for breach in breaches]
+        return replace(self, breaches=(*self.breaches, *new))
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        return bool(self.of(offence, seat, since))
+        return bool(self.breaches_by(offence, seat, since))
 
-    def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
+    def breaches_by(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
         """Return the breaches of a kind by a seat, noted after event ``since`` and not in a voided deal."""
         return tuple(
             record.breach
-            for record in self.standings
+            for record in self.breaches
             if record.breach.offence == offence
             and seat == (record.breach.seat if record.breach.by is None else record.breach.by)
             and record.event > since
@@ -98,11 +100,11 @@ class Ledger(Value):
         """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
         found = [
             place
-            for place, record in enumerate(self.standings)
+            for place, record in enumerate(self.breaches)
             if (record.breach.offence, record.breach.seat) == (offence, accused) and not record.breach.shown_by
         ]
-        left = tuple(record for place, record in enumerate(self.standings) if place not in found[-1:])
-        return replace(self, standings=left)
+        left = tuple(record for place, record in enumerate(self.breaches) if place not in found[-1:])
+        return replace(self, breaches=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """Return the ledger after a ruling. An upheld breach cannot be knocked for again (B-O5)."""
@@ -117,14 +119,14 @@ class Ledger(Value):
             breach, events = record.breach, rests_on[-1:]
             return (breach.seat, breach.offence, (record.event,)) == (accused, offence, events)
 
-        place = next((place for place, one in enumerate(self.standings) if one.case is None and is_meant(one)), None)
-        standings = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.standings)])
-        return replace(self, standings=standings, cases=case)
+        place = next((place for place, one in enumerate(self.breaches) if one.case is None and is_meant(one)), None)
+        breaches = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.breaches)])
+        return replace(self, breaches=breaches, cases=case)
 
     def let_go(self, case: int) -> "Ledger":
         """Return the ledger after this case was withdrawn: its breach is open again."""
-        standings = tuple([replace(one, case=None) if one.case == case else one for one in self.standings])
-        return replace(self, standings=standings)
+        breaches = [replace(one, case=None) if one.case == case else one for one in self.breaches]
+        return replace(self, breaches=tuple(breaches))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """Return the ledger after a penalty, which rests on the ruling before it."""
@@ -145,23 +147,23 @@ class Ledger(Value):
 
         A breach whose window is still open stays punishable until the first trick is complete.
         """
-        standings = []
-        for record in self.standings:
+        breaches = []
+        for record in self.breaches:
             breach = record.breach
             if breach.closes_after is not None:
                 breach = replace(breach, closes_after=int(tricks_done < breach.closes_after))
-            standings.append(replace(record, breach=breach))
-        return replace(self, standings=tuple(standings))
+            breaches.append(replace(record, breach=breach))
+        return replace(self, breaches=tuple(breaches))
 
     def closed(self) -> "Ledger":
         """Return the ledger after the deal was scored. Breaches without a knock have lapsed (B-O2)."""
-        return Ledger(past=self.standings, cases=self.cases)
+        return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
         """Return the ledger after the deal was voided. Punished breaches stay, with their penalties (B-O38, B-O5)."""
-        punished = tuple(replace(record, voided=True) for record in self.standings if record.case is not None)
-        past = tuple(record for record in self.standings if record.case is None)
-        return replace(self, past=past, standings=punished)
+        punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
+        past = tuple(record for record in self.breaches if record.case is None)
+        return replace(self, past=past, breaches=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.
@@ -169,7 +171,7 @@ class Ledger(Value):
         First choice: breaches that a case took up in this deal. Otherwise those of the deal before: the ones taken up
         if the knock ``named`` the offence, or else all others.
         """
-        taken = tuple(record for record in self.standings if record.case is not None and matches(record))
+        taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
             return taken
         past = tuple(filter(matches, self.past))
@@ -180,7 +182,7 @@ class Ledger(Value):
         """Return the breaches that can still be knocked for after this number of complete tricks."""
         return tuple(
             record
-            for record in self.standings
+            for record in self.breaches
             if record.case is None
             and (record.breach.closes_after is None or tricks_done < record.breach.closes_after)
         )
@@ -228,7 +230,7 @@ def adjudicate(
             note=knock.note,
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
-    here = tuple(filter(matches, ledger.standings))
+    here = tuple(filter(matches, ledger.breaches))
     # A breach that lapsed in this deal is hidden.
     known = ledger.known(matches, named=knock.offence is not None) or here
     again = any(record.case is not None for record in known)

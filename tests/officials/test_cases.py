@@ -299,14 +299,14 @@ class TestRams:
         other = rams.match.state.order[1]
         rams.ask(Report(seat=other, accused=accused, fault="exposed_card"))
         assert isinstance(rams.said[0], CaseOpened)
-        assert rams.match.state.table.ledger.standings == ()
+        assert rams.match.state.table.ledger.breaches == ()
         *_, reported = rams.rule("upheld", rule="D68")
         assert isinstance(reported, Reported)
         assert (reported.seat, reported.breaches[0].points) == (accused, 5)
         rams.ask(Appeal(case=1, seat=accused))
         *_, lifted = rams.rule("dismissed", by="official:2", rule="D68")
         assert lifted == FaultLifted(accused=accused, fault="exposed_card")
-        assert rams.match.state.table.ledger.standings == ()
+        assert rams.match.state.table.ledger.breaches == ()
 
     def test_one_s_own_stands(self, rams: Hearing) -> None:
         accused = rams.match.state.order[0]

@@ -145,14 +145,14 @@ class Evening:
                 own = faults_of(table).get(seat, [])
                 shown = sum(
                     one.breach.seat == seat and one.breach.offence not in TOLD[self.ruleset]
-                    for one in table.ledger.standings
+                    for one in table.ledger.breaches
                 )
                 assert len(own) - shown <= made[seat], (self.errors, self.hearing.history)
             else:
                 own_points = table.ledger.points(seat)
                 acts = 5 * sum(
                     one.breach.seat == seat and one.breach.offence not in ("revoke", *TOLD[self.ruleset])
-                    for one in table.ledger.standings
+                    for one in table.ledger.breaches
                 )
                 assert own_points <= 5 * made[seat] + acts, (self.errors, self.hearing.history)
 

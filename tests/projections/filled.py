@@ -103,7 +103,7 @@ def _any_act(match: Match, chance: random.Random) -> Any:
 
 def _knock(match: Match, chance: random.Random) -> Knock:
     """Return a knock, with or without a reason."""
-    done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.table.ledger.standings]
+    done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.table.ledger.breaches]
     accused, offence = chance.choice([*done, (0, None), (1, "revoke")])
     others = [seat for seat in range(len(match.opened.players)) if seat != accused]
     return Knock(seat=chance.choice(others), accused=accused, offence=offence, note="I saw it")
