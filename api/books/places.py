@@ -26,7 +26,7 @@ class Place(NamedTuple):
 async def place_of(service: Service, match: Match, deal: int) -> Place:
     """Return the place of a deal from the protocol. Raises Problem: 404 if the deal does not exist, 409 if it is not
     finished."""
-    last = match.rules.view(match.state, "spectator").deal
+    last = match.rules.view(match.play, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
     book = service.projections.protocols

@@ -60,7 +60,7 @@ class ClubSeen(Value):
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     """Return the view of a club. ``numbers``: the club's payment numbers, if the caller may see them."""
-    state = club.standing
+    state = club.state
     return ClubSeen(
         id=club.id,
         version=club.version,

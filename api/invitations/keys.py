@@ -79,14 +79,14 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
 
 
 def _key_with(club: Club, code: str) -> KeyId | None:
-    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.standing.keys, 1) if key.invitation is not None]
+    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.state.keys, 1) if key.invitation is not None]
     number = number_of(code, [invitation for _, invitation in invited])
     return None if number is None else invited[number - 1][0]
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
     """Return the reply that shows an invitation. Raises ``Refused`` if it can no longer be redeemed."""
-    now = club.standing
+    now = club.state
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
     assert invitation is not None, "it was invited"
@@ -129,6 +129,6 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
 
 
 def _key(club: Club, key_id: KeyId) -> Key:
-    key = club.standing.key(key_id)
+    key = club.state.key(key_id)
     assert key is not None, "it was just redeemed"
     return key

@@ -48,7 +48,7 @@ async def planned_payment(service: Service, club: Club, sent: PaySent) -> Planne
 
     Raises 503 if the ledger does not have the club's last event in time.
     """
-    currency = sent.currency or club.standing.currencies[0]
+    currency = sent.currency or club.state.currencies[0]
     made = await plan_of(service, club, sent.evening, currency)
     for one in made.plan.payments:
         if one.id == sent.plan and one.payer != CLUB and one.payee != CLUB:
