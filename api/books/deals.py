@@ -275,7 +275,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     first, end = max(1, place.before), match.version if place.last else place.score
     if place.corrections and not place.last and (won := _won_by(service, match, place)) is not None:
         end = won[0]
-    state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).state
+    state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).play
     history = service.referee.history(match.id, after=first - 1, to=end)
     return notation.write(notation.of_history(match.opened, state, history, place.corrections)).encode()
 

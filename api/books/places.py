@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 async def place_of(service: Service, match: Match, deal: int) -> Place:
     """Return the place of a deal. Raises Problem: 404 if it does not exist, 409 if it is not finished."""
-    last = match.rules.view(match.state, "spectator").deal
+    last = match.rules.view(match.play, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
     protocols = service.projections.protocols

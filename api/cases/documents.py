@@ -297,9 +297,9 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
-    before = _points_now(match, match.state)
+    before = _points_now(match, match.play)
     try:
-        events, after = match.procedure.take(match.standing, ruling, moment)
+        events, after = match.procedure.take(match.state, ruling, moment)
     except Refused as refused:
         problem = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
         nothing = (0,) * len(before)
@@ -325,11 +325,11 @@ def _points_now(match: Match, state: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    if case.accused is None or not remedies.is_in_its_deal(match.standing, case):
+    if case.accused is None or not remedies.is_in_its_deal(match.state, case):
         return
     for offence in match.rules.offences:
         with suppress(Refused):  # the offence is impossible now or costs nothing
-            payer, points, rule = remedies.price(match.rules, match.state, offence, case.accused)
+            payer, points, rule = remedies.price(match.rules, match.play, offence, case.accused)
             name = sentences.offence(offence, language)
             yield Price(offence=offence, name=name, rule=rule, payer=payer, penalty=points)
 

@@ -56,7 +56,7 @@ class ClubSeen(Value):
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     """Return a club. ``numbers``: its payment numbers, if the caller may see them."""
-    state = club.standing
+    state = club.state
     return ClubSeen(
         id=club.id,
         version=club.version,

@@ -144,7 +144,7 @@ class ActExecution:
         for _ in range(DECISION_ATTEMPTS):
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
-            proposal = self._club.standing.proposals.get(sent.proposal)
+            proposal = self._club.state.proposals.get(sent.proposal)
             if proposal is not None and isinstance(proposal.act, commands.IssueKeySent):
                 must_be_long(self._key)
                 invite = commands.Invite(**asdict(proposal.act), hash=hash_of(code))
@@ -204,10 +204,10 @@ class ActExecution:
     async def _proposed_payment(self, plan: str) -> Outcome:
         """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
         self._club = await self._service.reader.newest_club(self._club)
-        number = waiting_for(self._club.standing, plan)
+        number = waiting_for(self._club.state, plan)
         if number is None:
             raise Busy
-        event = self._club.standing.proposals[number].event
+        event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
             proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
@@ -251,7 +251,7 @@ class ActExecution:
             before = await self._earlier_key(own_key)
             if before is None and self._expected not in (None, self._club.version):
                 await self._catch_up()
-            made = make_key(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
+            made = make_key(self._club.id, before or f"k{len(self._club.state.keys) + 1}", random)
             request = commands.IssueKey(**asdict(sent), hash=made.hash)
             try:
                 outcome = await self._decide(request, key=own_key, expected=self._club.version)

@@ -63,7 +63,7 @@ async def list_evenings(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     club = (await request.service.club_access.caller(request, club_id, min_version)).club
-    numbered = enumerate(club.standing.evenings, 1)
+    numbered = enumerate(club.state.evenings, 1)
     page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)

@@ -104,7 +104,7 @@ async def found_club(request: ApiCall) -> Reply:
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
     made = make_key(club_id, FIRST_KEY, random)
     club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)
-    first = club.standing.keys[0]
+    first = club.state.keys[0]
     answer = ClubMade(id=club_id, version=version, member=1, key=made.view(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
     return of_match(answer, version, NO_TEXTS, status=201, headers=headers)

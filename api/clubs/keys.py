@@ -83,7 +83,7 @@ async def list_keys(
 ) -> Reply:
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
-    page = numbered_page(enumerate(caller.club.standing.keys, 1), cursor, limit)
+    page = numbered_page(enumerate(caller.club.state.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.entries]
     shown = {"version": caller.club.version, "keys": seen, "next": page.next}
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

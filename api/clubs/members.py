@@ -64,7 +64,7 @@ async def list_members(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    numbered = enumerate(caller.club.standing.members, 1)
+    numbered = enumerate(caller.club.state.members, 1)
     page = numbered_page((one for one in numbered if not here or one[1].left is None), cursor, limit)
     names = await service.member_names.names_of(caller.club, dict(page.entries))
     known = names if isinstance(caller, KeyHolder) else {}

@@ -33,7 +33,7 @@ class NewKey(NamedTuple):
 
 def made_key(club: Club, key_id: KeyId) -> Key:
     """Return a key that was just made."""
-    key = club.standing.key(key_id)
+    key = club.state.key(key_id)
     assert key is not None, "the key was just made"
     return key
 

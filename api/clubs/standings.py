@@ -82,7 +82,7 @@ async def get_standings(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    state, sight = caller.club.standing, caller.sight
+    state, sight = caller.club.state, caller.sight
     must_be_ruleset(ruleset)
     evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.projections.matches, service.projections.cases

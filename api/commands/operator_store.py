@@ -104,7 +104,7 @@ class OperatorStore:
 
     def names_of(self, club: Club) -> dict[Ref, str]:
         """Return the names of the club's members by ref. Erased members are left out."""
-        return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
+        return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
 @contextmanager

@@ -70,14 +70,14 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
 
 
 def _key_with(club: Club, code: str) -> KeyId | None:
-    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.standing.keys, 1) if key.invitation is not None]
+    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.state.keys, 1) if key.invitation is not None]
     number = number_of(code, [invitation for _, invitation in invited])
     return None if number is None else invited[number - 1][0]
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
     """Return an invitation. Raises ``Refused`` if it cannot be redeemed any more."""
-    now = club.standing
+    now = club.state
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
     assert invitation is not None, "it was invited"

@@ -178,4 +178,4 @@ async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int
     if isinstance(actor, int):
         return opened.members[actor]
     club = await service.reader.club(opened.club)
-    return member_by(club.standing, actor)
+    return member_by(club.state, actor)

@@ -40,11 +40,11 @@ CASES = topics(*FACTS)
 def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     """Return whether the caller may see a whole row, except hashes of tokens, which are hidden from all."""
     _, _, number, topic, _ = placed.row
-    over = isinstance(match.state, Over)
+    over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.
     public = over or number <= max(match.public_to, 1) or topic in RULED | AGREED
     recorded = recorded_in(placed)
-    if not public and match.rules.between_deals(match.state):
+    if not public and match.rules.between_deals(match.play):
         public = not recorded.event.HIDDEN
     if not public and topic not in CASES:
         return False

@@ -76,7 +76,7 @@ async def get_club_bundle(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    last = caller.club.standing.closings
+    last = caller.club.state.closings
     if not 1 <= closing <= last:
         raise Problem("no_such_closing", last=last)
 

@@ -67,7 +67,7 @@ async def get_log(request: ApiCall) -> Reply:
     anybody(request)
     service = request.service
     log = await in_thread(stored_log, service.desk)
-    last = log.standing.last if log else None
+    last = log.state.last if log else None
     signer = service.signer
     shown = LogShown(
         origin=signer.origin if signer else None,

@@ -238,7 +238,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
     must_have(caller, "open")
     await service.reader.newest_club(caller.club)
     caller = await service.club_access.caller(request, body.club)  # the newest state may have revoked the key
-    return caller.club.standing, caller.actor
+    return caller.club.state, caller.actor
 
 
 async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:

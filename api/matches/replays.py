@@ -35,7 +35,7 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)
     if public:
-        fields["hands"] = then.rules.view(then.state, "official").hands
+        fields["hands"] = then.rules.view(then.play, "official").hands
     fields["legal_acts"] = [
         then.legal(seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
     ]

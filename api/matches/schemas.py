@@ -112,7 +112,7 @@ def shuffling(match: Match) -> ShufflingSeen | None:
     return ShufflingSeen(
         commitment=commitment.hash,
         entropy=tuple(hex or None for hex in commitment.entropy),
-        awaited=shuffle.awaited(match.standing),
+        awaited=shuffle.awaited(match.state),
         until=commitment.until,
     )
 
@@ -121,7 +121,7 @@ def taking_back(match: Match) -> TakingBackSeen | None:
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
-    waiting = takeback.awaited(match.standing)
+    waiting = takeback.awaited(match.state)
     return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=waiting)
 
 

@@ -82,7 +82,7 @@ async def list_accounts(
     must_see_books(caller)
     unit = None if currency is None else currency_of(caller, currency)
     if evening is not None:
-        evening_of(caller.club.standing, evening)
+        evening_of(caller.club.state, evening)
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:

@@ -53,7 +53,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     must_see_books(caller)
     books, language = service.projections, request.language
     log = await in_thread(stored_log, service.desk)
-    last = log.standing.last if log else None
+    last = log.state.last if log else None
     signed = None if last is None else Signed(last.size, last.root)
     head = await in_thread(books.head)
 
@@ -66,7 +66,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     to = min(at[books.ledger.name], at[books.tree.name])
     if to < head:
         raise Problem("books_behind", headers={"Retry-After": "1"})
-    members = await names_by_member(service, caller, range(1, len(caller.club.standing.members) + 1))
+    members = await names_by_member(service, caller, range(1, len(caller.club.state.members) + 1))
     found = await in_long_thread(
         audit_books,
         books,

@@ -51,7 +51,7 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
     """Return whether an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
-        proposal = club.standing.proposals.get(sent.proposal)
+        proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)
     return isinstance(sent, BasisAct)
 
@@ -67,7 +67,7 @@ def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
     """Return the fields of an act that the client did not send."""
-    state = club.standing
+    state = club.state
     match sent:
         case commands.EraseSent(member=member):
             account = account_of(member)

@@ -145,7 +145,7 @@ class _Part(NamedTuple):
 
 async def _names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
     """Return the names that are not erased, by member."""
-    members = caller.club.standing.members
+    members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
     return {number: name for number, name in names.items() if name != members[number - 1].name}
 
@@ -156,7 +156,7 @@ def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) ->
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):
         raise Problem("empty_period")
-    state = club.standing
+    state = club.state
     journal = Journal(
         club=state.name,
         currencies=state.currencies,

@@ -80,7 +80,7 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
 def currency_of(caller: ClubCaller, currency: str | None) -> str:
     """Return the currency, by default the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
-    currencies = caller.club.standing.currencies
+    currencies = caller.club.state.currencies
     if currency is not None and currency not in currencies:
         raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=currencies)
     return currency or currencies[0]
@@ -89,7 +89,7 @@ def currency_of(caller: ClubCaller, currency: str | None) -> str:
 def account_in(caller: ClubCaller, text: str) -> Account:
     """Return the account ``text``. Raises ``Problem`` (404) if it does not exist."""
     member = member_of(text) if re.fullmatch(ACCOUNT, text) else 0
-    if member is not None and caller.club.standing.member(member) is None:
+    if member is not None and caller.club.state.member(member) is None:
         raise Problem("no_such_account")
     return text
 
@@ -102,7 +102,7 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
     """Return names by member; refs for a caller who may not see names."""
-    state = caller.club.standing
+    state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}
     return {number: texts.get(member.name, member.name) for number, member in found.items()}

@@ -214,9 +214,9 @@ async def _visible_plan(
     unit = currency_of(caller, currency)
     number = None if evening == "all" else int(evening)
     if number is not None:
-        evening_of(caller.club.standing, number)
+        evening_of(caller.club.state, number)
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
-    state = caller.club.standing
+    state = caller.club.state
     text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
     return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
@@ -229,13 +229,13 @@ async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, 
     club = made.caller.club
     payees = {None if one.payee == CLUB else one.payee for one in payments if made.may_make(one)}
     numbers = await service.member_names.numbers_of(club, payees)
-    members = {one: club.standing.members[one - 1] for one in payees if one is not None}
+    members = {one: club.state.members[one - 1] for one in payees if one is not None}
     names = await service.member_names.names_of(club, members) if made.currency == "EUR" else {}
 
     def code(payment: Payment) -> str | None:
         payee = None if payment.payee == CLUB else payment.payee
         known = numbers.get(payee, Numbers())
-        name = club.standing.name if payee is None else names.get(members[payee].name) if payee in members else None
+        name = club.state.name if payee is None else names.get(members[payee].name) if payee in members else None
         try:
             if made.currency == "SEK":
                 return known.swish and payable.swish(known.swish, payment.amount, made.text)

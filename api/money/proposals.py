@@ -78,7 +78,7 @@ async def list_proposals(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    state, own = caller.club.standing, caller.member
+    state, own = caller.club.state, caller.member
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
@@ -92,7 +92,7 @@ async def list_proposals(
 
 
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
-    yours = not_for(caller.club.standing, one, caller.actor, utc_now()) is None
+    yours = not_for(caller.club.state, one, caller.actor, utc_now()) is None
     act, others = one.act, others_of(one)
     if isinstance(act, SetPayee):
         act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))

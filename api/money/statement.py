@@ -99,7 +99,7 @@ async def get_statement(
 
     found = await ask_the_books(service, caller.club, read, fresh=fresh)
     statement = Statement(
-        club=caller.club.standing.name,
+        club=caller.club.state.name,
         account=account,
         name=None if owner is None else names.get(owner),
         currency=unit,

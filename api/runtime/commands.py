@@ -149,5 +149,5 @@ class Commands:
         if isinstance(seat, int):
             return opened.members[seat] if 0 <= seat < len(opened.members) else None
         club = None if opened.club is None else await self._reader.readable_club(opened.club)
-        key = None if club is None or not str(actor).startswith("key:") else club.standing.key(str(actor)[4:])
+        key = None if club is None or not str(actor).startswith("key:") else club.state.key(str(actor)[4:])
         return None if key is None else key.member

@@ -431,10 +431,10 @@ class Desk:
         if decided is not None and decided.moment.version == aggregate.version:
             if decided.refused is not None:
                 raise decided.refused
-            at, events, state = decided.moment.at, decided.events, decided.standing
+            at, events, state = decided.moment.at, decided.events, decided.state
         else:
             moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
-            events, state = aggregate.procedure.take(aggregate.standing, command.request, moment)
+            events, state = aggregate.procedure.take(aggregate.state, command.request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)

@@ -39,7 +39,7 @@ class TestStored:
         for outcome in play_out(desk, match_id, 120):
             assert referee.history(match_id)[-1] == outcome.events[-1]
         played = desk.get(match_id)
-        assert played.state.table.deal > 1, "deals were scored, so that there is a snapshot"
+        assert played.play.table.deal > 1, "deals were scored, so that there is a snapshot"
         assert referee.load(match_id).aggregate == played
         assert fold(None, referee.history(match_id)) == played
 

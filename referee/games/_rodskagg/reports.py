@@ -41,7 +41,7 @@ def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int,
     has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0 before them. Raises
     AgainstTheRules if the incident is on record.
     """
-    known = table.ledger.of(act.fault, act.accused, dealt)
+    known = table.ledger.breaches_by(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)
     if len(known) >= max(1, tricks) if act.another else same:
         raise AgainstTheRules("already_reported", rule)

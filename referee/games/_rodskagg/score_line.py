@@ -143,6 +143,6 @@ def noted_breaches(ledger: Ledger) -> list[Noted]:
             "seat": note.breach.seat,
             "events": [*note.breach.shown_by, note.event],
         }
-        for note in ledger.standings
+        for note in ledger.breaches
         if not note.breach.points
     ]

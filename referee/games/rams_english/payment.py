@@ -299,7 +299,7 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
     A fault that an official has found does not count again when the cards show it (J3).
     """
     faults: dict[int, list[tuple[int, ...]]] = {}
-    noted = table.ledger.standings
+    noted = table.ledger.breaches
     for one in noted:
         if one.breach.points and not any(was_found(one, other) for other in noted):
             shown = (*one.breach.shown_by, one.event)

@@ -128,7 +128,7 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
     """D68: Return whether a fault of this seat was discovered before event ``until``, and will be punished."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
-        for noted_fault in table.ledger.standings
+        for noted_fault in table.ledger.breaches
     )
 
 
