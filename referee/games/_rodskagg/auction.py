@@ -26,7 +26,6 @@ class Auction(Value, Generic[T], tag="auction"):
     to_speak: tuple[int, ...]
     calls: Calls = ()
     highest: BidValue | None = None
-    """The bid that the next one must exceed; ``None`` before the first."""
 
 
 def opened(table: T, cards: DealtCards) -> Auction[T]:
@@ -35,10 +34,7 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
 
 
 def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[Event, ...]:
-    """Record a bid or a pass of the seat whose turn it is. ``cap`` limits its number; ``None`` is no limit.
-
-    Refuses a second bid of a seat, a bid out of turn, and one that is unknown, too low or above the cap.
-    """
+    """Record a bid or a pass; ``cap`` is the highest number allowed. Raises OutOfTurn or AgainstTheRules."""
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
         has_spoken = bids.spoken(state.calls, seat)
@@ -48,8 +44,7 @@ def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[E
 
 
 def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """End the auction after rödskägg, or when all have spoken: the last bidder is declarer, or all have passed
-    (A24-A25, B37)."""
+    """A24-A25, B37: End the auction after rödskägg, or when all have spoken; else empty."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:

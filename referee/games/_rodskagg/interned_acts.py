@@ -9,6 +9,5 @@ _BIDS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, 0, *BIDS)} for sea
 
 
 def bids(seat: int, values: Iterable[BidValue]) -> tuple[Act, ...]:
-    """Return the acts with which a seat makes these bids."""
     mine = _BIDS[seat]
     return tuple([mine[bid] for bid in values])

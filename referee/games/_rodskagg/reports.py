@@ -1,4 +1,4 @@
-"""Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
+"""Reports of misdeals that only the table sees (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
 
 from typing import Any
 
@@ -17,9 +17,7 @@ from referee.refusals import AgainstTheRules, WrongPhase
 def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act: Report, cites: Cites) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
-    A report is refused if the referee knows the hands, or the accused is not in the deal. After the first lead only
-    the holder may report, until they have played their last card or folded. Otherwise a player could undo a deal that
-    goes badly; an official may void it.
+    After the first lead only the holder may report, while holding cards: others could undo a deal that goes badly.
     """
     if cards.known:
         raise AgainstTheRules("hands_known", cites.six_cards)
@@ -37,9 +35,8 @@ def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
     """B-O5: Return the reported error with the number of tricks that had been led to.
 
-    Reports of one error of a player within one trick are one incident, unless the report says ``another``. A player
-    has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0 before them. Raises
-    AgainstTheRules if the incident is on record.
+    A player has one error of a kind in a trick, unless the report says ``another``, and at most one for each trick.
+    ``dealt``: event of the cards, or 0. Raises: AgainstTheRules if the error is on record.
     """
     known = table.ledger.of(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)
@@ -49,5 +46,4 @@ def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int,
 
 
 def too_late(cites: Cites) -> WrongPhase:
-    """Return the refusal of a misdeal report after the play."""
     return WrongPhase("misdeal_too_late", cites.misdeal)

@@ -1,7 +1,6 @@
-"""Deals in a tally: the tricks entered act by act, or a whole deal entered as the score sheet has it.
+"""Deals in a tally: tricks entered act by act, or a whole deal as the score sheet has it.
 
-The table is believed about what only cards could show (A-O31, B-O40, C-O36). Each game describes its sheet by a
-:class:`Sheet`.
+The table is believed about what only cards could show (A-O31, B-O40, C-O36).
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -49,13 +48,13 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a result that all three games have."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] = ()
-    """Pairs of seat and bid, in the order in which they were spoken."""
+    """Pairs of seat and bid, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
     taken: Annotated[tuple[EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """Numbers of tricks by seat: how many of the first four it took, and how many of the last two."""
+    """Tricks by seat: the number among the first four, and among the last two."""
     answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] = ()
-    """Pairs of seat and answer to the question, in the order in which they were spoken."""
+    """Pairs of seat and answer to the question, in the order spoken."""
     asked: bool = True
     """True if the question was put in time."""
 
@@ -65,25 +64,22 @@ class Sheet(Value):
 
     cites: Cites
     six_tricks: str
-    """The rule that all six tricks of a deal are played."""
+    """The rule that a deal has six tricks."""
     question_time: Callable[[Any], bool]
     question_due: Callable[[Any], bool]
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
-    """Returns the rule that makes the order of the tricks matter, or ``None``. Called before the play and after it.
-    """
+    """Returns the rule by which the order of tricks matters, if any; called before and after the play."""
     points_to_zero: Callable[[Any, int], int] | None = None
-    """Returns the running total of a seat; ``None`` for a game without exit knocks."""
+    """Returns the running total of a seat; ``None``: no exit knocks."""
     exit_ends_deal: Callable[[Any], bool] = lambda table: False
-    """Returns whether an exit knock breaks off the deal."""
     knocks_can_be_late: Callable[[Any], bool] = lambda table: False
-    """Returns whether a knock can come too late during the deal, which only the table knows."""
+    """Returns whether a knock can come too late during the deal."""
     offences: Mapping[str, str] = {}
-    """Rule ids by offence that can be knocked for."""
+    """Rule ids by offence."""
 
 
 SHOWN_BY_TALLY = frozenset(("fold_question", "exit_knock"))
-"""Offences that the entered tricks and answers show."""
 BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
 MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
@@ -94,7 +90,7 @@ MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]) -> phases.Decision:
     """A37, B52, C32: Return the decision on a trick that the tally gives to a seat.
 
-    The decision refuses the trick outside a tally, for a seat that has folded, and before the question is answered.
+    It refuses tricks outside a tally, of a folded seat, and while an answer is due.
     """
 
     def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
@@ -113,7 +109,7 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
 
 
 def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after the lead that opened this trick; unchanged outside a tally."""
+    """Return the state after the lead of this trick; unchanged outside a tally."""
     if not state.table.tally:
         return state
     return after_lead(offences.noted(state, event.breaches, number), number)
@@ -123,23 +119,22 @@ def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[
 
 
 class _Placed(NamedTuple):
-    """An exit or a knock of the sheet: the number of tricks before it, its JSON pointer, and its content."""
+    """An exit or a knock after a number of tricks, with its JSON pointer."""
 
     after: int
     at: str
     content: Any
     another: bool = False
-    """True for one more error of the same kind when the sheet does not name the trick."""
+    """True for a further error of the same kind, if the sheet does not name the trick."""
 
 
 State = Any
 Steps = Generator[tuple[str, Request], State, State]
-"""Part of a script: yields pairs of JSON pointer and request, receives the new state, and returns the last state."""
+"""Part of a script: yields pairs of JSON pointer and request, receives and returns the state."""
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """Yield the acts of a deal in order: those before it, the bids, the tricks with everything between them, and the
-    score."""
+    """Yield the acts of a deal in order."""
     table, dealer, early = state.table, state.table.dealer, BEFORE_BIDDING
     knocks = _placed_knocks(_optional(result, "knocks"))
     for placed in knocks:
@@ -189,7 +184,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
 
 
 def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
-    """Return the knocks of a sheet with their places. Equal upheld knocks without ``after`` are separate errors."""
+    """Return the knocks with their places. Equal upheld ones without ``after`` are separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -210,10 +205,9 @@ def _tricks_pointer(result: Any) -> str:
 
 
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return the taker of each trick with the JSON pointer that names it. Counts give one of the orders that they
-    allow.
+    """Return the JSON pointer and taker of each trick. Counts give one of the orders that they allow.
 
-    Raises AgainstTheRules if tricks and counts are both given, a seat has no count, or the counts do not add up.
+    Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
     """
     if result.tricks is not None and result.taken is not None:
         raise AgainstTheRules("tricks_or_taken", None, at="/taken")
@@ -230,30 +224,25 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """Return the seats that bid rödskägg. If their first lost trick ends the play, their own tricks came first (A-O2,
-    B64, C42)."""
+    """A-O2, B64, C42: Return the seats that bid rödskägg: their tricks precede a loss that ends the play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
 
 def _check_order(state: State, result: Any, sheet: Sheet) -> None:
-    """Raise AgainstTheRules if only counts were entered and the order of the tricks matters."""
+    """Raise AgainstTheRules if the order of tricks matters but only counts were entered."""
     if result.tricks is None and result.taken is not None and (rule := sheet.order_decides(state, result)):
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    """Return the seat that remains when all others have folded."""
     folded = {seat for seat, answer in result.answers if answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Check a trick entered after all other seats had folded.
-
-    Raises AgainstTheRules for a trick too many, NotInPlay for a trick of a seat that folded.
-    """
+    """Raise AgainstTheRules or NotInPlay for an impossible trick after all other seats had folded."""
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
     many = len(won) or (TRICKS if alone is not None else 0)  # the deal has been scored without an act
     if place >= many:
@@ -263,17 +252,14 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """B78: Return whether the question came before an exit that ends the deal, as far as the result shows."""
+    """B78: Return whether the question came before an exit that ends the deal."""
     if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
 def _question(state: State, result: Any, sheet: Sheet) -> Steps:
-    """Yield the question after the fourth trick and its answers, if it was put.
-
-    Raises AgainstTheRules for answers without a question, or if answers are missing.
-    """
+    """Yield the question and its answers, if it was put. Raises AgainstTheRules if answers do not fit."""
     if phase_of(state) != "playing":
         return state
     if not result.asked:
@@ -295,10 +281,9 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
 def _exits_and_knocks(
     state: State, done: int, exits: list[_Placed], knocks: list[_Placed], last: list[_Placed], sheet: Sheet
 ) -> Steps:
-    """Yield the exits and knocks after ``done`` tricks: exits of seats at zero, knocks, then exits that the knocks
-    made due.
+    """Yield the exits of seats at zero after ``done`` tricks, the knocks, and exits that the knocks made due.
 
-    If an exit breaks off the deal (B78), all knocks come before it.
+    An exit that breaks off the deal comes after all knocks (B78).
     """
     waiting = _take_due(exits, done)
     ending = bool(waiting) and sheet.exit_ends_deal(state.table)
@@ -315,7 +300,6 @@ def _exits_and_knocks(
 
 
 def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
-    """Remove and return the exits or knocks that came after ``done`` tricks or earlier."""
     due = [one for one in placed if one.after <= done]
     for one in due:
         placed.remove(one)
@@ -323,17 +307,17 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return how far the seat is from zero; 0 if the exit knock would be refused for a different reason."""
+    """Return the total of the seat; 0 if its exit knock is refused for a different reason."""
     if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
     return sheet.points_to_zero(state, seat)
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """Yield a knock on which the table agreed, after a report of an error that the tally does not show.
+    """Yield a knock, after a report of an error that the tally does not show.
 
-    A player who accuses themselves has knocked for their own exit in vain (B-O31). Raises AgainstTheRules if the
-    ruling differs from the sheet.
+    Players who accuse themselves knocked for their exit in vain (B-O31).
+    Raises: AgainstTheRules if the ruling differs from the sheet.
     """
     at, knock = placed.at, placed.content
     if (

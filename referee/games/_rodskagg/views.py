@@ -20,12 +20,11 @@ from referee.visibility import Viewer
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw without a card: at a real table the table names the card."""
+    """Return a draw without a card, which the table names."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
 def undealt(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
-    """Return the acts of the dealer: dealing, and before it cutting if the ritual has acts."""
     if seat != state.table.dealer:
         return ()
     return (Cut(seat=seat), Deal(seat=seat)) if has_acts(state.table, rules) and not state.cut else (Deal(seat=seat),)
@@ -46,7 +45,7 @@ def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Ac
 
 
 def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return keeping the hand, and a request for a new one if it need not name the cards."""
+    """Return keeping the hand, and asking for a new one if the cards need not be named."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
@@ -55,7 +54,7 @@ def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
 
 
 def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
-    """Return a pass and the higher bids for the seat in turn; ``cap`` returns the highest number that it may bid."""
+    """Return pass and the higher bids; ``cap`` returns the highest number allowed."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     return bids(seat, allowed_bids(state.highest, cap(state, seat)))
@@ -68,7 +67,7 @@ def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
-    """Return the cards that follow suit. With closed hands every card not yet seen is allowed."""
+    """Return the cards that follow suit; of closed hands every card not yet seen."""
     if state.table.tally:
         return (Trick(seat=seat),)
     hand = state.cards.hands[seat] & ~state.gone
@@ -84,12 +83,11 @@ def may_lead(state: InPlay[Any], seat: int) -> bool:
 
 
 def to_play(state: InPlay[Any]) -> tuple[int, ...]:
-    """Return the seats for which ``may_lead`` is true."""
     return state.order if state.table.tally else (state.turn,)
 
 
 def to_act_before_play(state: Any) -> tuple[int, ...]:
-    """Return the seats that act next in the phases before the play that the games share; empty in others."""
+    """Return the seats that act next in the shared phases; empty in others."""
     match state:
         case Undealt():
             return (state.table.dealer,)
@@ -118,7 +116,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
 
 
 def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the viewer's hand, all hands for officials, and the number of cards that each seat holds."""
+    """Return the viewer's hand, for officials all hands, and the number of cards by seat."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
@@ -140,7 +138,6 @@ def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 
 def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the public fields of the play."""
     contract = deal.contract if deal else None
     played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {

@@ -14,23 +14,23 @@ from referee.visibility import Event
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:
-    """B32, B-O19: Return the highest number that the seat may bid; ``None`` if its points do not limit it."""
+    """B32, B-O19: Return the highest number that the seat may bid; ``None``: no limit."""
     table = state.table
     return table.points[seat] + table.ledger.points(seat) if table.options.bid_cap_by_score else None
 
 
 def bid(state: Auction[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """B28-B38: Record a bid or a pass of the seat whose turn it is. Refuses a bid that is not higher."""
+    """B28-B38: Record a bid or a pass. Raises OutOfTurn or AgainstTheRules."""
     return auction.bid(state, act, cap(state, act.seat), CITES)
 
 
 def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """B27, B-O33, B-O37: Refuse a bid before all cards are picked up, or with a wrong number of cards."""
+    """B27, B-O33, B-O37: Refuse a bid before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "B27" if state.found else "B23")
 
 
 def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playing:
-    """Return the state when the contract is known. The declarer leads to the first trick (B41)."""
+    """B41: Return the start of the play. The declarer leads."""
     contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
     return in_play.opened(Playing, state.table, state.cards, event.seat, contract=contract)
 
