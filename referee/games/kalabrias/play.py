@@ -13,15 +13,12 @@ from referee.visibility import Event
 
 
 def tricks_in_all(seats: int) -> int:
-    """E32: Return the number of tricks in a deal, which is the number of cards in each hand."""
+    """E32: Return the number of tricks in a deal."""
     return 8 if seats == 4 else 9
 
 
 def playable(state: Playing, hand: int) -> int:
-    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played: follow suit, else trump, else any card.
-
-    On a trump lead the best trump so far must be beaten if possible.
-    """
+    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
     led = state.led
     if not led:
         return hand
@@ -39,7 +36,7 @@ def playable(state: Playing, hand: int) -> int:
 
 
 def possible(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may still hold; in the last trick only a turn-up that the seat took."""
+    """Return the cards that a closed hand may hold; in the last trick a turn-up that the seat took."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
@@ -52,8 +49,8 @@ def _beaters(state: Playing) -> int:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """E28-E32: Return the event of a card played.
 
-    Raises OutOfTurn for any other seat, NoSuchCard for a card that the seat cannot hold and, if hands are known,
-    AgainstTheRules for a card against the duties of E29-E30.
+    Raises: OutOfTurn for any other seat, NoSuchCard for a card not held, and if hands are known AgainstTheRules
+    (E29-E30).
     """
     seat = act.seat
     if seat != state.turn:
@@ -70,7 +67,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: Return the winner of a complete trick, and the end of play after the last trick; else empty."""
+    """E31-E32: Return the winner of a complete trick, and the end of play after the last; else empty."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
@@ -82,8 +79,7 @@ def _seen(act: Play) -> NoSuchCard:
 
 
 def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """Return the refusal of a card, by the duty that it breaks; ``must_overtrump`` extends E30 to plain leads
-    (E-O17)."""
+    """E-O17: Return the refusal of a card, by the duty that it breaks."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:
