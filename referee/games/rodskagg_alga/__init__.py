@@ -93,6 +93,24 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Exchanging: new_hands.deal_new_hands,
+            Auction: bidding.follows,
+            Playing: play.follows,
+            Played: scoring.follows,
+        },
+        offers=views.OFFERS,
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Undealt,),
+        cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
+        carries=("duel",),
+        result=sheet.Result,
+        script=sheet.script,
+    ),
     key="rodskagg-alga",
     edition=1,
     players_min=2,
@@ -108,23 +126,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Exchanging: new_hands.deal_new_hands,
-        Auction: bidding.follows,
-        Playing: play.follows,
-        Played: scoring.follows,
-    },
-    offers=views.OFFERS,
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Undealt,),
-    cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
     scored=scoring.rescored,
-    carries=("duel",),
     to_act=views.to_act,
     view=views.view,
-    result=sheet.Result,
-    script=sheet.script,
 )
