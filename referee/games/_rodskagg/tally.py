@@ -133,13 +133,43 @@ Steps = Generator[tuple[str, Request], State, State]
 """Part of a script: yields pairs of JSON pointer and request, receives and returns the state."""
 
 
+class _Waiting(NamedTuple):
+    """The exits and knocks of a deal that have not been yielded."""
+
+    exits: list[_Placed]
+    knocks: list[_Placed]
+    last: list[_Placed]
+    """Knocks after the last trick."""
+
+
 def script(state: State, result: Any, sheet: Sheet) -> Script:
     """Yield the acts of a deal in order."""
-    table, dealer, early = state.table, state.table.dealer, BEFORE_BIDDING
     knocks = _placed_knocks(_optional(result, "knocks"))
+    state = yield from _before_play(state, result, knocks, sheet)
+    tricks = _tricks(state, result, sheet)
+    _check_order(state, result, sheet)
+    exits = [
+        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
+    ]
+    during = [one for one in knocks if one.content.after is not None]
+    last = [one for one in knocks if one.content.after is None and one.content.offence not in BEFORE_BIDDING]
+    state = yield from _play(state, result, tricks, _Waiting(exits, during, last), sheet)
+    for placed in (*exits, *during):
+        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
+    for placed in last:
+        state = yield from _knock(state, placed, sheet)
+    if phase_of(state) == "played":
+        _check_order(state, result, sheet)
+        yield "", Score(seat=state.table.playing[0])
+
+
+def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet) -> Steps:
+    """Yield the knocks for misdeals and early errors, the deal and the bids. Raises AgainstTheRules without bids."""
+    dealer = state.table.dealer
     for placed in knocks:
-        if placed.content.offence in early and placed.content.after is None:
-            if placed.content.offence in MISDEAL_OFFENCES and placed.content.upheld:  # B27: it is dealt again
+        knock = placed.content
+        if knock.offence in BEFORE_BIDDING and knock.after is None:
+            if knock.offence in MISDEAL_OFFENCES and knock.upheld:  # B27: it is dealt again
                 state = yield placed.at, Deal(seat=dealer)
             state = yield from _knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
@@ -147,40 +177,33 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
         state = yield f"/bids/{place}", Bid(seat=seat, bid=bid)
     if to_speak := getattr(state, "to_speak", ()):
         raise AgainstTheRules("bids_missing", sheet.cites.bid_turn, at="/bids", turn=to_speak[0])
-    tricks = _tricks(state, result, sheet)
-    _check_order(state, result, sheet)
-    during = [one for one in knocks if one.content.after is not None]
-    last = [one for one in knocks if one.content.after is None and one.content.offence not in early]
+    return state
+
+
+def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Waiting, sheet: Sheet) -> Steps:
+    """Yield the tricks with the question, exits and knocks between them. Raises AgainstTheRules if one is missing."""
     alone: int | None = None
-    exits = [
-        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
-    ]
-    state = yield from _exits_and_knocks(state, 0, exits, during, last, sheet)
+    state = yield from _exits_and_knocks(state, 0, waiting, sheet)
     for place, (at, seat) in enumerate(tricks):
         if phase_of(state) == "playing" and place == len(state.won):
             state = yield at, Trick(seat=seat)
         else:
             _check_uncontested(state, place, seat, at, alone, sheet)
-        first = place + 1 == ASKED_AFTER and _asked_before_exits(state, result, sheet)
-        if place + 1 == ASKED_AFTER and phase_of(state) == "playing":
+        asked_now = place + 1 == ASKED_AFTER
+        if asked_now and phase_of(state) == "playing":
             alone = _only_seat_left(state, result)
+        first = asked_now and _asked_before_exits(state, result, sheet)
         if first:
             state = yield from _question(state, result, sheet)
-        state = yield from _exits_and_knocks(state, place + 1, exits, during, last, sheet)
-        if place + 1 == ASKED_AFTER and not first:
+        state = yield from _exits_and_knocks(state, place + 1, waiting, sheet)
+        if asked_now and not first:
             state = yield from _question(state, result, sheet)
     if phase_of(state) == "playing":
-        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_tricks_pointer(result), done=len(state.won))
+        at = "/tricks" if result.taken is None else "/taken"
+        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=at, done=len(state.won))
     if result.answers and len(tricks) < ASKED_AFTER:
         raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
-    state = yield from _exits_and_knocks(state, TRICKS, exits, during, last, sheet)
-    for placed in (*exits, *during):
-        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
-    for placed in last:
-        state = yield from _knock(state, placed, sheet)
-    if phase_of(state) == "played":
-        _check_order(state, result, sheet)
-        yield "", Score(seat=table.playing[0])
+    return (yield from _exits_and_knocks(state, TRICKS, waiting, sheet))
 
 
 def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
@@ -198,10 +221,6 @@ def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
 def _optional(result: Any, name: str) -> tuple[Any, ...]:
     content: tuple[Any, ...] = getattr(result, name, None) or ()
     return content
-
-
-def _tricks_pointer(result: Any) -> str:
-    return "/taken" if result.tricks is None and result.taken is not None else "/tricks"
 
 
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
@@ -231,7 +250,7 @@ def _all_or_nothing(state: State) -> tuple[int, ...]:
 
 def _check_order(state: State, result: Any, sheet: Sheet) -> None:
     """Raise AgainstTheRules if the order of tricks matters but only counts were entered."""
-    if result.tricks is None and result.taken is not None and (rule := sheet.order_decides(state, result)):
+    if result.taken is not None and (rule := sheet.order_decides(state, result)):
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
@@ -278,21 +297,19 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
     return state
 
 
-def _exits_and_knocks(
-    state: State, done: int, exits: list[_Placed], knocks: list[_Placed], last: list[_Placed], sheet: Sheet
-) -> Steps:
+def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) -> Steps:
     """Yield the exits of seats at zero after ``done`` tricks, the knocks, and exits that the knocks made due.
 
     An exit that breaks off the deal comes after all knocks (B78).
     """
-    waiting = _take_due(exits, done)
-    ending = bool(waiting) and sheet.exit_ends_deal(state.table)
-    for placed in [one for one in waiting if not (ending or _distance_to_zero(state, one.content, sheet))]:
-        waiting.remove(placed)
+    exits = _take_due(waiting.exits, done)
+    ending = bool(exits) and sheet.exit_ends_deal(state.table)
+    for placed in [one for one in exits if not (ending or _distance_to_zero(state, one.content, sheet))]:
+        exits.remove(placed)
         state = yield placed.at, KnockOut(seat=placed.content)
-    for placed in _take_due(knocks, done) + (_take_due(last, done) if ending else []):
+    for placed in _take_due(waiting.knocks, done) + (_take_due(waiting.last, done) if ending else []):
         state = yield from _knock(state, placed, sheet)
-    for placed in waiting:
+    for placed in exits:
         if total := _distance_to_zero(state, placed.content, sheet):
             raise AgainstTheRules("not_at_zero", "B67", at=placed.at, total=total)
         state = yield placed.at, KnockOut(seat=placed.content)
