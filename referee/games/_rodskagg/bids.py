@@ -1,7 +1,9 @@
 """Rising bids, and the contract that the last of them makes (A17-A28, B28-B40)."""
 
+from collections.abc import Iterable
 from typing import Literal
 
+from referee.acts import Act, Bid
 from referee.games._rodskagg.cites import Cites
 from referee.refusals import AgainstTheRules
 from referee.value import BidNumber, Value
@@ -62,3 +64,12 @@ def spoken(calls: Calls, seat: int) -> bool:
 
 def bidder_of(calls: Calls, contract: BidValue) -> int:
     return next(seat for seat, bid in calls if bid == contract)
+
+
+_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, 0, *BIDS)} for seat in range(8))
+
+
+def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:
+    """Return these bids as acts, which were made once because they are offered often."""
+    mine = _ACTS[seat]
+    return tuple([mine[bid] for bid in bids])

@@ -51,6 +51,7 @@ class InPlay(DealSoFar, Generic[T], kw_only=True):
 
 
 P = TypeVar("P", bound=InPlay[Any])
+R = TypeVar("R", bound=DealSoFar)
 
 
 def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
@@ -62,5 +63,17 @@ def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **o
         after=following(table.playing, table.seats),
         turn=turn,
         tricks=(0,) * table.seats,
+        **own,
+    )
+
+
+def ended(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
+    """Return the result of the play. ``own`` are the other fields of the game's outcome."""
+    return outcome(
+        tricks=state.tricks,
+        contract=state.contract,
+        won=state.won,
+        credited=state.credited,
+        question=state.question,
         **own,
     )

@@ -18,6 +18,7 @@ from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
+from referee.games._rodskagg.ritual import RitualRules
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -76,6 +77,18 @@ def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | N
 
 def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
+
+
+def revoked(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
+    """B42, B-O26, C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
+    if not rules.price(state.table, "revoke"):
+        raise must_follow(owed, rules.cites)
+    return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
+
+
+def revoke_shown(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
+    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
+    return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
 def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:

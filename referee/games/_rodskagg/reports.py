@@ -7,29 +7,32 @@ from msgspec.structs import replace
 from referee.acts import Report
 from referee.events import Breach
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, DealtCards
+from referee.games._rodskagg.dealing import HAND
 from referee.games._rodskagg.in_play import InPlay
 from referee.games._rodskagg.question import seats_that_answered
-from referee.phases import Table
+from referee.phases import Table, phase_of
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act: Report, cites: Cites) -> None:
+def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
     After the first lead only the holder may report, while holding cards: others could undo a deal that goes badly.
     """
-    if cards.known:
+    too_late = WrongPhase("misdeal_too_late", cites.misdeal)
+    if phase_of(state) == "played":
+        raise too_late
+    if state.cards.known:
         raise AgainstTheRules("hands_known", cites.six_cards)
-    if act.accused not in table.playing:
+    if act.accused not in state.table.playing:
         raise AgainstTheRules("not_in_deal", cites.accused, seat=act.accused)
-    if play is None or not (play.won or play.trick):
+    if not isinstance(state, InPlay) or not (state.won or state.trick):
         return
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
-    played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
-    if played == HAND or act.accused in seats_that_answered(play.question.answers, "fold"):
-        raise too_late(cites)
+    played = len(state.won) + any(seat == act.accused for seat, _ in state.trick)
+    if played == HAND or act.accused in seats_that_answered(state.question.answers, "fold"):
+        raise too_late
 
 
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
@@ -43,7 +46,3 @@ def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int,
     if len(known) >= max(1, tricks) if act.another else same:
         raise AgainstTheRules("already_reported", rule)
     return replace(error, tricks=tricks)
-
-
-def too_late(cites: Cites) -> WrongPhase:
-    return WrongPhase("misdeal_too_late", cites.misdeal)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Report
 from referee.cards import texts_of
 from referee.events import Breach, Dealt, Reported
-from referee.games._rodskagg import dealing
+from referee.games._rodskagg import dealing, reports
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
@@ -225,8 +225,14 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: Return a misdeal that only the table sees, with the breach of a forgotten formula."""
+    """B27, B-O33: Return a misdeal that only the table sees, with the breach of a forgotten formula.
+
+    Raises: WrongPhase or AgainstTheRules if it may not be reported now.
+    """
     table = state.table
+    if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
+        raise WrongPhase("nothing_dealt", rules.cites.misdeal)
+    reports.check_misdeal(state, act, rules.cites)
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
     breaches = misdeal_breach(state, rules) if by_dealer and not state.cards.formula else ()
     return MisdealFound(seat=act.accused, rule=rules.cites.misdeal, breaches=breaches)

@@ -7,11 +7,10 @@ from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards,
 from referee.cards import texts_of
 from referee.games._rodskagg.asking import answers_by_seat
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
+from referee.games._rodskagg.bids import allowed_bids, bid_acts
 from referee.games._rodskagg.closed_hands import cards_left
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.in_play import DealSoFar, InPlay
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may_request
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
@@ -57,7 +56,7 @@ def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None
     """Return pass and the higher bids; ``cap`` returns the highest number allowed."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
-    return bids(seat, allowed_bids(state.highest, cap(state, seat)))
+    return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
 
 
 def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:

@@ -11,20 +11,10 @@ from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-_OTHERS: dict[str, tuple[Call, ...]] = {
-    "S": ("H", "D", "C"),
-    "H": ("S", "D", "C"),
-    "D": ("S", "H", "C"),
-    "C": ("S", "H", "D"),
-}
+_SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
+_OTHERS: dict[str, tuple[Call, ...]] = {suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS}
 """The suits for the second round, by the suit turned up (E9, E-O9)."""
-
-_FIRST_ROUND: dict[str, tuple[Call, ...]] = {
-    "S": ("take", "S", "pass", "redeal"),
-    "H": ("take", "H", "pass", "redeal"),
-    "D": ("take", "D", "pass", "redeal"),
-    "C": ("take", "C", "pass", "redeal"),
-}
+_FIRST_ROUND: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
 """The calls of the first round, by the suit turned up (E5)."""
 
 

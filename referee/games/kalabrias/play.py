@@ -57,7 +57,9 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
         raise OutOfTurn("out_of_turn", "E29" if state.trick else "E31" if state.won else "E28", turn=state.turn)
     bit, hand = BIT[act.card], state.cards.hands[seat] & ~state.gone
     if not bit & hand:
-        raise NoSuchCard("not_held", None, card=act.card) if state.cards.known else _seen(act)
+        if state.cards.known:
+            raise NoSuchCard("not_held", None, card=act.card)
+        raise NoSuchCard("card_seen", "E2", card=act.card)
     if not state.cards.known:
         if not bit & possible(state, seat):
             raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
@@ -72,10 +74,6 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
     return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_all(seats) else ()
-
-
-def _seen(act: Play) -> NoSuchCard:
-    return NoSuchCard("card_seen", "E2", card=act.card)
 
 
 def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:

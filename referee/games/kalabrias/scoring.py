@@ -222,7 +222,7 @@ def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """E42-E46: Return the line of the deal and, if it ends the match, the win."""
     contract = deal.contract
-    entries, detail = _settled(table, deal, contract) if contract else ([], _undecided(table))
+    entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -263,34 +263,16 @@ class Detail(TypedDict):
     """The rule by which the deal was settled."""
 
 
-def _undecided(table: Table) -> Detail:
-    return {"carry": table.carry}
-
-
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
     """E42: Return the entries and the detail of a deal that was played."""
-    if (counted := deal.counted) is not None:
-        return _settled_entries(
-            table, deal, contract, counted.scoring, deal.card_points, counted.sequences, counted.bella
-        )
-    scoring = scorers(table, contract.declarer, deal.sequences)
-    sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
-    return _settled_entries(table, deal, contract, scoring, deal.card_points, sequences, bella)
-
-
-def _settled_entries(
-    table: Table,
-    deal: Outcome,
-    contract: TrumpContract,
-    scoring: tuple[int, ...],
-    card_points: Sequence[int],
-    sequences: Sequence[int],
-    bella: Sequence[int],
-) -> tuple[list[Entry], Detail]:
-    """E42: Return the entries and the detail of a deal with these points, by seat.
-
-    ``scoring`` has the seats that score sequences, the best first.
-    """
+    sequences: Sequence[int]
+    bella: Sequence[int]
+    if deal.counted is not None:
+        scoring, sequences, bella = deal.counted.scoring, deal.counted.sequences, deal.counted.bella
+    else:
+        scoring = scorers(table, contract.declarer, deal.sequences)
+        sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
+    card_points = deal.card_points
     declarer, options = contract.declarer, table.options
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
     settled, ours = settle(table, declarer, own)
@@ -307,7 +289,7 @@ def _settled_entries(
     }
     entries = []
     for seat in all_seats if settled.own == "everybody" else opponents:
-        entries += _own_entries(table, deal, seat, card_points, sequences, bella, scoring)
+        entries += _own_entries(table, deal, seat, sequences, bella, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
     def enter(given: tuple[int, ...], rule: str) -> None:
@@ -329,7 +311,6 @@ def _own_entries(
     table: Table,
     deal: Outcome,
     seat: int,
-    card_points: Sequence[int],
     sequences: Sequence[int],
     bella: Sequence[int],
     scoring: tuple[int, ...],
@@ -341,7 +322,7 @@ def _own_entries(
         events = shown if deal.counted is None else (deal.counted.event,)
         entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
 
-    if points := sum([card_points[who] for who in side]):
+    if points := sum([deal.card_points[who] for who in side]):
         enter(points, "E33", tuple([event for who, event in deal.won if who in side]))
     if points := sum([sequences[who] for who in side]):
         best, shown = deal.sequences.best, [event for who, _, event in deal.sequences.shown if who in side]

@@ -42,9 +42,7 @@ def report(
         raise AgainstTheRules("not_in_deal", CITES.accused, seat=act.accused)
     if act.fault not in ("misdeal", "wrong_count"):
         raise WrongPhase("nothing_to_punish", "A-O26")
-    if isinstance(state, Played):
-        raise reports.too_late(CITES)
-    reports.check_misdeal(table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
+    reports.check_misdeal(state, act, CITES)
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
     return reported, MisdealFound(seat=act.accused, rule=CITES.misdeal)
 

@@ -3,7 +3,7 @@
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed_hands import Denial
@@ -104,13 +104,5 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        contract=state.contract,
-        calls=state.contract.calls,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-    )
+    outcome = in_play.ended(Outcome, state, kind=event.kind, calls=state.contract.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

@@ -57,12 +57,7 @@ def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
     """C23: Return the start of the play. The Declarer leads."""
-    return in_play.opened(
-        Playing,
-        state.table,
-        state.cards,
-        event.seat,
-        contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        owed=owing_at_start(state.table),
-        redbeards=tuple(seat for seat, bid in state.calls if bid == RODSKAGG),
-    )
+    table, calls = state.table, state.calls
+    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=calls)
+    owed, redbeards = owing_at_start(table), tuple(seat for seat, bid in calls if bid == RODSKAGG)
+    return in_play.opened(Playing, table, state.cards, event.seat, contract=contract, owed=owed, redbeards=redbeards)

@@ -111,11 +111,6 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     """
     reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
-        if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
-            raise WrongPhase("nothing_dealt", "C12")
-        if isinstance(state, Played):
-            raise reports.too_late(CITES)
-        reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
         return reported, ritual.misdeal_reported(state, act, RITUAL)
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
     deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None

@@ -1,18 +1,17 @@
 """The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
 
+from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from referee.acts import Announce, Ask, Remind
-from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_catsatcards.deal import breach, price
+from referee.games.rodskagg_catsatcards.deal import RITUAL, breach, price
 from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
 from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
@@ -86,19 +85,12 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return breaches
 
 
-def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
-    if not price(state.table, "revoke"):
-        raise cards.must_follow(owed, CITES)
-    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-
-
-def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
-    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-
-
-play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+play = cards.play(
+    CITES,
+    before_the_lead=before_the_lead,
+    revoked=partial(cards.revoked, rules=RITUAL),
+    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+)
 trick = tally.trick(CITES, before_the_lead)
 
 
@@ -287,19 +279,10 @@ def _check_time(state: Playing, rule: str) -> None:
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     """C-O24: Return the state in which the deal waits for its score. After a win no announcement is due."""
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        contract=state.contract,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-        redbeards=state.redbeards,
-    )
     return Played(
         table=state.table,
         cards=state.cards,
-        outcome=outcome,
+        outcome=in_play.ended(Outcome, state, kind=event.kind, redbeards=state.redbeards),
         gone=state.gone,
         owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
     )

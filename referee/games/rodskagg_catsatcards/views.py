@@ -8,8 +8,8 @@ from referee import wire_types
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
 from referee.games._rodskagg import views
+from referee.games._rodskagg.bids import bid_acts
 from referee.games._rodskagg.dealing import Drawing
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
@@ -38,7 +38,7 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
     if ready:
         acts += (RequestCards(seat=seat),)
     if seat in state.to_speak[:1] and state.holder is None:
-        acts += bids(seat, auction.DECLARATIONS)
+        acts += bid_acts(seat, auction.DECLARATIONS)
     return acts
 
 

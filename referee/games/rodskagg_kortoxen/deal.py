@@ -7,7 +7,6 @@ from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import auction, dealing, new_hands, reports, ritual
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
-from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
@@ -100,7 +99,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
-        return reported, _misdeal_reported(state, act)
+        return reported, ritual.misdeal_reported(state, act, RITUAL)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
@@ -131,12 +130,3 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
     deal = deal_of(state)
     tricks = 1 + (deal.played if deal else 0) + (isinstance(state, Playing) and bool(state.trick))
     return breach(state.table, act.fault, act.accused, tricks)
-
-
-def _misdeal_reported(state: Reportable, act: Report) -> MisdealFound:
-    if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
-        raise WrongPhase("nothing_dealt", "B27")
-    if isinstance(state, Played):
-        raise reports.too_late(CITES)
-    reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-    return ritual.misdeal_reported(state, act, RITUAL)

@@ -1,19 +1,18 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from referee.acts import Ask, KnockOut
-from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG, Contract
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_kortoxen.deal import breach, price
+from referee.games.rodskagg_kortoxen.deal import RITUAL, breach
 from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -113,19 +112,12 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return forgotten + out  # B-O32: in the order of their rules
 
 
-def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """B42, B-O26: Return the breach of a revoke, or refuse it if it has no price."""
-    if not price(state.table, "revoke"):
-        raise cards.must_follow(owed, CITES)
-    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-
-
-def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
-    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-
-
-play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+play = cards.play(
+    CITES,
+    before_the_lead=before_the_lead,
+    revoked=partial(cards.revoked, rules=RITUAL),
+    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+)
 trick = tally.trick(CITES, before_the_lead)
 
 
@@ -244,17 +236,8 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        exits=state.exits,
-        contract=state.contract,
-        calls=state.contract.calls,
-        order=state.order,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-    )
+    calls = state.contract.calls
+    outcome = in_play.ended(Outcome, state, kind=event.kind, exits=state.exits, calls=calls, order=state.order)
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)
 
 
