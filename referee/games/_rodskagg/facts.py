@@ -153,7 +153,7 @@ class Announced(Event):
 
 
 class LeadDrawn(Event):
-    """The seat drew the highest card and leads to the duel (C48)."""
+    """The seat drew the highest card and leads first in the duel (C48)."""
 
     TOPIC: ClassVar[str] = "duel/lead-drawn"
     seat: Seat

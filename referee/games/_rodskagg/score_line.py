@@ -105,7 +105,7 @@ class SharedDetail(TypedDict):
     """Details of a scored deal apart from its numbers."""
 
     duel: ListBySeat[Seat] | None
-    """Seats in the duel; null outside duels."""
+    """Seats in the duel; null if the deal was not a duel."""
     forgotten: bool
     """True if the question was put too late or never."""
     joined: ListBySeat[Seat]

@@ -78,7 +78,7 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it had an equal or better one (E25).
+    """A seat answered the best sequence so far. ``refrains``: it did not say that its own is equal or better (E25).
 
     ``refrains`` is hidden until the deal is over, for it shows more of the other sequence than was stated.
     """

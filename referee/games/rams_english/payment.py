@@ -226,9 +226,9 @@ class Detail(TypedDict):
     active: wire_types.ListBySeat[Seat]
     """The seats that played, in ascending order."""
     widow: Seat | None
-    """The seat that took the widow, if any."""
+    """The seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams, if any."""
+    """The seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer took the turned-up card."""
     faults: dict[str, wire_types.Tally]

@@ -127,9 +127,9 @@ class More(TypedDict, total=False):
     lie_down: wire_types.ListBySeat[Seat]
     """The seats that lay down, in the order spoken. After a generalrams they play nevertheless."""
     widow: Seat | None
-    """The seat that took the widow, if any."""
+    """The seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams, if any."""
+    """The seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer has taken the turned-up card."""
     in_play: wire_types.ListBySeat[Seat]

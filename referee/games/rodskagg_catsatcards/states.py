@@ -95,7 +95,7 @@ class Table(phases.Table):
     """Totals near zero by seat that were announced or passed over, while they last (C-O24)."""
     duel: bool = False
     lead: int | None = None
-    """Seat that leads to the duel (C48)."""
+    """Seat that leads first in the duel (C48)."""
 
 
 class Auction(Value, tag="auction"):

@@ -124,7 +124,7 @@ class More(TypedDict, total=False):
     duel: wire_types.ListBySeat[Seat]
     """Seats in the duel; left out if the deal is not a duel."""
     lead: Seat | None
-    """Seat that leads to the duel; null until it is drawn (C48)."""
+    """Seat that leads first in the duel; null until it is drawn (C48)."""
     discarding: Seat
     """Seat that received more cards and must discard (C15)."""
     discards: wire_types.Count
