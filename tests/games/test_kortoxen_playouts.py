@@ -24,7 +24,7 @@ from referee.acts import (
 )
 from referee.cards import PACK
 from referee.events import CardPlayed, DealScored, Dealt, KnockUpheld, MatchWon, PenaltyImposed, TrickTaken
-from referee.games._rodskagg import BIDS
+from referee.games._rodskagg.bids import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
