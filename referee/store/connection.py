@@ -45,7 +45,7 @@ class Postgres(NamedTuple):
     schema: str
 
 
-def place_of(url: str) -> SqliteFile | Postgres:
+def parse_store_url(url: str) -> SqliteFile | Postgres:
     """Return the store that a URL names: ``sqlite:///path``, or any ``postgresql:`` URL that libpq accepts.
 
     So several hosts and parameters such as ``sslmode`` are possible; ``schema`` is Knacka's own. Raises

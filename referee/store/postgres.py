@@ -32,7 +32,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
-from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, place_of
+from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, parse_store_url
 from referee.store.pool import Pool, retried
 
 CREATING = 0x6B6E61636B65
@@ -245,7 +245,7 @@ class Factory(PostgresFactory):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        place = place_of(self.env["POSTGRES_URL"])
+        place = parse_store_url(self.env["POSTGRES_URL"])
         assert isinstance(place, Postgres)
         opener, begin = Opener(place.parameters, row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)

@@ -18,7 +18,7 @@ from referee.actors import Actor
 from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.damaged import DamagedRow
 from referee.store.rows import JsonRows, from_row, refuse_older, row_hash
 from referee.visibility import Recorded
@@ -137,7 +137,7 @@ def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
 
 def settings_for(url: str) -> dict[str, str]:
     """Return the library's settings for a store URL. Raises ``ValueError`` if the URL names no store."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         return {
             "PERSISTENCE_MODULE": "referee.store.sqlite:Factory",
