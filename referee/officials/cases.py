@@ -1,6 +1,5 @@
 """Cases: knocks that open them, statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +12,7 @@ from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
-from referee.officials.state import AttendedState, Case, Docket, status_at
+from referee.officials.state import AttendedState, Case, Docket, Notes, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
@@ -486,7 +485,7 @@ def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int)
     return docket.with_case(replace(case, fine=event.points))
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     Dealt: _note_dealt,
     DealScored: _note_scored,
     Reported: _note_report,
@@ -495,6 +494,6 @@ NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
     PenaltyImposed: _note_penalty,
 }
 """Notes of deals, reports, rulings and fines."""
-NOTES_AT_END: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = dict.fromkeys(LAYS_OPEN, _note_end)
+NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
 RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
 """Events whose note needs the state just after them: a later event of the same act may end the deal."""

@@ -4,7 +4,7 @@ Each breach and each report is one incident. An allegation that rests on no even
 the accused from the beginning of the deal to the knock.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
-from referee.officials.state import AttendedState, Case, Docket, Span
+from referee.officials.state import AttendedState, Case, Docket, Notes, Span
 from referee.value import Value
 from referee.visibility import Event
 
@@ -180,7 +180,7 @@ def _note_result(docket: Docket, play: Any, event: ResultEntered, number: int) -
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     **dict.fromkeys(LAYS_OPEN, _note_end),
     Dealt: _note_dealt,
     CardPlayed: _note_card,

@@ -6,7 +6,6 @@ seats add them before they see the seed. All other lots of the house depend on t
 """
 
 import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.state import AttendedState, Commitment, Docket, Shuffle
+from referee.officials.state import AttendedState, Commitment, Docket, Notes, Shuffle
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -140,7 +139,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     return docket if shuffle is None or shuffle.commitment is None else _with_commitment(docket, None)
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     Dealt: _note_dealt,
     **dict.fromkeys(LAYS_OPEN, _note_end),
 }

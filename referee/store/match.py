@@ -18,7 +18,7 @@ from referee.events import DealScored, MatchOpened, event_kinds_in
 from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
-from referee.officials.attended import attended, attends, before_request
+from referee.officials.attended import attended, attends
 from referee.officials.state import Attended, AttendedState, Docket, holding, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request, request_of
@@ -168,4 +168,4 @@ class Match(Aggregate):
 def _state_before_request(state: AttendedState, recorded: Recorded) -> AttendedState:
     """Return the state before the first event of a request."""
     assert recorded.request is not None, "the caller checks this"
-    return before_request(state, request_of(recorded.request), recorded.actor, recorded.originator_version)
+    return takeback.before_request(state, request_of(recorded.request), recorded.actor, recorded.originator_version)
