@@ -113,7 +113,7 @@ class Case(Value):
 
         An upheld knock goes against the accused and the payer, a dismissed one against the players who knocked. A
         dismissed claim goes against the seats that made or supported it, an upheld one against those that did not
-        gain; but never against an opener who got exactly what they asked for.
+        gain, apart from an opener who got exactly what they asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
