@@ -176,7 +176,7 @@ class Procedure:
         return state
 
     def _after_play(self, state: AttendedState, play: Any, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the result of :meth:`_fold` for events of the game, given the state of the game after them."""
+        """Return the result of :meth:`_fold` for events of the game, which have led to ``play``."""
         if not cases.RULINGS.isdisjoint(map(type, events)):
             return self._fold(state, events, version)
         docket = state.docket

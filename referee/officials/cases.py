@@ -102,8 +102,7 @@ def _open_or_join(
 ) -> tuple[Event, ...]:
     """J1: Return the events of a knock that rests on no event: it opens a case, or joins the one that waits.
 
-    If a case has decided about the same trick, the knock is dismissed. Raises WrongPhase instead if the game has no
-    knocks.
+    If a case has decided about the trick, the knock is dismissed; in a game without knocks, raises WrongPhase.
     """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
@@ -131,7 +130,6 @@ def _open_or_join(
 
 
 def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    """J1: Return the statement by which a knock joins a case."""
     _check_may_state(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
@@ -456,7 +454,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
 
 
 def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Return the docket with the fine for a knock that the referee dismissed at once."""
+    """Return the docket with the fine for a dismissed knock."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)

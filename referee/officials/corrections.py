@@ -109,7 +109,7 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
 def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
     """Return the draws for the next deal after a correction, which is the event after ``moment.version``.
 
-    A preview (a moment without a seed) draws nothing, or an official could preview until the draw suits them.
+    A preview (without a seed) draws nothing, or an official could preview until the draw suits them.
     """
     if not moment.seed:
         return ()
@@ -135,7 +135,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the end of the time for corrections; ``None`` while the match goes on, or without officials."""
+    """J8: Return the end of the time for corrections of a finished match with officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:

@@ -1,7 +1,7 @@
 """A replay of a match with other facts for some of its deals (J9).
 
-All acts, dealers and dealt-in seats stay as recorded, but each line is made by the game again. So all that depends
-on a corrected number is right as well: bounces, the end, elimination, the pot.
+All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it:
+bounces, the end, elimination, the pot.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ from referee.value import Value
 from referee.visibility import Event, Recorded
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
-"""Events that may come before a deal, even if other seats play that deal now."""
+"""Events that count even if other seats play their deal now."""
 
 
 class Rescored(Value):
@@ -54,11 +54,11 @@ class Rescored(Value):
     struck: tuple[int, ...]
     """Scored deals that no longer count."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended at their last trick, only because of a number that has since changed."""
+    """Deals that were played, or ended at their last trick, only by a number that has changed."""
     end: Event | None
-    """The event that ended the match; ``None``: the match goes on."""
+    """The event that ended the match, if any."""
     ended_by: int
-    """The number of the recorded event that ended the match, or whose line did."""
+    """The number of the recorded event, or line, that ended the match."""
     duel: tuple[int, ...]
     """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
@@ -108,7 +108,7 @@ class _Corrections:
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
-        """Add the corrections on record, except ``replaced`` and those that later ones replace."""
+        """Add the corrections on record, except ``replaced`` and those replaced by others."""
         recorded = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
         left_out = {replaced, *(event.replaces for event in recorded.values())}
         for number, event in recorded.items():
@@ -137,8 +137,8 @@ def rescore(
 ) -> Rescored:
     """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
 
-    ``history``: all of it. ``number``: the event that will record the scripts, by default the next. ``replaces``: an
-    earlier correction that no longer counts.
+    ``number``: the event that will record the scripts, by default the next. ``replaces``: an earlier correction that
+    no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1

@@ -22,12 +22,11 @@ Span = tuple[int, int]
 
 
 class Due(Value):
-    """The price and fine that a case puts on the line of its deal."""
+    """The price (``points``) and fine that a case puts on the line of its deal."""
 
     offence: str | None
     payer: int | None
     points: int | None
-    """The price of the offence."""
     fine: int
     """Points for a knock that was dismissed at once."""
     event: int
@@ -62,7 +61,7 @@ class Case(Value):
     said: tuple[tuple[int, bool], ...] = ()
     """The statements: each a seat, and whether it agrees with the opener."""
     status: CaseStatus = "pending"
-    """The status without regard to time limits (:func:`status_at`)."""
+    """The status without time limits (:func:`status_at`)."""
     instance: int = 0
     """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
     verdict: Verdict | None = None
@@ -148,7 +147,7 @@ class Commitment(Value):
     entropy: tuple[str, ...]
     """The digits added by each seat; empty: none."""
     dealt: bool = False
-    """True once the cards are dealt: no seat may add any more."""
+    """True once the cards are dealt."""
 
 
 class Shuffle(Value):
@@ -157,7 +156,7 @@ class Shuffle(Value):
     seconds: int
     """Seconds a deal waits for the seats to add digits."""
     commitment: Commitment | None = None
-    """The commitment for a deal, from before the deal to its end."""
+    """The commitment, from before a deal to its end."""
 
 
 TakesBack = Literal["agreed", "alone"]
@@ -165,7 +164,7 @@ TakesBack = Literal["agreed", "alone"]
 
 
 class LastAct(Value):
-    """The last act of the match, its events, and the seats that want to take it back (J11)."""
+    """The last act of the match (J11)."""
 
     actor: Actor
     first: int
@@ -175,7 +174,7 @@ class LastAct(Value):
     seen: bool = False
     """True if the act has shown a player something, drew by chance or ended the deal."""
     done: bool = False
-    """True after a later request: further events do not belong to the act."""
+    """True after a later request, whose events do not belong to the act."""
     asked: tuple[int, ...] = ()
     """The seats that want to take the act back, the actor first."""
 
@@ -186,7 +185,7 @@ class Docket(Value):
     terms: Adjudication | None = None
     """The officials and their time limits; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
-    """All cases, in the order of their numbers."""
+    """All cases, in order."""
     reports: tuple[tuple[int, int, int], ...] = ()
     """The reports of the deal: the event with the breach, the seat that reported it, the first event of its trick."""
     begun: int = 0
@@ -200,10 +199,9 @@ class Docket(Value):
     scored: int = 0
     """The number of the last deal in the protocol."""
     shuffle: Shuffle | None = None
-    """The shuffle, if the house commits to it."""
     takes_back: TakesBack | None = None
     of_club: bool = False
-    """True if members of the club with a key for officials are officials as well."""
+    """True if members of the club with a key for officials are officials too."""
     last: LastAct | None = None
     """The last act, if acts can be taken back and the match has not changed since."""
 
@@ -230,6 +228,6 @@ class Attended(Value, Generic[P], tag="attended"):
 AttendedState = Attended[Any]
 
 Note = Callable[[Docket, Any, Any, int], Docket]
-"""Returns the docket after an event of the game, given the state of the game after it and the event's number."""
+"""Returns the docket after an event, given the game after the event and the event's number."""
 Notes = Mapping[type[Event], Note]
 """Notes by the type of their event."""

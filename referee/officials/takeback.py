@@ -30,7 +30,7 @@ def takes_back(opened: MatchOpened) -> TakesBack | None:
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules if errors stay until a player knocks: a take-back would take the knock away."""
+    """J11: Raise AgainstTheRules if errors stay until a knock, which a take-back would take away."""
     if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
@@ -94,7 +94,7 @@ def check_play(docket: Docket) -> None:
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
     """J11: Return the event by which a seat asks to take back its act, or agrees; the last to agree takes it back.
 
-    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked or agreed already.
+    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked already.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -140,7 +140,7 @@ def awaited(state: AttendedState) -> tuple[int, ...]:
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
     """J11: Return the events of the last act, by number, for a case about a misclick.
 
-    Raises WrongPhase if the act cannot be taken back, or if ``by`` is a seat that did not do it.
+    Raises WrongPhase as :func:`takeable`, or if ``by`` is a seat that did not do it.
     """
     last = takeable(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:

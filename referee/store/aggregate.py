@@ -144,7 +144,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
-    """Return the result of :func:`fold` when the state after these events is already known."""
+    """Return the result of :func:`fold` if the state after these events is known."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

@@ -1,10 +1,10 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
-Each match has its own chain of rows (:mod:`referee.store.rows`), in a separate table. A row names the version of the
-match and its hash, so that it cannot be moved to a different time. It never has the request or the token.
+Each match has its own chain of rows, in a separate table. A row names the version of the match and its hash, so that
+it cannot be moved to a different time. It never has the request or the token.
 
-No request waits for this: a thread writes attempts from a bounded queue from time to time, or drops and counts them.
-An actor leaves a row for each of :data:`ROWS_EACH` attempts, then one at each doubling.
+No request waits: a thread writes attempts from a bounded queue, or drops and counts them. An actor leaves a row for
+each of :data:`ROWS_EACH` attempts, then one at each doubling.
 """
 
 import logging
@@ -44,9 +44,9 @@ STREAMS_MAX = 1000
 
 
 OFFICIALS_VIEW = "officials_view"
-"""The act of an attempt to see a match as its officials see it."""
+"""The act of an attempt to see a match as its officials do."""
 HELD_BACK = "plays_in_match"
-"""Code of its refusal: a member behind the key or token plays in the match."""
+"""Code of its refusal: a member behind the key or token plays."""
 
 
 class AttemptRefused(Event):

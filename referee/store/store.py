@@ -31,7 +31,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row, and the version of its last snapshot (``kept``)."""
+    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``)."""
 
     aggregate: Aggregate
     head: str

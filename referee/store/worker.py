@@ -1,8 +1,7 @@
 """A process beside the service for work on the whole history of a long match.
 
 A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
-reads the store, and does one piece of work at a time. It is started when needed, and ended after a while without
-work.
+reads the store, and does one piece of work at a time. It runs only while it is needed.
 """
 
 import logging

@@ -93,7 +93,7 @@ class ProtocolCorrected(Event):
     lines: wire_types.Many[LineCorrected]
     """The lines that have changed, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
-    """All deals that do not count from now on: struck by the official, or played after the match was won."""
+    """All deals that do not count now: struck by the official, or played after the match was won."""
     points: wire_types.PointsBySeat
     """The present points."""
     eliminated: wire_types.Seats
@@ -139,7 +139,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines, also struck ones, as last corrected, by the number of the event that wrote them."""
+    """Return the lines, also struck ones, as last corrected, by the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -166,7 +166,7 @@ def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
 
 
 def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore the line that ``event`` wrote."""
+    """Return the corrections that change, strike or restore a line."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -176,7 +176,7 @@ def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
 
 
 Win = MatchWon | Ended
-"""The end of a match that a line has won, as first recorded or as corrected."""
+"""The win of a match by a line, as first recorded or as corrected."""
 
 
 class LineAsItWas(NamedTuple):
@@ -202,7 +202,7 @@ class LineHistory(NamedTuple):
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the line that ``event`` wrote, and ``won`` the match by, with all its corrections."""
+    """Return the line that ``event`` wrote, which won the match by ``won``, with its corrections."""
     line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
     for number, correction in corrections:
         by = by_correction(number, correction)
