@@ -138,6 +138,7 @@ class CaseRuled(Event):
     """The official's reason; left out: none, or hidden until the deal is over."""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
+    """The effects in addition to the penalty."""
     appeal_until: Time | None = None
     """The end of the time for appeals (J7); left out: the ruling is final."""
     within_deal: bool = False

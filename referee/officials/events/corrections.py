@@ -17,6 +17,7 @@ class Scripted(Value):
     """An event in a script."""
 
     topic: wire_types.Topic
+    """The kind of the event."""
     event: Annotated[dict[str, Any], Meta(description="The event; its fields depend on the topic.")]
 
 
@@ -25,6 +26,7 @@ class Script(Value):
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
+    """The events, in order."""
     whole: bool = False
     """True if the events replace the whole deal up to its score; else they come just before its score."""
 
@@ -35,6 +37,7 @@ class Why(Value):
     rule: RuleId
     """The rule that was broken, or by which the line is wrong."""
     reason: wire_types.Text = ""
+    """The reason; empty: none was given."""
 
 
 class LineCorrected(Value, omit_defaults=True):
@@ -90,6 +93,7 @@ class ProtocolCorrected(Event):
     deal: wire_types.DealNumber
     """The first deal that is corrected."""
     why: Why
+    """The rule and reason of the correction."""
     lines: wire_types.Many[LineCorrected]
     """The lines that have changed, in order."""
     struck: wire_types.Many[wire_types.DealNumber]

@@ -49,6 +49,7 @@ class InvitationRedeemed(Event):
 
     TOPIC: ClassVar[str] = "match/invitation-redeemed"
     invitation: wire_types.InvitationNumber
+    """The number of the invitation in the match."""
 
 
 class StakesAgreed(Event):
@@ -56,9 +57,11 @@ class StakesAgreed(Event):
 
     TOPIC: ClassVar[str] = "stakes/agreed"
     seats: wire_types.Seats
+    """The seats that agreed."""
     how: HowAgreed
+    """The way in which they agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """The invitation by whose redeeming they agreed, if any."""
+    """The invitation that was redeemed, if they agreed by one."""
 
 
 class StakesDeclined(Event):

@@ -26,3 +26,4 @@ class EntropyGiven(Event):
     TOPIC: ClassVar[str] = "shuffle/entropy-given"
     seat: Seat
     hex: wire_types.Entropy
+    """The digits, in hexadecimal."""
