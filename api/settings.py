@@ -11,7 +11,7 @@ from api.access.addresses import networks_of
 from api.http.cors import cors_of
 from projections.follow.engine import books_file
 from referee.log.notes import SigningKey, key_of
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.value import Value
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         reason, _, path = str(error).partition(" - at `$.")
         raise SettingsError(f"{PREFIX}{path.rstrip('`').upper()}: {reason}") from None
     try:
-        if isinstance(place_of(settings.database_url), SqliteFile):
+        if isinstance(parse_store_url(settings.database_url), SqliteFile):
             books_file(settings.database_url)
     except ValueError as error:
         raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None

@@ -12,7 +12,7 @@ from api.http.problems import REASON_MAX, STORE_FAILURES
 from api.personal_data.names import Names, names_file
 from api.runtime.projections import Projections
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
@@ -54,7 +54,7 @@ def await_store(url: str, seconds: float) -> None:
 
 def open_once(url: str) -> None:
     """Open the store, check that it can be written, and create missing tables. Raises database errors."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
@@ -75,7 +75,7 @@ def open_once(url: str) -> None:
 
 def store_error(url: str, error: BaseException) -> str:
     """Return an error of the database as one line that names the store."""
-    place = place_of(url)
+    place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
     return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
 

@@ -13,7 +13,7 @@ from api.maintenance.backup import NoStore, write_backup
 from api.maintenance.restore import NotEmpty, install, is_proved, refuse_unless_empty, staged
 from api.settings import Settings
 from referee.store.clock import utc_now
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.rows import OlderStore
 
 SUFFIX = ".knacka"
@@ -114,7 +114,7 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _beside(url: str) -> Path | None:
     """Return the folder of a SQLite store, in which installing only moves files; None for PostgreSQL."""
-    target = place_of(url)
+    target = parse_store_url(url)
     return Path(target.path).absolute().parent if isinstance(target, SqliteFile) else None
 
 

@@ -22,7 +22,7 @@ from referee.refusals import Refused
 from referee.sentences import refusal
 from referee.store.club import Club
 from referee.store.command import Busy, Command, Full, InDoubt, Outcome, Overtaken
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate, construct
 
@@ -110,7 +110,7 @@ class OperatorStore:
 @contextmanager
 def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
     """Yield the store at a URL. Raises :class:`NotDone` if a SQLite file does not exist, unless ``create``."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
         raise NotDone(f"there is no store {place.path}: set KNACKA_DATABASE_URL to an existing one")
     with ExitStack() as parts:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from api.personal_data.names import names_file
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 
 OWNER_ALONE = 0o077
 """The permission bits that users other than the owner must not have."""
@@ -21,7 +21,7 @@ def hide_new_files() -> None:
 
 def files_open_to_others(url: str) -> list[Path]:
     """Return the existing files of this store that users other than their owner can open."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if not isinstance(place, SqliteFile):
         return []
     files = (Path(place.path), books_file(url), names_file(url))

@@ -35,7 +35,7 @@ from api.personal_data.names import DUE, ERASED, names_file
 from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.projection import Projection
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
@@ -75,7 +75,7 @@ class Stored:
         """Raises ``ValueError`` for a URL that names no store."""
         self.files: tuple[Path, ...] = ()
         """The files of the events and of the projections; empty on PostgreSQL."""
-        place = place_of(url)
+        place = parse_store_url(url)
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)
             self.events, self.projections = map(sqlite_engine, self.files)

@@ -40,7 +40,7 @@ from api.startup import open_once
 from projections.follow.engine import books_file, engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
 from referee.store.club import Club
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.store import construct
 
 Say = Callable[[str], None]
@@ -82,7 +82,7 @@ def install(url: str, staged_url: str) -> None:
     """Install a staged store at a URL. Raises :class:`NotEmpty` if the store there is not empty, and the databases'
     errors."""
     refuse_unless_empty(url)
-    target = place_of(url)
+    target = parse_store_url(url)
     if isinstance(target, SqliteFile):
         _move(staged_url, url)
         return
@@ -99,7 +99,7 @@ def install(url: str, staged_url: str) -> None:
 
 def refuse_unless_empty(url: str) -> None:
     """Raise :class:`NotEmpty` unless the store at a URL is empty or does not exist."""
-    target = place_of(url)
+    target = parse_store_url(url)
     if isinstance(target, SqliteFile):
         for file in _files(url):
             for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm", "-journal"))):
@@ -128,7 +128,7 @@ def _files(url: str) -> tuple[Path, ...]:
 
 
 def _file_of(url: str) -> Path:
-    target = place_of(url)
+    target = parse_store_url(url)
     assert isinstance(target, SqliteFile), "it is a file"
     return Path(target.path)
 
@@ -229,7 +229,7 @@ def _set_next_position(connection: Connection, stored: Stored) -> None:
 def _write_connections(url: str) -> Iterator[Connections]:
     """Yield connections that commit at the end, or roll back after an error."""
     with ExitStack() as info:
-        target = place_of(url)
+        target = parse_store_url(url)
         if isinstance(target, SqliteFile):
             events = create_engine(f"sqlite:///{target.path}", hide_parameters=True)
             engines = [events, engine_for(url), engine_for(url, what=NAMES, pragmas=PRAGMAS)]

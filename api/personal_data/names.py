@@ -49,7 +49,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
 from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 
 log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class Names:
     def __init__(self, url: str, books: Engine | None = None) -> None:
         """``books``: the engine of the projections. On PostgreSQL its connections are shared, and
         :meth:`close` leaves them open."""
-        shared = books if isinstance(place_of(url), Postgres) else None
+        shared = books if isinstance(parse_store_url(url), Postgres) else None
         self._own = shared is None
         self.reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
         self.writer = writer(self.reader)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from projections.log import Log
 from referee.log.notes import Checkpoint, checkpoint_in
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 
 
 def file_for(url: str, named: str) -> Path | None:
@@ -16,7 +16,7 @@ def file_for(url: str, named: str) -> Path | None:
     for ``knacka.db``). None for PostgreSQL."""
     if named:
         return Path(named)
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile) and place.path != ":memory:":
         events = Path(place.path)
         return events.with_name(f"{events.stem}-log.note")

@@ -13,7 +13,7 @@ import msgspec
 import sqlalchemy
 from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
 
-from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
+from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, parse_store_url
 
 LOCK_SECONDS = 10
 """Seconds to wait on SQLite for a process that writes."""
@@ -30,7 +30,7 @@ BOOKS_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 def file_beside(url: str, what: str) -> Path:
     """Return the path of a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``. Raises
     ``ValueError`` for a store without a file."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if not isinstance(place, SqliteFile) or place.path == ":memory:":
         raise ValueError(f"{what} need a file: sqlite:///knacka.db")
     events = Path(place.path)
@@ -51,7 +51,7 @@ def engine_for(
     ``silence``: seconds that PostgreSQL may be silent during a statement before its connection is closed.
     ``pragmas``: settings for SQLite. Errors never contain stored values.
     """
-    place = place_of(url)
+    place = parse_store_url(url)
     return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
 
 

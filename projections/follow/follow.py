@@ -33,7 +33,7 @@ from projections.follow.projection import (
     set_aside,
     start_over,
 )
-from referee.store.connection import Postgres, SqliteFile, place_of
+from referee.store.connection import Postgres, SqliteFile, parse_store_url
 from referee.value import Value
 
 __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
@@ -101,7 +101,7 @@ class Follower:
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
         self._poll_seconds, self._rest_seconds, self._retry_seconds = poll_seconds, rest_seconds, again_seconds
         self._seen, self._in_thread = seen, in_thread
-        self._place = place_of(listen) if listen else None
+        self._place = parse_store_url(listen) if listen else None
         self._listener: Listener | None = None
         self._held: IO[bytes] | None = None
         """Lock file that shows on SQLite that a follower runs."""

@@ -22,7 +22,7 @@ from api.personal_data.names import SALT_BYTES, Names, Origin, Rewriter, names_f
 from referee.clubs.facts import ClubFounded
 from referee.store.aggregate import fold
 from referee.store.club import Club
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from referee.visibility import Recorded
 from tests.api.audited import Auditor, found
 from tests.api.club import ClubTable
@@ -161,7 +161,7 @@ def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Serv
 @contextmanager
 def rewritten(names: Names, url: str) -> Iterator[Callable[[], int]]:
     """Yield a function that returns how often the table of names was rewritten."""
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         files = set[object]()
 
         def count() -> int:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from api.personal_data.names import Names, is_ref, names_file
 from projections.follow.engine import engine_for
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.written import files_with
 
 CLUB, OTHER = UUID(int=1), UUID(int=2)
@@ -44,7 +44,7 @@ def names(store_url: str) -> Iterator[Names]:
 
 def sql(url: str, statement: str) -> list[tuple[object, ...]]:
     """Run a statement in the database, as an editor could. Return its rows."""
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         with psycopg.connect(url, autocommit=True) as connection:
             done = connection.execute(statement.encode())
             return done.fetchall() if done.description else []

@@ -21,7 +21,7 @@ from api.personal_data.names import is_ref
 from api.personal_data.texts import is_prose, replaced, written
 from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
 from tests.api.table import Table
@@ -360,6 +360,6 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
 def _places(url: str, folder: Path, text: str) -> list[str]:
     """Return the places that contain the bytes of a text, plain or escaped for JSON."""
     forms = (text, as_json(text))
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         return sorted({name for one in forms for name in tables_with(url, one)})
     return sorted({name.split("-")[-1].removesuffix(".db") for one in forms for name in files_with(folder, one)})

@@ -23,7 +23,7 @@ from api.maintenance.raw_store import Stored
 from api.personal_data.names import Names, names_file
 from referee.clubs.commands import Set
 from referee.store.command import Command
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.club import ClubTable
@@ -133,7 +133,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
     with construct(other_url) as referee:
         for aggregate_id, version in before.items():
             assert referee.load(UUID(aggregate_id)).aggregate.version >= version
-    if isinstance(place_of(other_url), SqliteFile):
+    if isinstance(parse_store_url(other_url), SqliteFile):
         files = list((tmp_path / "elsewhere").iterdir())
         assert {file.name for file in files} >= {"knacka.db", "knacka-books.db", "knacka-names.db"}
         assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
