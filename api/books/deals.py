@@ -325,12 +325,12 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
     if plain:
         body = await in_long_thread(read_text, service, match, place)
     else:
-        book = service.projections.cases
+        projection = service.projections.cases
         changes = of_line(deal, place.score, place.corrections)
         others = {by.case for _, by in changes if by.case is not None}
         question = partial(
-            book.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
+            projection.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
         )
-        cases = await service.projections.ask_of(book, match.id, match.version, question)
+        cases = await service.projections.ask_of(projection, match.id, match.version, question)
         body = await in_long_thread(read_record, service, match, place, cases, caller, language)
     return await long_reply(request, body, tag, caller.texts, headers=headers, media_type=PLAIN if plain else JSON)

@@ -29,13 +29,13 @@ async def place_of(service: Service, match: Match, deal: int) -> Place:
     last = match.rules.view(match.state, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
-    book = service.projections.protocols
+    projection = service.projections.protocols
 
     def read(connection: Connection, match_id: UUID) -> tuple[dict[int, int], Corrections]:
-        corrections = book.corrections_of(connection, match_id, match.version)
-        return book.scores(connection, match_id, range(deal - 1, deal + 2)), corrections
+        corrections = projection.corrections_of(connection, match_id, match.version)
+        return projection.scores(connection, match_id, range(deal - 1, deal + 2)), corrections
 
-    scores, corrections = await service.projections.ask_of(book, match.id, match.version, read)
+    scores, corrections = await service.projections.ask_of(projection, match.id, match.version, read)
     score = scores.get(deal)
     if score is None or score > match.version:
         raise Problem("deal_not_finished", deal=deal)

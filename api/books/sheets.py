@@ -31,11 +31,11 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
 
 
 async def answer(
-    request: ApiCall, match: Match, book: Sheets[S], written: Callable[[S], str], texts: MemberTexts
+    request: ApiCall, match: Match, projection: Sheets[S], written: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
     """Return the sheet of a match at its version: as JSON, or as the table that ``written`` makes of it.
 
-    Raises Problem (503) if the book does not reach the version in time.
+    Raises Problem (503) if the projection does not reach the version in time.
     """
     media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
@@ -45,11 +45,11 @@ async def answer(
     players = match.opened.players  # with the names that the caller may see
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
-        sheet = book.answer(connection, match_id, players=players)
+        sheet = projection.answer(connection, match_id, players=players)
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
-    question = table if media_type == CSV else partial(book.written, players=players)
-    found = await request.service.projections.ask_of(book, match.id, match.version, question)
-    assert found is not None, "the book has come to the version of the match"
+    question = table if media_type == CSV else partial(projection.written, players=players)
+    found = await request.service.projections.ask_of(projection, match.id, match.version, question)
+    assert found is not None, "the projection has reached the version of the match"
     body, version = found
     return await long_reply(request, body, tag_of(version, *kinds), texts, headers=headers, media_type=media_type)

@@ -122,13 +122,13 @@ async def list_cases(
     request.must_show()
     sight = await access.listing(request)
     service, at = request.service, utc_now()
-    book = service.projections.cases
+    projection = service.projections.cases
 
     must_be_ruleset(ruleset)
     with must_be_cursor():
         (found, following), behind = await service.projections.ask_of_all(
-            book,
-            lambda connection: book.page(
+            projection,
+            lambda connection: projection.page(
                 connection,
                 sight,
                 at,

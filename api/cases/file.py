@@ -98,16 +98,16 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     match, caller = await service.access.sees(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
-    book = service.projections.cases
+    projection = service.projections.cases
 
     def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
-        last = book.last(connection, match_id)
+        last = projection.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
+        (found,) = projection.answer(connection, match_id, caller.viewer, case - 1, 1)
         return found.entries
 
-    entries = await service.projections.ask_of(book, match.id, match.version, read)
+    entries = await service.projections.ask_of(projection, match.id, match.version, read)
     if (last := entries[-1].event) > match.version:  # the projection has newer events than this process
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
@@ -121,10 +121,10 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
     earlier = await service.projections.ask_of(
-        book,
+        projection,
         match.id,
         match.version,
-        lambda connection, match_id: book.earlier(
+        lambda connection, match_id: projection.earlier(
             connection, sight, drafted.cited, caller.viewer, match=within, except_case=(match_id, case)
         ),
     )

@@ -247,9 +247,12 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     ]
     entries = await entries_to(service, match, ruling.case, match.version, caller)
     new_entries = entries_of(made, ruling.case, caller, match.version + len(made))
-    language, book = request.language, service.projections.protocols
+    language, projection = request.language, service.projections.protocols
     sheet = await service.projections.ask_of(
-        book, match.id, match.version, lambda connection, match_id: book.with_events(connection, match_id, made)
+        projection,
+        match.id,
+        match.version,
+        lambda connection, match_id: projection.with_events(connection, match_id, made),
     )
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # a new event was stored meanwhile

@@ -196,17 +196,17 @@ async def list_knocks(
 ) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.projections.cases, request.language, utc_now()
+    projection, language, at = service.projections.cases, request.language, utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
-        if after > (last := book.last(connection, match_id)):
+        if after > (last := projection.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
-        found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
+        found = projection.answer(connection, match_id, caller.viewer, after, limit + 1)
         page = page_of(found, limit, lambda last: last.case)
         cases = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
         return encode(cases), next_link(request, page.next, by="after", limit=limit)
 
-    page, link = await service.projections.ask_of(book, match_id, match.version, read_page)
+    page, link = await service.projections.ask_of(projection, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | link
     if has := matching_etag(request, tag, caller.texts):
@@ -232,16 +232,16 @@ async def list_knocks(
 async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.projections.cases, request.language, utc_now()
+    projection, language, at = service.projections.cases, request.language, utc_now()
 
     def read(connection: Connection, match_id: UUID) -> Case:
-        last = book.last(connection, match_id)
+        last = projection.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
+        (found,) = projection.answer(connection, match_id, caller.viewer, case - 1, 1)
         return case_of(match, found.entries, match.version, language, at)
 
-    answer = await service.projections.ask_of(book, match_id, match.version, read)
+    answer = await service.projections.ask_of(projection, match_id, match.version, read)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | ruled_by(answer)
     if has := matching_etag(request, tag, caller.texts):

@@ -84,9 +84,9 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 
 
 async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:
-    book = service.projections.matches
+    projection = service.projections.matches
     found, _ = await service.projections.ask_of_all(
-        book, lambda connection: book.visible(connection, caller.sight, matches)
+        projection, lambda connection: projection.visible(connection, caller.sight, matches)
     )
     return found
 

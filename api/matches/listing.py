@@ -163,13 +163,13 @@ async def list_matches(
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     service = request.service
-    book = service.projections.matches
+    projection = service.projections.matches
 
     must_be_ruleset(ruleset)
     with must_be_cursor():
         (found, following), behind = await service.projections.ask_of_all(
-            book,
-            lambda connection: book.page(
+            projection,
+            lambda connection: projection.page(
                 connection,
                 sight,
                 ruleset=ruleset,

@@ -261,8 +261,10 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
     if club is None:
         service.quotas.opens(request)
         return
-    book = service.projections.matches
-    count, _ = await service.projections.ask_of_all(book, lambda connection: book.still_open(connection, club))
+    projection = service.projections.matches
+    count, _ = await service.projections.ask_of_all(
+        projection, lambda connection: projection.still_open(connection, club)
+    )
     service.quotas.may_open_in_club(count)
 
 

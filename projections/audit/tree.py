@@ -28,19 +28,31 @@ or does not exist."""
 
 
 def compare(
-    rows: Rows, kept: Connection, book: Log, to: int, signed: Signed | None, event_at: EventAt, findings: Findings
+    rows: Rows,
+    kept: Connection,
+    projection: Log,
+    to: int,
+    signed: Signed | None,
+    event_at: EventAt,
+    findings: Findings,
 ) -> None:
     """Report all differences between the log and the rows up to a position. Rows of other clubs are reported by
     position only."""
     made, size = rows.made, rows.tree.size(rows.made)
-    first = _first_differing_tile(rows, kept, book, 0)
-    if first is not None or book.size_at(kept, to) != size:
+    first = _first_differing_tile(rows, kept, projection, 0)
+    if first is not None or projection.size_at(kept, to) != size:
         _leaves(
-            rows, kept, book, to, max(0, (size - 1) // TILE_WIDTH) if first is None else first, event_at, findings
+            rows,
+            kept,
+            projection,
+            to,
+            max(0, (size - 1) // TILE_WIDTH) if first is None else first,
+            event_at,
+            findings,
         )
     else:
         for level in range(1, LEVELS):
-            if (number := _first_differing_tile(rows, kept, book, level)) is not None:
+            if (number := _first_differing_tile(rows, kept, projection, level)) is not None:
                 findings.add("log", "tile", leaf=number * TILE_WIDTH ** (level + 1), stands=f"{level}/{number}")
     if signed is None:
         return
@@ -50,9 +62,9 @@ def compare(
         findings.add("log", "checkpoint_root", stands=root, should=signed.root)
 
 
-def _first_differing_tile(rows: Rows, kept: Connection, book: Log, level: int) -> int | None:
+def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: int) -> int | None:
     """Return the number of the first tile of a level that differs from the rows."""
-    theirs = book.tiles_of(kept, level)
+    theirs = projection.tiles_of(kept, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))
         if there != number or not stored.startswith(hashes) or not at.startswith(positions):
@@ -61,10 +73,10 @@ def _first_differing_tile(rows: Rows, kept: Connection, book: Log, level: int) -
 
 
 def _leaves(
-    rows: Rows, kept: Connection, book: Log, to: int, first: int, event_at: EventAt, findings: Findings
+    rows: Rows, kept: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
 ) -> None:
     """Compare the leaves from tile ``first`` on, by the positions of their rows."""
-    ours, theirs = rows.tree.leaves(rows.made, first=first), book.leaves(kept, first=first)
+    ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(kept, first=first)
     actual, stored = next(ours, None), next(theirs, None)
 
     def place(position: int) -> dict[str, Any]:

@@ -177,9 +177,9 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
     books = Protocols(), Cases(), Matches(), Pots()
     prepare(engine, books)
     with engine.begin() as connection:
-        for book in books:
+        for projection in books:
             for first in range(0, len(history), 97):
-                book.apply(connection, page_of(history[first : first + 97]))
+                projection.apply(connection, page_of(history[first : first + 97]))
         protocols, cases, matches, pots = books
         match, sheet, entry = last(history)
         assert protocols.answer(connection, match.id) == sheet

@@ -46,7 +46,7 @@ def without(said: Said, match_id: UUID) -> Said:
 
 def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> list[int]:
     with engine.connect() as connection:
-        return [book.version(connection, match_id) for book in books]
+        return [projection.version(connection, match_id) for projection in books]
 
 
 @pytest.mark.parametrize("how", BROKEN)
@@ -67,10 +67,10 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
             at_the_head(follower, referee)
             until(lambda: len(follower.set_aside()) == len(books))
             assert {(one.match, one.event) for one in follower.set_aside()} == {(match_id, number)}
-            assert {one.projection for one in follower.set_aside()} == {book.name for book in books}
+            assert {one.projection for one in follower.set_aside()} == {projection.name for projection in books}
             assert follower.faults() == {}
             begun = time.monotonic()
-            assert not any(waited(follower, match_id, last, 10 * SOON, book) for book in books)
+            assert not any(waited(follower, match_id, last, 10 * SOON, projection) for projection in books)
             assert time.monotonic() - begun < SOON, "nobody waits for it"
             for other, version in last_versions(rows).items():
                 assert other == match_id or waited(follower, other, version, SOON)
@@ -171,9 +171,10 @@ def test_a_rebuild_gets_past_a_bad_row_and_says_so(
         assert cli.main(["rebuild"]) == 1
         said = capsys.readouterr()
         assert f"rebuilt to position {head(referee)}" in said.out
-        for book in books:
+        for projection in books:
             assert (
-                f"{book.name}: match {row.originator_id} is set aside at event {row.originator_version}" in said.err
+                f"{projection.name}: match {row.originator_id} is set aside at event {row.originator_version}"
+                in said.err
             )
     assert cli.main(["rebuild"]) == 0
     assert content(engine, books) == whole
@@ -301,7 +302,7 @@ class TestStandingStill:
                 if connection.dialect.name == "postgresql":
                     connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
                 append(referee, rows)
-                until(lambda: follower.standing_still().keys() == {book.name for book in books})
+                until(lambda: follower.standing_still().keys() == {projection.name for projection in books})
                 assert {fault.how for fault in follower.standing_still().values()} == {"unanswered"}
                 assert follower.faults() == {}
             until(lambda: follower.standing_still() == {})
