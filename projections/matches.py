@@ -35,7 +35,7 @@ from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
-from projections.visibility import NOBODY, Sight, member_of
+from projections.visibility import UNAUTHENTICATED, Sight, member_of
 from referee.events import (
     Dealing,
     DealScored,
@@ -234,7 +234,7 @@ class Matches:
     def page(
         self,
         connection: Connection,
-        sight: Sight = NOBODY,
+        sight: Sight = UNAUTHENTICATED,
         *,
         ruleset: str | None = None,
         status: Status | None = None,

@@ -33,7 +33,7 @@ class Sight(Value):
         return self.held
 
 
-NOBODY = Sight()
+UNAUTHENTICATED = Sight()
 """The view of a caller without a credential."""
 
 
