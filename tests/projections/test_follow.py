@@ -76,7 +76,7 @@ class TestFollowing:
             assert set(follower.positions().values()) == {head(referee)}
             assert follower.lag(head(referee)) == 0
             assert follower.lag(head(referee) + 5) == 5
-            assert follower.faults() == {}
+            assert follower.faults == {}
         assert seen == reader(referee)(0, 1000).rows, "each event once and in order"
 
     @pytest.mark.parametrize("seed", range(3))
@@ -147,7 +147,7 @@ class TestFollowing:
             for match_id, version in last_versions(rows).items():
                 assert waited(one, match_id, version, SOON)
                 assert waited(two, match_id, version, SOON)
-            assert (one.faults(), two.faults()) == ({}, {})
+            assert (one.faults, two.faults) == ({}, {})
         assert [sum(map(len, one)) for one in seen] == [len(rows), len(rows)]
         assert content(engine, one_side) == {**whole, "book_tally": [(len(rows),)]}
         other.dispose()
@@ -386,12 +386,12 @@ class TestFailing:
         append(referee, rows)
         books = (Protocols(), Clumsy(), Matches(), Pots())
         with following(referee, engine, books, page=100) as follower:
-            until(lambda: "cases" in follower.faults())
-            fault = follower.faults()["cases"]
+            until(lambda: "cases" in follower.faults)
+            fault = follower.faults["cases"]
             assert (fault.position, fault.error) == (300, "OSError: the ink ran out")
             until(lambda: follower.positions()["protocols"] == head(referee))
             at_the_head(follower, referee)
-            assert follower.faults() == {}
+            assert follower.faults == {}
             assert follower.alive
         assert content(engine, books) == whole
         assert "cases: failed after position 300 (1): OSError: the ink ran out" in caplog.text
@@ -410,9 +410,9 @@ class TestFailing:
         books = all_books()
         follower = Follower(log_of(referee)._replace(read=sometimes), engine, books, page=400, poll_seconds=60)
         follower.start()
-        until(lambda: "read" in follower.faults())
+        until(lambda: "read" in follower.faults)
         at_the_head(follower, referee)
-        assert follower.faults() == {}
+        assert follower.faults == {}
         follower.close()
         assert content(engine, books) == whole
 
@@ -427,5 +427,5 @@ class TestFailing:
             append(referee, rows)
             follower.wake()
             at_the_head(follower, referee)
-            assert follower.faults()["seen"].error == "ValueError: what?"
+            assert follower.faults["seen"].error == "ValueError: what?"
         assert content(engine, books) == whole

@@ -134,7 +134,7 @@ class TestFollowing:
             append(referee, rows)
             at_the_head(one, referee)
             at_the_head(two, referee)
-            assert (one.faults(), two.faults()) == ({}, {})
+            assert (one.faults, two.faults) == ({}, {})
         assert root(engine, Log()) == (len(rows), mth(leaves_of(referee)))
         other.dispose()
 

@@ -125,7 +125,7 @@ class TestRebuilding:
             until(lambda: len(versions) > count + 5)
             stopped.set()
             looking.join()
-            assert follower.faults() == {}
+            assert follower.faults == {}
         assert content(engine, books) == whole
         assert versions[-1] == last_versions(rows)[match_id]
         assert versions == sorted(versions)
