@@ -8,7 +8,7 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
-from projections.cases import Case, Cases
+from projections.cases import Case, Cases, fine_of
 from projections.follow.follow import prepare
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
@@ -54,15 +54,16 @@ class TestBook:
                 match_id, ruling = recorded.originator_id, recorded.event
                 case = projection.answer(connection, match_id, "official")[ruling.case - 1]
                 verdicts.add(getattr(ruling, "reason", "upheld"))
-                assert (case.event, case.ruling) == (recorded.originator_version, ruling)
+                assert case.entries[0][::2] == (recorded.originator_version, ruling)
+                fine = fine_of(entry.fact for entry in case.entries[:2])
                 if isinstance(ruling, KnockUpheld):
-                    assert (case.ruling.penalty, case.fine) == (cost[match_id, ruling.case], 0)
+                    assert (ruling.penalty, fine) == (cost[match_id, ruling.case], 0)
                 else:
-                    assert case.fine == cost.get((match_id, ruling.case), 0)
-                    fines += case.fine
+                    assert fine == cost.get((match_id, ruling.case), 0)
+                    fines += fine
             for match_id, version in last_versions(rows).items():
                 cases = projection.answer(connection, match_id, "official")
-                assert [case.ruling.case for case in cases] == list(range(1, len(cases) + 1))
+                assert [case.entries[0].fact.case for case in cases] == list(range(1, len(cases) + 1))
                 assert projection.version(connection, match_id) == version
         assert {"upheld", "late", "again", "nothing"} <= verdicts
         assert fines
@@ -89,17 +90,17 @@ class TestBook:
                 return projection.answer(connection, match_id, viewer)[number - 1]
 
             for viewer in (0, 1, "spectator"):
-                ruling = shown(viewer).ruling
+                ruling = shown(viewer).entries[0].fact
                 assert isinstance(ruling, KnockDismissed)
                 assert (ruling.reason, ruling.offence, ruling.rests_on) == ("nothing", None, ())
                 assert not ruling.within_deal
-            assert shown("official").ruling == late.event
+            assert shown("official").entries[0].fact == late.event
         append(referee, history[stored:])
         assert fold(None, map(from_row, history)).public_to > at, "the deal was played to its end"
         with engine.begin() as connection:
             fill(connection, projection, referee, page)
             for viewer in (0, "spectator", "official"):
-                assert shown(viewer).ruling == late.event
+                assert shown(viewer).entries[0].fact == late.event
 
     def test_a_case_is_shown_as_the_match_shows_its_event(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
@@ -116,9 +117,9 @@ class TestBook:
                     history = [from_row(row) for row in rows[: end + 90] if row.originator_id == match_id]
                     public_to = fold(None, history).public_to
                     for case in projection.answer(connection, match_id, 0):
-                        event = history[case.event - 1].event
-                        assert case.ruling == seen(event, 0, case.event <= public_to)
-                        shown.add(case.ruling == event)
+                        event = history[case.entries[0].event - 1].event
+                        assert case.entries[0].fact == seen(event, 0, case.entries[0].event <= public_to)
+                        shown.add(case.entries[0].fact == event)
         assert shown == {True, False}
 
 
@@ -159,10 +160,11 @@ class TestOfficials:
             for entry in first.entries:
                 recorded = heard.history[entry.event - 1]
                 assert (entry.fact, entry.at) == (recorded.event, recorded.at)
-            assert isinstance(second.ruling, KnockDismissed)
+            assert isinstance(second.entries[0].fact, KnockDismissed)
             assert [type(entry.fact) for entry in third.entries] == [CaseOpened, CaseWithdrawn]
             assert projection.answer(connection, MATCH, "official", after=1, limit=1) == (second,)
-            within = {"after": second.event - 1, "to": second.event}
+            opened = second.entries[0].event
+            within = {"after": opened - 1, "to": opened}
             assert projection.about(connection, MATCH, "official", 99, **within) == (second,)
             assert projection.about(connection, MATCH, "official", 99, after=10_000, to=20_000) == ()
             others = projection.about(connection, MATCH, "official", 99, after=10_000, to=20_000, others={first.case})

@@ -191,9 +191,11 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
         assert pots.written(connection, UUID(int=2)) is None
         knocks = [one for one in history if isinstance(one.event, KnockUpheld | KnockDismissed)]
         kept = cases.answer(connection, match.id, "spectator")
-        assert [case.event for case in kept] == [one.originator_version for one in knocks]
+        assert [case.entries[0].event for case in kept] == [one.originator_version for one in knocks]
         assert cases.last(connection, match.id) == len(knocks)
         for number in range(len(knocks)):
             assert cases.answer(connection, match.id, "spectator", number, 2) == kept[number : number + 2]
         if entry.status == "over":
-            assert [case.ruling for case in kept] == [one.event for one in knocks], "nothing is hidden any more"
+            assert [case.entries[0].fact for case in kept] == [one.event for one in knocks], (
+                "nothing is hidden any more"
+            )
