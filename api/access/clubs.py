@@ -11,7 +11,7 @@ from api.access.limits import Limits
 from api.access.tokens import held_by, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
-from projections.visibility import NOBODY, Sight
+from projections.visibility import UNAUTHENTICATED, Sight
 from referee.actors import Actor
 from referee.clubs.facts import KeyId, Scope
 from referee.clubs.state import Key
@@ -102,7 +102,7 @@ class Operator(NamedTuple):
     @property
     def sight(self) -> Sight:
         """The part of lists that the operator may see: nothing."""
-        return NOBODY
+        return UNAUTHENTICATED
 
 
 ClubCaller = KeyHolder | Operator

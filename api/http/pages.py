@@ -40,7 +40,7 @@ def _number(cursor: str) -> int:
 
 @contextmanager
 def must_be_cursor() -> Iterator[None]:
-    """Raise Problem (400) instead of the ``ValueError`` that a book raises for a cursor that it did not make."""
+    """Raise Problem (400) instead of a projection's ``ValueError`` for a cursor that it did not make."""
     try:
         yield
     except ValueError:

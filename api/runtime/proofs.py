@@ -63,7 +63,7 @@ def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(map(base64, proof))
 
 
-async def signed_last(service: Service) -> LogSigned | None:
+async def find_last_signed(service: Service) -> LogSigned | None:
     """Return the last signed checkpoint; None before the first signature."""
     log = await in_thread(stored_log, service.desk)
     return log.state.last if log else None
@@ -71,7 +71,7 @@ async def signed_last(service: Service) -> LogSigned | None:
 
 async def last_signed(service: Service) -> LogSigned:
     """Return the last signed checkpoint. Raises Problem (404) before the first signature."""
-    last = await signed_last(service)
+    last = await find_last_signed(service)
     if last is None:
         raise Problem("log_unsigned")
     return last

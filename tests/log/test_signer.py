@@ -83,15 +83,15 @@ def signatures(url: str) -> list[tuple[Any, LogSigned]]:
     with construct(url) as referee:
         history = referee.history(LOG_ID)
         engine = engine_for(url)
-        rebuild(reader(referee), engine, book := Log())
+        rebuild(reader(referee), engine, projection := Log())
         found = []
         with engine.connect() as connection:
-            size = book.size(connection)
+            size = projection.size(connection)
             for recorded in history[1:]:
                 event = recorded.event
                 assert isinstance(event, LogSigned)
                 assert event.size < size, "its own row is behind what it signs"
-                assert book.tree(connection, event.size).root().hex() == event.root
+                assert projection.tree(connection, event.size).root().hex() == event.root
                 true = checkpoint_in(event.note)
                 assert event.note == signed(true, [KEY])
                 assert (true.size, true.root.hex()) == (event.size, event.root)

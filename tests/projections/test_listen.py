@@ -98,7 +98,7 @@ def test_followers_lose_nothing_while_their_connections_are_cut(
             for match_id, version in last_versions(rows[: first + 50]).items():
                 assert all(waited(follower, match_id, version, 10) for follower in followers)
     for follower in followers:
-        assert follower.faults() == {}
+        assert follower.faults == {}
         follower.close()
     other.dispose()
 
@@ -123,7 +123,7 @@ def test_a_connection_to_the_books_that_was_cut_in_the_middle_of_a_page(
     follower.start()
     for match_id, version in last_versions(rows).items():
         assert waited(follower, match_id, version, 10)
-    assert follower.faults() == {}
+    assert follower.faults == {}
     follower.close()
     uncut.key = "uncut"
     rebuild(reader(referee), engine, uncut)
