@@ -62,11 +62,10 @@ class InThread(Protocol):
         """Return what the call returns. Raises ``Busy`` (503) if too many calls wait."""
 
 
-def anybody(request: Req) -> None:
-    """Check the Authorization header of a call that needs none.
+def check_authorization(request: Req) -> None:
+    """Check the form of the Authorization header of a public call, which may have none.
 
-    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed) even though the call is public: a
-    caller who sends a credential expects to be identified.
+    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed).
     """
     credential_of(request)
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from litestar import get
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.http.describe import described
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
@@ -36,7 +36,7 @@ class Health(Value):
 )
 async def health_live(request: ApiCall) -> Reply:
     """Return 200 while the process answers."""
-    anybody(request)
+    check_authorization(request)
     return reply(Health(status="up"), NO_TEXTS)
 
 
@@ -51,7 +51,7 @@ async def health_live(request: ApiCall) -> Reply:
 )
 async def health_ready(request: ApiCall) -> Reply:
     """Return 200 with the lag if the process can take requests. Raises Problem (503) with the reasons if not."""
-    anybody(request)
+    check_authorization(request)
     health = request.service.health
     lag, troubles = None, health.troubles
     try:
