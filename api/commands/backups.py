@@ -10,7 +10,8 @@ from api.commands.operator_store import NotDone
 from api.maintenance.archive import Archive, Damaged, Manifest
 from api.maintenance.backup import NoStore, write_backup
 from api.maintenance.files import store_files, sync
-from api.maintenance.restore import NotEmpty, install, is_proved, refuse_unless_empty, staged
+from api.maintenance.restore import NotEmpty, install, refuse_unless_empty, staged
+from api.maintenance.verify import verify
 from api.settings import Settings
 from referee.store.clock import utc_now
 from referee.store.rows import OlderStore
@@ -92,7 +93,7 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
             # Beside a SQLite store, files are only moved to install it.
             files = () if check else store_files(url)
             with staged(archive, files[-1].absolute().parent if files else None, print) as store:
-                if not is_proved(store, print, _progress):
+                if verify(store, None, print, _progress) != 0:
                     raise NotDone("the backup is damaged" if check else "nothing is restored: take another backup")
                 if not check:
                     install(url, store)

@@ -30,7 +30,6 @@ from api.maintenance.tables import (
     parts_of_names,
     parts_of_projections,
 )
-from api.maintenance.verify import verify
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import NAMES, PRAGMAS, Names
 from api.runtime.projections import all_projections
@@ -68,11 +67,6 @@ def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
         load(archive, url, say)
         erase_again(url, say)
         yield url
-
-
-def is_proved(url: str, say: Say, progress: Say) -> bool:
-    """Report the differences in a store. Return True if it has none."""
-    return verify(url, None, say, progress) == 0
 
 
 def install(url: str, staged_url: str) -> None:
