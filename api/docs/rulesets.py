@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from litestar import get
 from msgspec import Meta
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.describe import LANGUAGE, described, link
 from api.http.params import RuleId, RulesetKey
@@ -154,7 +154,7 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
     ),
 )
 async def list_rulesets(request: ApiCall) -> Reply:
-    anybody(request)
+    check_authorization(request)
     return _all_in(request.language).reply(request)
 
 
@@ -173,7 +173,7 @@ async def list_rulesets(request: ApiCall) -> Reply:
     ),
 )
 async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    anybody(request)
+    check_authorization(request)
     return _ruleset_in(ruleset_named(ruleset).key, request.language).reply(request)
 
 
@@ -194,7 +194,7 @@ async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
     ),
 )
 async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    anybody(request)
+    check_authorization(request)
     return _rules_in(rulebook_named(ruleset), request.language).reply(request)
 
 
@@ -207,7 +207,7 @@ async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
     operation_class=described(gives=RuleShown, headers=("Content-Language",), takes=(LANGUAGE,), errors=(404,)),
 )
 async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
-    anybody(request)
+    check_authorization(request)
     key, language = rulebook_named(ruleset), request.language
     return _rule_in(key, rule_id, language).reply(request)
 

@@ -9,10 +9,10 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.personal_data.names import is_ref
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.club import FOUNDING, ClubTable
 from tests.api.conftest import client_of
+from tests.api.stored_names import is_ref
 from tests.api.test_problems import problem
 from tests.api.written import files_with, tables_with
 from tests.conformance.described import Description

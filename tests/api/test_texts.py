@@ -17,13 +17,13 @@ from litestar.testing import TestClient
 from msgspec import inspect
 from msgspec.structs import replace
 
-from api.personal_data.names import is_ref
 from api.personal_data.texts import is_prose, replaced, written
 from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
+from tests.api.stored_names import changed_refs, is_ref
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, finish
 from tests.api.written import MEMBERS, Club, ClubTable, files_with, tables_with
@@ -293,7 +293,7 @@ def test_a_repeat_gives_the_same_answer(table: ClubTable) -> None:
 
 
 def test_what_was_refused_is_not_kept(table: ClubTable, club: Club) -> None:
-    before = club.service.names.check()
+    before = changed_refs(club.service.names)
     count = _count(club)
     for _ in range(2):
         refused = table.post("/acts", {"act": "void", "reason": "A refused reason"}, ANNA)
