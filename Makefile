@@ -48,6 +48,8 @@ lint: $(NODE) ## lint openapi.json with Spectral, the OWASP rules and Redocly (n
 
 # The examples are played against the description, which contains them. So it is made before and after them.
 describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages and the pictures
+	$(BIN)/python -m tests.support.field_docs > api/http/field_docs.json.new
+	mv api/http/field_docs.json.new api/http/field_docs.json
 	$(BIN)/knacka openapi > openapi/openapi.json.new
 	mv openapi/openapi.json.new openapi/openapi.json
 	$(BIN)/python -m tests.conformance.examples
