@@ -45,7 +45,7 @@ NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
 INT32 = 2**31
 LENGTHS = {"date-time": len("2026-01-02T03:04:05.123456+00:00"), "date": len("2026-01-02"), "uuid": 36}
-"""The longest text of each format."""
+"""Characters of the longest text, by format."""
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """Keys of a schema whose values are not schemas."""
 
@@ -56,12 +56,11 @@ SENT = {acts.__name__, requests.__name__}
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """Descriptions of fields that have no docstring in the source."""
+    """Descriptions of fields that have no docstring: for every type, and for single types."""
 
     words: dict[str, str]
-    """Descriptions that hold for every type."""
     of: dict[str, dict[str, str]]
-    """Descriptions that hold only for one type, by type."""
+    """By type."""
 
 
 WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)
@@ -69,13 +68,12 @@ WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), typ
 
 @cache
 def _field_docs() -> dict[str, dict[str, str]]:
-    """Return the descriptions of fields, by class. ``python -m tests.support.field_docs`` writes them."""
     docs: dict[str, dict[str, str]] = msgspec.json.decode((files("api.http") / "field_docs.json").read_bytes())
     return docs
 
 
 def field_docs(cls: type) -> dict[str, str]:
-    """Return the descriptions of the fields of a class, by name."""
+    """Return the descriptions of a class's fields, which ``python -m tests.support.field_docs`` collects."""
     return _field_docs().get(f"{cls.__module__}.{cls.__name__}", {})
 
 
@@ -89,20 +87,20 @@ class Scope(NamedTuple):
     ruleset: str | None = None
     topic: str | None = None
     resolved: bool = False
-    """True for the options of a match, with all defaults filled in."""
+    """True for options with all defaults filled in."""
     sent: bool = False
-    """True for a type that a client sends: fields that the schema does not have are refused."""
+    """True for a type that a client sends: other fields are refused."""
 
 
 def schema_of(kind: Any, *, sent: bool = False) -> Plain:
-    """Return the schema of a type, or a reference to it if it has a name. ``sent``: whether a client sends it."""
+    """Return the schema of a type, or a reference if it has a name. ``sent``: whether a client sends it."""
     if _is_struct(kind):
         return _struct(kind, Scope(sent=sent), alone=True)
     return _schema(kind, Scope(sent=sent))
 
 
 def named_schemas() -> dict[str, Plain]:
-    """Return all schemas that have been referred to, by name."""
+    """Return the schemas that have been referred to, by name."""
     return dict(_named)
 
 
@@ -123,7 +121,7 @@ def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
 
 
 class Written:
-    """A type whose schema is known: a subclass has it as ``schema``."""
+    """Base of types that msgspec writes as their ``schema``."""
 
     schema: Plain
 
@@ -143,7 +141,7 @@ def _schema(kind: Any, scope: Scope) -> Plain:
 
 
 def _with_references(kind: Any, scope: Scope) -> Any:
-    """Return the type with a reference instead of each struct, union of structs, and tied type."""
+    """Return the type with :class:`Written` instead of structs, their unions, and tied types."""
     origin, args = get_origin(kind), get_args(kind)
     if _is_struct(kind):
         return _written(_struct(kind, scope))
@@ -175,7 +173,7 @@ def _union(members: list[Any], scope: Scope) -> Any:
 
 
 def _tidy(schema: Any) -> Any:
-    """Return a schema by msgspec in the form that generators of clients support, and with its own name."""
+    """Return a schema by msgspec in the form that generators support, as a reference if it has a title."""
     if isinstance(schema, list):
         return [_tidy(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -200,7 +198,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def with_formats(schema: Any) -> Any:
-    """Return the schema with the width of each integer, by its limits, as ``format``."""
+    """Return the schema with the width of each integer as ``format``, by its limits."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -220,7 +218,7 @@ def _enumeration(values: list[Any]) -> Plain:
 
 
 def _item_schema(items: list[Plain]) -> Plain:
-    """Return one schema for all items of a tuple: few generators support a schema for each place."""
+    """Return one schema for all items of a tuple: few generators support one for each place."""
     by_type: dict[str, list[Plain]] = {}
     for item in items:
         for one in _resolved(item).get("oneOf", (item,)):
@@ -230,7 +228,6 @@ def _item_schema(items: list[Plain]) -> Plain:
 
 
 def _widest(schemas: list[Plain]) -> Plain:
-    """Return the limits that include those of all these schemas."""
     resolved = [_resolved(one) for one in schemas]
     bounds: tuple[tuple[str, Callable[..., int]], ...] = (("minimum", min), ("maximum", max))
     return {
@@ -270,7 +267,6 @@ def _one_of(field: str, members: Mapping[str, Plain]) -> Plain:
 
 
 def camel(key: str) -> str:
-    """Return the key of a ruleset as the beginning of a schema's name."""
     return "".join(part.title() for part in key.split("-"))
 
 
@@ -281,7 +277,7 @@ def phases_of(rules: Ruleset) -> tuple[str, ...]:
 
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the types of the tied fields, by the field that they are tied to and its value."""
+    """Return the types of tied fields, or their limits, by the field that they are tied to and its value."""
     return {
         "ruleset": {
             key: {
@@ -307,7 +303,7 @@ def _ties() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _tie(part: Any) -> tuple[str, str] | None:
-    """Return the tie in a part of a type: the field that it is tied to, and the name of its types."""
+    """Return the arguments of :func:`~referee.value.tied` if this part of a type is a tie."""
     extra = part.extra_json_schema if isinstance(part, Meta) else None
     return None if extra is None else extra.get("x-tied")
 
@@ -318,7 +314,6 @@ def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
     here = getattr(scope, by)
 
     def tied(other: Any) -> Plain:
-        """Return the schema of the other type, or of the same type within different limits."""
         return {**_schema(kind, scope), **other} if isinstance(other, dict) else _schema(other, scope)
 
     if here is not None:
@@ -330,8 +325,7 @@ def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
 def _any_of(structs: list[Plain]) -> Plain:
     """Return one object with the fields of all these structs, none of them required.
 
-    It is for values without a field that says which struct it is. As ``oneOf`` a value would have to fit exactly one
-    struct, and no field could ever be added.
+    With ``oneOf`` a value would have to fit exactly one of them, and no field could ever be added.
     """
     by_name: dict[str, list[Plain]] = {}
     for struct in structs:
@@ -345,7 +339,7 @@ def _any_of(structs: list[Plain]) -> Plain:
 
 
 def _inside(cls: type) -> Iterator[Any]:
-    """Yield the types of a struct's fields and all parts of these types."""
+    """Yield the types of a struct's fields, and their parts."""
     waiting = [field.type for field in _fields(cls)]
     for part in waiting:
         yield part
@@ -354,13 +348,12 @@ def _inside(cls: type) -> Iterator[Any]:
 
 @cache
 def _ties_of(cls: type) -> frozenset[tuple[str, str]]:
-    """Return the ties of a struct's own fields."""
     return frozenset(filter(None, map(_tie, _inside(cls))))
 
 
 @cache
 def _tied_to(cls: type) -> frozenset[str]:
-    """Return the fields that a struct's fields, or those of structs in it, are tied to."""
+    """Return the fields that this struct, or structs in it, are tied to."""
     found = {by for by, _ in _ties_of(cls)}
     for inner in filter(_is_struct, _inside(cls)):
         found |= _tied_to(inner) - {field.name for field in _fields(inner)}
@@ -386,7 +379,7 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
 
 
 def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
-    """Return a reference to the schema of a struct. ``alone``: it is read without its tag."""
+    """Return a reference to a struct. ``alone``: it is read without its tag."""
     by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None:
         return _variant(cls, scope, alone=alone)
@@ -413,7 +406,7 @@ def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") ->
 
 
 def called(cls: type) -> str:
-    """Return the name of a struct: its ``SCHEMA``, else the name of its class."""
+    """Return the name of a struct, without those of its variants."""
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
@@ -431,7 +424,7 @@ def _name(cls: Any, scope: Scope) -> str:
 
 
 def _is_act_or_part(cls: Any) -> bool:
-    """Return whether it is an act or a part of one: clients send it, and answers show it."""
+    """Return whether clients send it and answers show it."""
     config = getattr(cls, "__struct_config__", None)
     return getattr(config, "tag_field", None) == "act" or cls.__module__ in SENT or cls in BOTH
 
