@@ -7,11 +7,7 @@ _TEMPLATE = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
 
 
 class Record(logging.LogRecord):
-    """A record with the beginning of 1970 as its time if the clock shows a number that Python cannot hold.
-
-    ``logging`` reads the clock in its constructor, outside its own error handling: the error would end the thread
-    that logs.
-    """
+    """A record of 1970 if Python cannot hold the time. The error would end the thread that logs."""
 
     def __init__(
         self,
@@ -46,5 +42,4 @@ class Record(logging.LogRecord):
 
 
 def survive_any_clock() -> None:
-    """Make :class:`Record` the class of all log records of this process."""
     logging.setLogRecordFactory(Record)

@@ -24,7 +24,7 @@ class SettingsError(ValueError):
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """The settings of an operator. ``deploy/env.example`` explains each."""
+    """``deploy/env.example`` explains each."""
 
     database_url: str = "sqlite:///./knacka.db"
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
@@ -57,10 +57,7 @@ class Settings(Value, forbid_unknown_fields=True):
 
 
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """Return the keys that sign the log, the new one first; empty if none is set.
-
-    Raises :class:`SettingsError`, whose message never contains a key.
-    """
+    """Return the keys that sign the log, the new one first. Raises SettingsError, never with a key in its message."""
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):
@@ -80,10 +77,7 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Return the settings in an environment. Raises :class:`SettingsError` for a value that cannot be used.
-
-    Logs an unknown name that begins with ``KNACKA_`` instead of refusing it: Kubernetes sets such names.
-    """
+    """Raises SettingsError for a value that cannot be used. Logs unknown names: Kubernetes sets some."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):

@@ -1,7 +1,6 @@
-"""Pages about the problem types: one page for each type, and one that lists all.
+"""The pages of the problem types in Markdown: one for each, and a list.
 
-``python -m api.docs.problem_list > openapi/problems.md`` writes the list. ``refusals.toml`` has the codes of the
-referee; a test compares it with each place in the source that makes a refusal.
+``python -m api.docs.problem_list > openapi/problems.md`` writes the list.
 """
 
 import sys
@@ -124,11 +123,10 @@ class RefusalRow(Value, forbid_unknown_fields=True):
 
 
 class Refusal(NamedTuple):
-    """A refusal of the referee: its exception class and its facts."""
+    """The exception class of a refusal, and the names of its facts."""
 
     kind: type[Refused]
     facts: frozenset[str]
-    """The names of the facts that a refusal with this code can have."""
 
 
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
@@ -139,10 +137,7 @@ def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
 
 @cache
 def refusals() -> dict[str, Refusal]:
-    """Return the refusals of the referee by code, in alphabetical order.
-
-    A test compares ``refusals.toml`` with the source of the referee.
-    """
+    """Return the refusals of the referee by code, in alphabetical order."""
     kinds = {kind.__name__: kind for kind in _kinds()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
     return {code: Refusal(kinds[row.kind], frozenset(row.facts)) for code, row in rows.items()}
@@ -152,14 +147,14 @@ _AT = "/v1/matches/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/acts"
 
 
 class Page(Text, forbid_unknown_fields=True):
-    """Advice about a problem, and an example of it: its facts and its address."""
+    """Advice about a problem, and the facts and the address of an example."""
 
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
     at: str = _AT
 
 
 class Pages(Value, forbid_unknown_fields=True):
-    """The texts of the pages: refusals by their class, problems of the API by code."""
+    """The content of ``problem_pages.toml``: refusals by class, problems of the API by code."""
 
     words: dict[str, Text]
     refusals: dict[str, Text]
@@ -167,7 +162,6 @@ class Pages(Value, forbid_unknown_fields=True):
 
 
 PAGES = msgspec.toml.decode((files("api.docs") / "problem_pages.toml").read_bytes(), type=Pages)
-"""The texts of ``problem_pages.toml``, which translators can edit."""
 
 _LIMIT, _WINDOWS = types.IntType(ge=1, le=200), types.LiteralType(("deal_end", "next_trick"))
 _FAULTS = {
@@ -179,11 +173,10 @@ _FAULTS = {
 """Values for ``errors`` in the examples, by code."""
 
 OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
-"""The API's own problems, by status."""
+"""The API's own problems, sorted by status."""
 
 
 def answer(code: str, language: Language) -> Document:
-    """Return an example of a problem."""
     if code in TEXTS:
         page = PAGES.problems.get(code, Page(en="", sv=""))
         facts = dict.fromkeys(sorted(fields(TEXTS[code].en) - {"reason"}), "…") | page.facts
@@ -194,20 +187,18 @@ def answer(code: str, language: Language) -> Document:
 
 
 def advice(code: str, language: Language) -> str:
-    """Return the advice about a problem; empty if it has no text."""
     text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[refusals()[code].kind.__name__]
     return text.in_(language) if text else ""
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of the problem type with this last part of its address, ``None`` if it does not exist."""
+    """Return the code of the problem type with this last part of its address."""
     code = name.replace("-", "_")
     known = code in TEXTS or code in sentences.TEXTS.refusals
     return code if known and problem_type(code).endswith(f"/{name}") else None
 
 
 def page_markdown(code: str, language: Language) -> str:
-    """Return the page of one problem type, in Markdown."""
     example = answer(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
     return f"""\
@@ -232,13 +223,11 @@ def page_markdown(code: str, language: Language) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text, escaped for a table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
 def problems_markdown(language: Language = "en", *, served: bool = False) -> str:
-    """Return the list of all problem types, in Markdown. With ``served`` it has links to their pages, otherwise a
-    note about how the file is made."""
+    """Return the list of all problem types. ``served``: with links to their pages."""
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:

@@ -24,7 +24,6 @@ _CELLS = re.compile(r"(?<!\\)\|")
 
 
 def problem_policy() -> str:
-    """Return the content security policy of the pages, which may load only their style."""
     return policy_of_framed("problem")
 
 
@@ -77,19 +76,17 @@ def _inline(text: str) -> str:
 async def _answer(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
-    # In a thread, because the first request builds the page.
+    # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
 @get("/problems", include_in_schema=False)
 async def list_problems(request: ApiCall) -> Reply:
-    """Return the list of all problem types."""
     return await _answer(request, None)
 
 
 @get("/problems/{name:str}", include_in_schema=False)
 async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
-    """Return the page of a problem type: its meaning, advice, and an example. Raises 404 if it does not exist."""
     code = code_of(name)
     if code is None:
         raise NotFoundException

@@ -1,4 +1,4 @@
-"""Operations that return the games, with their options and numbered rules."""
+"""The calls that return the games, with their options and rules."""
 
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -71,14 +71,14 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """Return the ruleset with this key. Raises Problem (404) if it does not exist."""
+    """Raises Problem (404) if no ruleset has this key."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
 
 
 def rulebook_named(name: str) -> str:
-    """Return the key of a rulebook. Raises Problem (404) if it does not exist."""
+    """Return the key of a ruleset or of the procedure. Raises Problem (404) for any other."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 

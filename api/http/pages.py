@@ -48,7 +48,7 @@ def must_be_cursor() -> Iterator[None]:
 
 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:
-    """Return the header that links the next page, empty if ``following``, its beginning, is None.
+    """Return the header that links the next page, which begins at ``following``; empty if this is the last.
 
     ``repeated``: parameters that the link names in any case.
     """

@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 RETRY_LATER = {"Retry-After": "60"}
-"""For problems that an operator has to repair."""
+"""Header of problems that an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 PATH_MAX = 3 * 4096
 """Characters of a path in a problem: those of a request target, each of which may be written as three."""
@@ -145,7 +145,7 @@ def _clause(reason: Reason, language: Language) -> str:
 
 
 STATUS = {"state": 409, "who": 403, "rule": 422}
-"""By ``Refused.status``."""
+"""Statuses by ``Refused.status``."""
 
 
 @lru_cache(maxsize=512)

@@ -20,7 +20,7 @@ class Declared(NamedTuple):
 
 
 _DECLARED: dict[type, Declared] = {}
-"""By operation class; each call has its own."""
+"""Declarations by operation class; each call has its own."""
 
 
 def _declared(handler: HTTPRouteHandler) -> Declared | None:

@@ -60,7 +60,7 @@ class Words(Value, forbid_unknown_fields=True):
 
     words: dict[str, str]
     of: dict[str, dict[str, str]]
-    """By type."""
+    """Descriptions by type."""
 
 
 WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)

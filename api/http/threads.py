@@ -153,10 +153,10 @@ def _count_down(counts: Counter[str], holder: str) -> None:
 # Each of these threads, the desk, the follower and the writer of attempts needs a connection: the store opens at most
 # 13, the projections 15.
 in_thread = Threads("reader", 5, waiting=64)
-"""For short reads."""
+"""Threads for short reads."""
 in_long_thread = Threads("long-reader", 2, waiting=32, gives_way=True)
-"""For answers that need the processor for long."""
+"""Threads for answers that need the processor for long."""
 in_stream_thread = Threads("streamer", 2, waiting=10_000)
-"""For the next piece of a stream. Each connection may await one."""
+"""Threads for the next piece of a stream. Each connection may await one."""
 in_probe_thread = Threads("prober", 1, waiting=8)
-"""For health probes, which no other call delays."""
+"""Threads for health probes, which no other call delays."""
