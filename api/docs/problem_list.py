@@ -5,7 +5,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -25,93 +24,15 @@ from referee.value import Value
 
 assert RULESETS, "the games are loaded, and with them their own refusals"
 
-EXAMPLES: dict[str, Any] = {
-    "account": "member:5",
-    "allowed": ("pass", 5, 6, "rodskagg"),
-    "amount": 450,
-    "asker": 1,
-    "at": "/tricks/4",
-    "awaited": (0, 2),
-    "card": "H7",
-    "case": 2,
-    "cases": (3,),
-    "cards": ("H7", "SA"),
-    "count": 2,
-    "counts": (6, 6, 6, 0),
-    "currencies": ("SEK", "EUR"),
-    "currency": "JPY",
-    "deal": 4,
-    "dealer": 0,
-    "deals": (4, 5),
-    "decimals": 0,
-    "done": 6,
-    "early": 3,
-    "entry": 18,
-    "evening": 12,
-    "event": 52,
-    "expected": "top",
-    "key": "k3",
-    "last": 41,
-    "late": 3,
-    "least": 28,
-    "limit": 20,
-    "matches": 2,
-    "member": 5,
-    "members": (5, 7),
-    "most": 156,
-    "needed": 9,
-    "pack": 52,
-    "payee": 7,
-    "payer": 5,
-    "pending": (2, 3),
-    "phase": "auction",
-    "plan": "0123456789abcdef",
-    "players_max": 6,
-    "points": (12, 12, 0, 12),
-    "pot": -1,
-    "proposal": 4,
-    "role": "scribe",
-    "scopes": ("keys", "treasury"),
-    "seat": 4,
-    "seats": 4,
-    "status": "final",
-    "target": 500,
-    "total": 3,
-    "trick": 4,
-    "turn": 2,
-    "unit": 25,
-    "verdict": "dismissed",
-    "until": datetime(2025, 1, 1, 20, 15, 5, tzinfo=UTC),
-    "widow": 5,
-    "winner": 3,
-}
-"""A value for each fact, for the examples."""
-EXAMPLES_OF: dict[str, dict[str, Any]] = {
-    "all_must_join": {"allowed": ("join", "widow")},
-    "already_announced": {"allowed": ("join", "widow")},
-    "dealer_must_choose": {"allowed": ("H", "D", "C", "redeal")},
-    "last_must_join": {"allowed": ("join", "widow", "generalrams")},
-    "missing_in_the_result": {"at": "/bids"},
-    "must_beat_trump": {"allowed": ("S9", "SJ")},
-    "must_follow_suit": {"allowed": ("H2", "H7")},
-    "must_head": {"allowed": ("HQ", "HA")},
-    "must_join_or_pay": {"allowed": ("join", "widow", "generalrams", "pay")},
-    "must_overtrump": {"allowed": ("S9", "SJ")},
-    "must_trump": {"allowed": ("S8", "SJ")},
-    "name_another_suit": {"allowed": ("H", "D", "C")},
-    "no_such_declaration": {"allowed": ("join", "lie_down", "widow", "generalrams")},
-    "no_such_offence": {"allowed": ("revoke", "misdeal")},
-    "not_in_the_result": {"allowed": ("bids", "tricks", "taken", "answers", "asked"), "at": "/trumps"},
-    "not_in_pack": {"cards": ("H2", "S3")},
-    "not_turned_up_suit": {"allowed": ("pass", "H", "D", "C", "redeal")},
-    "nothing_to_buy_off": {"allowed": ("join", "lie_down", "generalrams")},
-    "only_turned_up_suit": {"allowed": ("take", "S", "pass", "redeal")},
-    "second_needed": {"allowed": (0, 1, 3), "at": "/second/3"},
-    "single_pot": {"allowed": ("join", "widow", "generalrams")},
-    "told_otherwise": {"at": "/taken"},
-    "widow_taken": {"allowed": ("join", "lie_down", "generalrams")},
-}
-"""Values for the facts of one code, if those in ``EXAMPLES`` do not fit it."""
+
+class Examples(Value, forbid_unknown_fields=True):
+    """Values for facts, and different ones for single codes (``problem_examples.toml``)."""
+
+    facts: dict[str, Any]
+    of: dict[str, dict[str, Any]]
+
+
+EXAMPLES = msgspec.toml.decode((files("api.docs") / "problem_examples.toml").read_bytes(), type=Examples)
 
 
 class RefusalRow(Value, forbid_unknown_fields=True):
@@ -181,7 +102,7 @@ def answer(code: str, language: Language) -> Document:
         page = PAGES.problems.get(code, Page(en="", sv=""))
         facts = dict.fromkeys(sorted(fields(TEXTS[code].en) - {"reason"}), "…") | page.facts
         return document_of(Problem(code, faults=_FAULTS.get(code, ()), **facts), page.at, language)
-    problem, examples = refusals()[code], EXAMPLES | EXAMPLES_OF.get(code, {})
+    problem, examples = refusals()[code], EXAMPLES.facts | EXAMPLES.of.get(code, {})
     facts = {name: examples[name] for name in sorted(problem.facts) if name in examples}
     return document_of_refusal(problem.kind(code, None, **facts), _AT, language)
 
