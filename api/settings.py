@@ -56,6 +56,15 @@ class Settings(Value, forbid_unknown_fields=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+def _check_database(url: str) -> None:
+    if isinstance(place_of(url), SqliteFile):
+        books_file(url)
+
+
+CHECKS = {"database_url": _check_database, "cors_origins": cors_of, "trusted_proxies": networks_of}
+"""Functions that raise ValueError if they cannot use a setting."""
+
+
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
     """Return the keys that sign the log, the new one first. Raises SettingsError, never with a key in its message."""
     keys: list[SigningKey] = []
@@ -88,18 +97,10 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$.")
         raise SettingsError(f"{PREFIX}{path.rstrip('`').upper()}: {reason}") from None
-    try:
-        if isinstance(place_of(settings.database_url), SqliteFile):
-            books_file(settings.database_url)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None
-    try:
-        cors_of(settings.cors_origins)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}CORS_ORIGINS: {error}") from None
-    try:
-        networks_of(settings.trusted_proxies)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}TRUSTED_PROXIES: {error}") from None
+    for name, check in CHECKS.items():
+        try:
+            check(getattr(settings, name))
+        except ValueError as error:
+            raise SettingsError(f"{PREFIX}{name.upper()}: {error}") from None
     signing_keys(settings)
     return settings
