@@ -65,44 +65,29 @@ class Fault(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
+def _text(pattern: str, example: str) -> Meta:
+    return Meta(examples=[example], extra_json_schema={"pattern": pattern, "maxLength": wire_types.TEXT_MAX})
+
+
+_Pointer = Annotated[str, _text("^(/.*)?$", "/players/3/name")]
+_Parameter = Annotated[str, _text("^.+$", "limit")]
+_Allowed = Annotated[
+    tuple[wire_types.Code | wire_types.WholePoints, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})
+]
+
+
 class Wrong(Value, omit_defaults=True):
     """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
     """The value that belongs there and the value sent, in the reader's language."""
-    pointer: (
-        Annotated[
-            str,
-            Meta(
-                description="The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a "
-                "field is missing, the place that it would have. Left out if a parameter is wrong.",
-                examples=["/players/3/name"],
-                extra_json_schema={"pattern": "^(/.*)?$", "maxLength": wire_types.TEXT_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
-    parameter: (
-        Annotated[
-            str,
-            Meta(
-                description="The name of the parameter that is wrong.",
-                examples=["limit"],
-                extra_json_schema={"pattern": "^.+$", "maxLength": wire_types.TEXT_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
-    allowed: (
-        Annotated[
-            tuple[wire_types.Code | wire_types.WholePoints, ...],
-            Meta(
-                description="The values or the names of fields that belong there, if they can be listed.",
-                extra_json_schema={"maxItems": ALLOWED_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
+    pointer: _Pointer | msgspec.UnsetType = msgspec.UNSET
+    """The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a field is missing, the place
+    that it would have. Left out if a parameter is wrong."""
+    parameter: _Parameter | msgspec.UnsetType = msgspec.UNSET
+    """The name of the parameter that is wrong."""
+    allowed: _Allowed | msgspec.UnsetType = msgspec.UNSET
+    """The values or the names of fields that belong there, if they can be listed."""
 
 
 @cache
