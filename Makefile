@@ -37,6 +37,7 @@ check: $(DEV) ## check lint, format, types, import directions, prose and openapi
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
+	$(BIN)/python -m tests.support.field_docs | diff -u api/http/field_docs.json - || { echo 'field_docs.json is out of date: make describe'; exit 1; }
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 
 # To compare an example with its schema, Spectral resolves all references and compiles the result, again for each answer.

@@ -79,10 +79,6 @@ class Signer:
         """Request a signature over the rows stored by now, without waiting. May be called on any thread."""
         self._requested.set()
 
-    def sign_now(self) -> bool:
-        """Sign the rows that the projection of the log has. Return whether any were new. Touches the database."""
-        return self._look(at_once=True)
-
     def _run(self) -> None:
         last_damage = ""
         while True:
@@ -91,7 +87,7 @@ class Signer:
             if self._closed.is_set():
                 return
             try:
-                self._look(at_once=requested and self._caught_up())
+                self.sign(at_once=requested and self._caught_up())
             except PASSING as error:
                 log.info("the log was not signed; the next try follows: %s: %s", type(error).__name__, error)
                 if requested and not self._closed.wait(self._look_seconds):
@@ -114,7 +110,11 @@ class Signer:
                 raise TimeoutError("the projection of the log is behind")
         return True
 
-    def _look(self, *, at_once: bool = False) -> bool:
+    def sign(self, *, at_once: bool) -> bool:
+        """Sign the rows that the projection of the log has. Return whether any were new. Touches the database.
+
+        ``at_once``: even if the last signature is recent.
+        """
         with self._turn:
             head = self._projections.head()
             at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
