@@ -27,6 +27,8 @@ LONG_GRACE_SECONDS = 4
 """Seconds from the signal until work on a long match is cancelled, early enough to answer 503."""
 END_SECONDS = 9.0
 """Seconds from the signal until the process is killed, whatever still runs."""
+GC_THRESHOLDS = 50_000, 20, 50
+"""Allocations and collections between two runs of the garbage collector. Few objects of a request form cycles."""
 UNANSWERED = 4
 """The exit code if requests were left unanswered."""
 
@@ -86,6 +88,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Read the requests received before the signal, end the streams, and stop.

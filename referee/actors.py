@@ -1,9 +1,7 @@
 """Actors: a seat by its number, all others by name.
 
 ``official`` is the first of the officials, ``official:2`` the second. ``scribe`` writes for all seats of a real
-table.
-``watcher`` only reads (its one act redeems its invitation). ``key:k3`` is the holder of that key of the club.
-``operator`` runs the service.
+table. ``watcher`` only reads. ``key:k3`` is the holder of that key of the club. ``operator`` runs the service.
 """
 
 import re
@@ -31,7 +29,6 @@ Actor = Annotated[
     ],
     Meta(title="Actor", description="The actor: a seat by its number, others by name."),
 ]
-"""The actor, in JSON a number or a text."""
 
 WRITTEN = rf"P[1-8]|{_NAMED}"
 """Pattern of the texts that :func:`write` returns."""
@@ -63,5 +60,5 @@ def parse(text: str) -> Actor:
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
         return int(seat[1]) - 1
-    actor: Actor = msgspec.convert(text, Actor)  # its ValidationError is a ValueError
+    actor: Actor = msgspec.convert(text, Actor)  # a ValidationError is a ValueError
     return actor

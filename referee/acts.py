@@ -1,7 +1,5 @@
-"""The acts of seats and officials (one tagged union, tag ``act``), and the knock.
-
-An act states an intention. This module only parses it; the ruleset decides whether it is allowed.
-"""
+"""The acts of seats and officials (one tagged union, tag ``act``), and the knock. The ruleset decides whether an act
+is allowed."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,7 +9,6 @@ from referee import wire_types
 from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
-"""A note of a few lines, as free text."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal[
     "misdeal",
@@ -44,7 +41,6 @@ Offence = Literal[
 BidWord = Literal[
     "pass", "rodskagg", "join", "lie_down", "widow", "generalrams", "pay", "take", "redeal", "S", "H", "D", "C"
 ]
-"""Bids that are words: Rödskägg, Rams, Kalabrias."""
 BidSent = (
     Annotated[int, Meta(ge=-99, le=99)]
     | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
@@ -63,17 +59,16 @@ class SeatAct(Act):
 
 
 class Draw(SeatAct, tag="draw"):
-    """Draw a card (for the first deal, or for the lead in a duel). At a real table ``card`` is the card that was
-    drawn."""
+    """Draw a card (for the first deal, or for the lead in a duel)."""
 
     card: Card | None = None
 
 
 class Entropy(SeatAct, tag="entropy"):
-    """Add random digits to a committed shuffle. Allowed once for each seat, before the deal."""
+    """Add random digits to a committed shuffle, once for each seat, before the deal."""
 
     hex: Annotated[str, Meta(pattern=ENTROPY, max_length=64)]
-    """32 to 64 hexadecimal digits, drawn at random by the player. They enter the shuffle and are public."""
+    """32 to 64 hexadecimal digits, drawn at random. They are public."""
 
 
 class Cut(SeatAct, tag="cut"):
@@ -81,8 +76,7 @@ class Cut(SeatAct, tag="cut"):
 
 
 class Deal(SeatAct, tag="deal"):
-    """Deal. In house dealing no other field is sent; at a real table ``hands`` by seat, or ``counts`` with closed
-    hands."""
+    """Deal. In house dealing no other field is sent."""
 
     hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
     counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=52)], ...], Meta(max_length=8)] | None = None
@@ -100,7 +94,7 @@ class PickUp(SeatAct, tag="pick_up"):
 
 
 class RequestCards(SeatAct, tag="request_cards"):
-    """Ask for a new hand. At a real table ``cards`` may give the cards received."""
+    """Ask for a new hand."""
 
     cards: Hand | None = None
 
@@ -110,7 +104,7 @@ class KeepCards(SeatAct, tag="keep_cards"):
 
 
 class Bid(SeatAct, tag="bid"):
-    """Bid or pass: a number of tricks, or a bid word of the game."""
+    """Bid a number of tricks or a word of the game, or pass."""
 
     bid: BidSent
 
@@ -120,7 +114,7 @@ class Ask(SeatAct, tag="ask"):
 
 
 class Answer(SeatAct, tag="answer"):
-    """Answer the question: go along (``play``) or throw in the cards (``fold``)."""
+    """Answer the question."""
 
     answer: AnswerSent
 
@@ -136,7 +130,7 @@ class Play(SeatAct, tag="play"):
 
 
 class Trick(SeatAct, tag="trick"):
-    """The winner of a trick in a tally: ``seat`` took it, or would have taken it without a fault."""
+    """The winner of a trick in a tally. ``seat`` took it, or would have taken it without a fault."""
 
     SCHEMA: ClassVar[str] = "TrickTold"
     second: SeatSent | None = None
@@ -149,7 +143,7 @@ class Report(SeatAct, tag="report"):
     accused: SeatSent
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
     another: bool = False
-    """True: this is a further error of this kind, although one was already reported in this trick."""
+    """True: a further error of this kind in the same trick."""
 
 
 class Score(SeatAct, tag="score"):
@@ -157,7 +151,7 @@ class Score(SeatAct, tag="score"):
 
 
 class Void(Act, tag="void"):
-    """Void the deal under way (officials only): it does not count and is dealt again."""
+    """Void the deal under way (officials only): it is dealt again."""
 
     reason: Note = ""
 
@@ -179,7 +173,7 @@ class Announce(SeatAct, tag="announce"):
 
 
 class Exchange(SeatAct, tag="exchange"):
-    """Lay away a card and take the turned-up one. In a tally the card is left out."""
+    """Lay away a card and take the turned-up one."""
 
     card: Card | None = None
 
@@ -191,8 +185,7 @@ class Reply(SeatAct, tag="reply"):
 
 
 class Declare(SeatAct, tag="declare"):
-    """Declare one property of a sequence: its class, its top rank, or whether it is in trumps. With closed hands: its
-    cards."""
+    """Declare one property of a sequence. With closed hands: its cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)] | None = None
@@ -215,14 +208,13 @@ class TakeBack(SeatAct, tag="take_back"):
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match. Its money does not count until every member in it has agreed.
+    """Agree to the stakes of a club's match. Its money counts when every member in it has agreed.
 
-    In a club with ``stakes_need: secretary`` one member's key with ``officiate`` confirms for all who are present at
-    a real table.
+    In a club with ``stakes_need: secretary`` a member's key with ``officiate`` confirms for all at a real table.
     """
 
     seat: SeatSent | None = None
-    """Seat whose member agrees. An official leaves it out and answers for all seats that have not agreed."""
+    """Seat whose member agrees; left out by an official, who answers for all seats that have not agreed."""
     agree: bool = True
     """False: decline. The match then never counts in the books."""
 
@@ -241,7 +233,7 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""Greater than the number of tricks in any deal, so that a rule refuses a long list, and not the parser."""
+"""More than any deal has: a rule refuses a long list, not the parser."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of tricks that were over."""
@@ -257,7 +249,7 @@ EarlyAndLate = Annotated[
         min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."
     ),
 ]
-"""A pair, typed as a tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
+"""A tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
 
 
 class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
@@ -266,8 +258,8 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`, not
-    `upheld`."""
+    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`,
+    not `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
@@ -278,12 +270,11 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class FaultTold(Value, forbid_unknown_fields=True):
-    """A fault and the seat that made it."""
+    """A fault and its seat."""
 
     seat: SeatSent
     """Seat that made it."""
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
-    """The kind of fault."""
 
 
 class SequenceTold(Value, forbid_unknown_fields=True):
@@ -373,10 +364,8 @@ AnyAct = (
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
-    """A knock on the table: ``seat`` accuses ``accused`` of an offence.
-
-    Without ``offence`` the referee takes the oldest open breach.
-    """
+    """A knock on the table: ``seat`` accuses ``accused``. Without ``offence`` the referee takes the oldest open
+    breach."""
 
     seat: SeatSent
     accused: SeatSent

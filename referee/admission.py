@@ -8,7 +8,6 @@ from referee import wire_types
 from referee.value import Seat, SeatSent, Value
 
 TokenRole = Literal["seat", "scribe", "watcher"]
-"""Purpose of a token: to act for a seat, to write down the acts of all seats, or only to read."""
 Role = Annotated[
     Literal["seat", "scribe", "watcher", "official"],
     Meta(
@@ -27,7 +26,7 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     seat: Seat | None
     """The seat; null: the role has none."""
     hash: wire_types.HiddenHash
-    """The hash of the new token in this match. Never shown."""
+    """Hash of the new token in this match. Never shown."""
     role: TokenRole = "seat"
 
 
@@ -35,13 +34,11 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """Make an invitation to a seat or a role. It replaces an earlier one that was not redeemed."""
 
     role: Role
-    """The role that it admits to."""
     hash: wire_types.HiddenHash
     """SHA-256 of the code. Never shown."""
     seat: SeatSent | None = None
     """The seat; left out: the role has none."""
     official: PlaceSent | None = None
-    """Number of the official, from 1; left out: a different role."""
     given_by: wire_types.Givers = ()
     """The members behind the key that invites an official."""
 
@@ -50,6 +47,6 @@ class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, ta
     """Take the seat or role that an invitation admits to. At a seat for money this agrees to the stakes."""
 
     invitation: wire_types.InvitationNumber
-    """The number of the invitation in the match."""
+    """Number of the invitation in the match."""
     hash: wire_types.HiddenHash
-    """The hash in this match of the token that the holder gets. Never shown."""
+    """Hash in this match of the token that the holder gets. Never shown."""

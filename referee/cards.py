@@ -1,7 +1,6 @@
-"""Cards, the pack and the seats: text outside, bit masks inside.
+"""Cards, the pack and the seats: text (``"SA"``, ``"HT"``) outside, bit masks inside.
 
-A card is written suit then rank (``"SA"``, ``"HT"``, ``"D7"``) in code, JSON and logs. A set of cards (a hand, a
-suit, the cards seen) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
+A set of cards (a hand, a suit) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
 """
 
 from collections.abc import Iterable
@@ -10,7 +9,6 @@ from itertools import count
 from random import Random
 
 Cards = int
-"""A set of cards: one bit for each card."""
 
 SUITS = "SHDC"
 RANKS = "23456789TJQKA"
@@ -27,7 +25,7 @@ HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
 
 
 def cards_of(texts: Iterable[str]) -> Cards:
-    """Return the set of these cards. All texts must name different cards of the pack."""
+    """Return the set of these cards, all different."""
     return sum(map(BIT.__getitem__, texts))
 
 
@@ -47,8 +45,7 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack in the order of this seed. The order never changes, so that a deal can be checked from its
-    seed.
+    """Return the pack in the order of this seed, which never changes, so that a deal can be checked from its seed.
 
     A seed ``2:n:key`` gives the order of the key. A smaller pack keeps the order that its cards have among the 52.
     """
@@ -58,10 +55,9 @@ def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
 
 
 def _by_key(key: str) -> list[str]:
-    """Return the 52 cards shuffled by the bytes of SHA-256 over the key and a counter.
+    """Return the 52 cards after a Fisher-Yates shuffle by the bytes of SHA-256 over the key and a counter.
 
-    The last card is swapped with one of all, the card before it with one of the remaining, and so on. Bytes that
-    would favour some places are skipped.
+    Bytes that would favour some places are skipped.
     """
     stream = (byte for block in count() for byte in sha256(f"{key}\n{block}".encode()).digest())
     cards = list(PACK)

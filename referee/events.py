@@ -1,8 +1,4 @@
-"""The events common to all games.
-
-Projections know the referee mainly by this module. An event carries codes, numbers and the ruling that was made,
-never a sentence. Its ``TOPIC`` is stored in the database and never changes.
-"""
+"""The events common to all games: codes, numbers and rulings, never a sentence. A stored ``TOPIC`` never changes."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -65,7 +61,7 @@ Visibility = Annotated[
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Return these numbers as points; with ``halves`` each number counts half points."""
+    """Return the numbers as points; with ``halves`` each number counts half points."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -90,8 +86,8 @@ class Stakes(Value, forbid_unknown_fields=True):
 class Breach(Value, omit_defaults=True):
     """An act against the rules that costs nothing until a player knocks. Only officials may see it.
 
-    ``seat`` is accused of it. If it is knocked for, ``payer`` goes up ``points`` by ``rule``. After ``closes_after``
-    completed tricks of the deal a knock is too late; ``None``: once the deal is scored.
+    After a knock ``payer`` goes up ``points`` by ``rule``. ``closes_after``: completed tricks of the deal after which
+    a knock is too late; ``None``: once the deal is scored.
     """
 
     offence: OffenceText
@@ -101,16 +97,15 @@ class Breach(Value, omit_defaults=True):
     points: wire_types.WholePoints
     closes_after: wire_types.Count | None = None
     shown_by: wire_types.Events = ()
-    """Earlier events that prove the breach, in addition to the event that carries it."""
+    """Earlier events that prove the breach."""
     by: Seat | None = None
-    """The seat that did it, if the rules hold a different seat (``seat``) responsible."""
+    """Seat that did it, if the rules hold a different seat (``seat``) responsible."""
     tricks: wire_types.Count | None = None
-    """Number of tricks of the deal that had been led to, or entered, before a reported error. ``None``: it does not
-    matter."""
+    """Number of tricks that had been led to, or entered, before a reported error. ``None``: it does not matter."""
 
 
 class Entry(Value):
-    """A number on a line of the protocol, with its reason and the events that show it."""
+    """A number on a line of the protocol, with its reason."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -119,7 +114,7 @@ class Entry(Value):
 
 
 class PotEntry(Value):
-    """The amount that a seat put into the pot (below zero: took out), in the pot's units, with its reason."""
+    """Units that a seat put into the pot (below zero: took out)."""
 
     seat: Seat | None
     units: wire_types.Money
@@ -128,10 +123,7 @@ class PotEntry(Value):
 
 
 class Payment(Value, omit_defaults=True):
-    """The points that one player owes another when the match is over, and the rule for it.
-
-    A loser may owe nothing; then the rule says why.
-    """
+    """The points that one player owes another when the match is over. If a loser owes nothing, the rule says why."""
 
     payer: Seat
     payee: Seat
@@ -143,24 +135,22 @@ class Payment(Value, omit_defaults=True):
 
 
 class Adjudication(Value):
-    """The officials of a match and their time limits. The first official has the role ``official``, the second
-    ``official:2``."""
+    """The officials of a match and their time limits. The roles are ``official``, ``official:2`` and so on."""
 
     officials: wire_types.Officials
-    """Names of the officials, the first official first."""
+    """Names of the officials."""
     appeal_minutes: wire_types.Minutes = 30
-    """Minutes within which a ruling may be appealed (J7)."""
+    """Time to appeal a ruling (J7)."""
     correction_minutes: wire_types.Minutes = 30
-    """Minutes after the end of the match within which a score may be corrected (J8)."""
+    """Time after the end of the match to correct a score (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
     """Play while a case is open: goes on, or is held (J5)."""
     take_back: bool = False
-    """True if the last act may be taken back by agreement of all (J11)."""
+    """True if all together may take back the last act (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option of its ruleset resolved. Tokens are stored as hashes that are valid in
-    this match only."""
+    """A match was opened, with every option resolved. Hashes of tokens are valid in this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {
@@ -185,62 +175,51 @@ class MatchOpened(Event):
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
     adjudication: Adjudication | None = None
-    """Officials and their time limits. Null: the match has none, and no ruling is made on what its events cannot
-    decide."""
+    """Null: the match has no officials."""
     officials: wire_types.BySeat[wire_types.Hash] = ()
-    """Hashes of the tokens of the other officials, from the second on. Never shown."""
+    """Hashes of the other officials' tokens. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
-    """SHA-256 of each official's token, encrypted with the secret of the store. Never shown. The service uses it to
-    find the cases of all matches of one token."""
+    """SHA-256 of each official's token, encrypted to find all matches of a token. Never shown."""
     shuffle: Shuffling | None = None
-    """Kind of the shuffle. Null: the server uses a seed of its own, and no client can check it."""
+    """Null: the server uses a seed of its own, and no client can check the shuffle."""
     entropy_seconds: wire_types.EntropySeconds = 0
-    """Seconds that a deal waits, after the commitment, for the seats to add to the shuffle."""
+    """Seconds that a deal waits after the commitment for the seats to add to the shuffle."""
     club: UUID | None = None
-    """Club of the match; null: none. In a club's match ``players`` are ``M5`` and so on, by ``members``."""
+    """Club of the match; null: none. In a club's match ``players`` are the numbers of the ``members``: ``M5``."""
     evening: wire_types.EveningNumber | None = None
-    """Number of the club's evening on which the match is played."""
     table: wire_types.TableNumber | None = None
     """Number of the table at that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber] = ()
     """Members who play, by seat; empty in a match without a club."""
     visibility: Visibility = "public"
-    """Visibility of the match."""
     stakes_need: StakesNeed = "members"
-    """The people who must agree to the stakes before a club's books count them."""
     given_by: wire_types.Givers = ()
-    """Members behind the key that opened the match and was shown the tokens of its officials."""
+    """Members behind the key that opened the match and was shown its officials' tokens."""
     stake_limit: wire_types.Money | None = None
-    """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
+    """The most that the match may move in the club's books, in minor units; null: no limit."""
 
 
 class TokenEnded(Event):
-    """A token was replaced: from here on the previous token of this seat or role is refused."""
+    """The present token of a seat or role is no longer valid."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
     seat: Seat | None = None
-    """Seat of the token; left out: the role has no seat."""
     role: wire_types.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), `watcher` (may only read), or `official`."""
     official: wire_types.OfficialPlace | None = None
-    """Number of the official, from 1; left out: a different role."""
 
 
 class TokenMade(Event):
-    """A seat or a role was given a token, which is stored as a hash."""
+    """A seat or a role was given a token."""
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     hash: wire_types.HiddenHash
-    """The hash of the token in this match. Never shown."""
+    """Hash of the token in this match. Never shown."""
     seat: Seat | None = None
-    """Seat of the token; left out: the role has no seat."""
     role: wire_types.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), `watcher` (may only read), or `official`."""
     official: wire_types.OfficialPlace | None = None
-    """Number of the official, from 1; left out: a different role."""
     given_by: wire_types.Givers = ()
-    """Members behind the key that invited to the token; empty for roles that see nothing hidden."""
+    """Members behind the key that invited; empty for roles that see nothing hidden."""
 
 
 class CardDrawn(Event):
@@ -252,7 +231,7 @@ class CardDrawn(Event):
 
 
 class FirstDealerDrawn(Event):
-    """The cards drawn decided which seat deals first, by ``rule``."""
+    """The cards drawn decided which seat deals first."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
     seat: Seat
@@ -260,13 +239,12 @@ class FirstDealerDrawn(Event):
 
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the viewer's own hand, by seat, if hands are face up; otherwise none, for none has been picked up."""
+    """Return the viewer's own hand, by seat, if hands are face up; otherwise ``None``."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """Return the number of cards per seat. If a wrong number is found only on picking up, return the number each seat
-    should have."""
+    """Return the number of cards per seat. Until a wrong number is found, return the number each seat should have."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
@@ -274,8 +252,7 @@ def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
 class Dealt(Event):
     """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that the viewer may not see is empty; ``counts`` has its number of cards. ``seed`` made the shuffle in
-    house dealing. ``stock`` has the remaining cards, if they are known and needed.
+    A hand that the viewer may not see is empty. ``seed`` made the shuffle in house dealing.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -293,11 +270,10 @@ class Dealt(Event):
     counts: wire_types.Counts
     hands: wire_types.Hands | None = None
     each: wire_types.Count = 0
-    """Cards that each seat should have. Set only if a seat has a wrong number, which is found on picking up."""
     stock: wire_types.Cards = ()
     widow: wire_types.Cards = ()
     turn_up: CardText | None = None
-    """The card that lies face up, visible to all seats."""
+    """The card that lies face up."""
     seed: wire_types.Seed | None = None
     face_up: bool = False
     """True if each seat sees its hand as soon as it is dealt."""
@@ -315,7 +291,7 @@ class CardPlayed(Event):
 
 
 class TrickTaken(Event):
-    """A trick was won. ``trick`` counts from 1. Uncontested: no seat was left to play against."""
+    """A trick was won. Uncontested: no seat was left to play against."""
 
     TOPIC: ClassVar[str] = "trick/taken"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -323,9 +299,9 @@ class TrickTaken(Event):
     trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
-    """Until this time a lead to trick five by any seat except the asker is refused (B-O29)."""
+    """Until then only the asker may lead to trick five (B-O29)."""
     second: Seat | None = None
-    """The seat that had played the second best card, if it was entered."""
+    """Seat that had played the second best card, if it was entered."""
     breaches: wire_types.Many[Breach] = ()
     """Breaches made by leading before a due act was done (tally only)."""
 
@@ -342,14 +318,13 @@ class Reported(Event):
 
 
 def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note. If officials attend, a note made during a deal is shown only to the knocker until the
-    deal is over."""
+    """Return a knock's note; if ``note_kept``, only to the knocker."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
 
 class KnockUpheld(Event):
-    """A knock was right. ``rests_on``: the numbers of the events that prove it."""
+    """A knock was right. ``rests_on``: the events that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
     HIDDEN: ClassVar[Hidden] = {"note": veiled_note}
@@ -364,17 +339,15 @@ class KnockUpheld(Event):
     named: OffenceText | None = None
     note: wire_types.Note = ""
     appeal_until: Time | None = None
-    """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of a knock that came too late, as shown until the deal is over."""
+"""Fields of a late knock, as shown until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a dismissal's field. Until the deal is over, a knock that came too late looks like a baseless one."""
+    """Return a dismissal's field. Until the deal is over, a late knock looks like a baseless one."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
 
@@ -391,8 +364,7 @@ DismissalReason = Annotated[
 
 
 class KnockDismissed(Event):
-    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (the referee prevents
-    breaches)."""
+    """A knock was wrong."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
     HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, veiled_reason) | {"note": veiled_note}
@@ -405,15 +377,12 @@ class KnockDismissed(Event):
     offence: OffenceText | None = None
     rests_on: wire_types.Events = ()
     of: wire_types.CaseNumber | None = None
-    """Number of the case that decides about the same incident, with reason ``again``."""
+    """Number of the case that decides about the same incident, if the reason is ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was too
-    late."""
+    """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was late."""
     appeal_until: Time | None = None
-    """Time before which a party may appeal if officials attend (J7); left out: there is no appeal."""
     note_kept: bool = False
-    """True if the note stays hidden until the deal is over: officials attend, and the knock came during a deal."""
 
 
 class PenaltyImposed(Event):
@@ -427,11 +396,8 @@ class PenaltyImposed(Event):
 
 
 class DealScored(Event):
-    """A deal was written into the protocol. All tuples go by seat.
-
-    ``before`` plus the ``entries`` of a seat gives its ``points``. ``answers``: ``"in"`` (has a trick), ``"play"``,
-    ``"fold"`` or ``None`` (was not asked).
-    """
+    """A deal was written into the protocol. Tuples go by seat. ``before`` plus the ``entries`` of a seat gives its
+    ``points``."""
 
     TOPIC: ClassVar[str] = "deal/scored"
     deal: wire_types.DealNumber
@@ -446,19 +412,17 @@ class DealScored(Event):
     points: wire_types.PointsBySeat
     entries: wire_types.Many[Entry]
     eliminated: wire_types.Seats = ()
-    """All seats that are out of the match after this deal."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
-    """The pot before and after the deal, in games that have one."""
     pot_entries: wire_types.Many[PotEntry] = ()
     halves: bool = False
     """True if ``before``, ``points`` and ``entries`` count half points."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
-    """Results of the deal that only this game has: codes and numbers, never a sentence."""
+    """Results that only this game has: codes and numbers."""
 
 
 class PlayEnded(Event):
-    """No more cards are played in the deal; it waits to be written into the protocol."""
+    """The play of the deal is over; it waits to be written into the protocol."""
 
     TOPIC: ClassVar[str] = "deal/play-ended"
     kind: DealKind
@@ -467,7 +431,7 @@ class PlayEnded(Event):
 class DealVoided(Event):
     """An official voided the deal under way: it is dealt again.
 
-    If penalties that were knocked in it enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
+    If penalties enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
@@ -488,10 +452,7 @@ class PlayerEliminated(Event):
 
 
 class MatchWon(Event):
-    """The match is over. ``settlement``: the amount each seat receives (below zero: pays), in minor units.
-
-    ``seat`` is ``None`` if no player is left to win.
-    """
+    """The match is over. ``settlement``: the amount each seat receives (below zero: pays), in minor units."""
 
     TOPIC: ClassVar[str] = "match/won"
     OF_THE_LINE: ClassVar[bool] = True
@@ -505,13 +466,13 @@ class MatchWon(Event):
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     payments: wire_types.Many[Payment] = ()
-    """Payments between players, which add up to the ``settlement``; left out: the match was not for money."""
+    """Payments that add up to the ``settlement``; left out: the match was not for money."""
 
 
 class MatchClosed(Event):
-    """An official ended the session between two deals. ``shares``: the amount each seat drew from the pot.
+    """An official ended the session between two deals.
 
-    ``before`` plus ``shares`` gives ``points``; ``pot`` is what stays. ``settlement`` as in :class:`MatchWon`.
+    ``before`` plus ``shares`` gives ``points``. ``settlement`` as in :class:`MatchWon`.
     """
 
     TOPIC: ClassVar[str] = "match/closed"
@@ -527,14 +488,12 @@ class MatchClosed(Event):
 class MatchAbandoned(Event):
     """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
 
-    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed, and the
-    points do not change.
+    If the rules share a pot, the other fields are as in :class:`MatchClosed`.
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"
     deal: wire_types.DealNumber
     reason: wire_types.Note = ""
-    """Reason, as the official gave it."""
     rule: wire_types.SharedBy = ""
     pot_before: wire_types.Money = 0
     shares: wire_types.MoneyBySeat = ()
@@ -545,9 +504,8 @@ class MatchAbandoned(Event):
 
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end the match."""
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end a deal. Its cards are open to all, up to and including the event itself."""
+"""Events that end a deal: all events up to and including this one are then open to all."""
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:

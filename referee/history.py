@@ -8,11 +8,11 @@ from referee.visibility import Recorded
 
 
 class HistoryNeeded(Exception):
-    """A decision needs the recorded events, and the caller has not supplied them."""
+    """A decision needs the recorded events, which the caller has not supplied."""
 
 
 class History(Sequence[Recorded]):
-    """The recorded events of a match in order. They are read at the first access."""
+    """The recorded events of a match in order, read at the first access."""
 
     def __init__(self, read: Callable[[], Sequence[Recorded]]) -> None:
         self._read = read

@@ -10,25 +10,20 @@ from referee.refusals import InvitationOver
 from referee.value import Value
 
 INVITATION_DAYS = 7
-"""Days for which an invitation can be redeemed."""
 INVITATIONS_MAX = 1000
 """Invitations that one match may have had."""
 
 
 class Invitation(Value):
-    """An invitation as its match or club keeps it."""
-
     hash: str
     """SHA-256 of the code, in hex."""
     by: Actor
-    """Actor who made the invitation."""
     expires_at: datetime
     ended: bool = False
     """True after redemption, or after a later invitation to the same place."""
 
 
 def expiry(at: datetime) -> datetime:
-    """Return when an invitation made at this time expires."""
     return at + timedelta(days=INVITATION_DAYS)
 
 

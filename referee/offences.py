@@ -1,14 +1,12 @@
 """Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
 
-The referee rules on a knock at once, from the recorded events. It upholds a knock if a breach by the accused is open
-in its window: the offence named, or else the oldest. Otherwise it dismisses the knock, with the reason. In every
-phase the ledger of the table holds all breaches of the deal.
+The referee rules on a knock at once, from the recorded events. The table's ledger holds all breaches of the deal.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-import msgspec
+from msgspec import field
 from msgspec.structs import replace
 
 from referee.acts import Knock
@@ -18,42 +16,40 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Dismissed knocks of a seat in a deal, after which it may not knock again. A dismissal may cost nothing, and each is
-an event of the match, so an unlimited number could fill the match."""
+"""Dismissed knocks of a seat in a deal, after which it may not knock again, so that knocks cannot fill the match."""
 
 
 class NotedBreach(Value):
-    """A breach with its event and its outcome."""
-
     breach: Breach
     event: int
     case: int | None = None
-    """Number of the case that took up the breach; ``None``: it is open."""
+    """Case that took up the breach; ``None``: it is open."""
     voided: bool = False
     """True if the deal in which the breach was taken up was voided."""
 
 
 class Penalty(Value):
-    """Points knocked for in a deal, for its line in the protocol."""
+    """Points knocked for in a deal."""
 
     seat: int
     points: int
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """Number of the case that imposed the penalty, or lifted it."""
+    """Case that imposed the penalty, or lifted it."""
 
 
 class Ledger(Value):
     """The breaches and penalties of a deal."""
 
-    standings: tuple[NotedBreach, ...] = ()
+    breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
+    """Snapshots store them as ``standings``."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
     """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
     cases: int = 0
     dismissed: tuple[int, ...] = ()
-    """Seats whose knocks were dismissed in the deal, once for each knock; voiding the deal keeps them."""
+    """The knockers of dismissed knocks, once for each; voiding the deal keeps them."""
 
     @property
     def next_case(self) -> int:
@@ -61,13 +57,12 @@ class Ledger(Value):
         return self.cases + 1
 
     def points(self, seat: int) -> int:
-        """Return the penalty points of a seat in this deal."""
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting(self, seat: int) -> tuple[Penalty, ...]:
-        """Return the penalties of a seat in this deal, without those that were lifted in the same case."""
+        """Return a seat's penalties in this deal, without those that were lifted in the same case."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -84,18 +79,17 @@ class Ledger(Value):
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger with these breaches, open since ``event``."""
-        standings = (*self.standings, *(NotedBreach(breach=breach, event=event) for breach in breaches))
-        return msgspec.structs.replace(self, standings=standings)
+        new = [NotedBreach(breach=breach, event=event) for breach in breaches]
+        return replace(self, breaches=(*self.breaches, *new))
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Return whether a seat has such a breach, noted after event ``since`` and not in a voided deal."""
-        return bool(self.of(offence, seat, since))
+        return bool(self.breaches_by(offence, seat, since))
 
-    def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
+    def breaches_by(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
         """Return the breaches of a kind by a seat, noted after event ``since`` and not in a voided deal."""
         return tuple(
             record.breach
-            for record in self.standings
+            for record in self.breaches
             if record.breach.offence == offence
             and seat == (record.breach.seat if record.breach.by is None else record.breach.by)
             and record.event > since
@@ -106,81 +100,78 @@ class Ledger(Value):
         """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
         found = [
             place
-            for place, record in enumerate(self.standings)
+            for place, record in enumerate(self.breaches)
             if (record.breach.offence, record.breach.seat) == (offence, accused) and not record.breach.shown_by
         ]
-        left = tuple(record for place, record in enumerate(self.standings) if place not in found[-1:])
-        return msgspec.structs.replace(self, standings=left)
+        left = tuple(record for place, record in enumerate(self.breaches) if place not in found[-1:])
+        return replace(self, breaches=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """Return the ledger after a ruling. An upheld breach cannot be knocked for again (B-O5)."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
-        return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
+        return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Return the ledger with this case as the last: the open breach in the last of these events is taken up."""
+        """Return the ledger after this case: it takes up the open breach in the last of these events."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
             return (breach.seat, breach.offence, (record.event,)) == (accused, offence, events)
 
-        place = next((place for place, one in enumerate(self.standings) if one.case is None and is_meant(one)), None)
-        standings = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.standings)])
-        return replace(self, standings=standings, cases=case)
+        place = next((place for place, one in enumerate(self.breaches) if one.case is None and is_meant(one)), None)
+        breaches = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.breaches)])
+        return replace(self, breaches=breaches, cases=case)
 
     def let_go(self, case: int) -> "Ledger":
-        """Return the ledger after this case was withdrawn: the breach that it took up is open again."""
-        standings = tuple([replace(one, case=None) if one.case == case else one for one in self.standings])
-        return replace(self, standings=standings)
+        """Return the ledger after this case was withdrawn: its breach is open again."""
+        breaches = [replace(one, case=None) if one.case == case else one for one in self.breaches]
+        return replace(self, breaches=tuple(breaches))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """Return the ledger after a penalty, which rests on the ruling before it."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
-        return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
+        return replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger for newly dealt cards, with the breaches of the dealing.
 
-        Punished breaches of the deal before are dropped: a knock that names one is now baseless (B-O32).
+        It drops the punished breaches of the deal before: a knock that names one is now baseless (B-O32).
         """
         past = tuple(record for record in self.past if record.case is None)
-        return msgspec.structs.replace(self.noted(breaches, event), past=past)
+        return replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
         """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
 
         A breach whose window is still open stays punishable until the first trick is complete.
         """
-        standings = []
-        for record in self.standings:
+        breaches = []
+        for record in self.breaches:
             breach = record.breach
             if breach.closes_after is not None:
                 breach = replace(breach, closes_after=int(tricks_done < breach.closes_after))
-            standings.append(replace(record, breach=breach))
-        return replace(self, standings=tuple(standings))
+            breaches.append(replace(record, breach=breach))
+        return replace(self, breaches=tuple(breaches))
 
     def closed(self) -> "Ledger":
         """Return the ledger after the deal was scored. Breaches without a knock have lapsed (B-O2)."""
-        return Ledger(past=self.standings, cases=self.cases)
+        return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Return the ledger after the deal was voided. Penalties already knocked for stay, with their breaches
-        (B-O38, B-O5)."""
-        punished = tuple(
-            msgspec.structs.replace(record, voided=True) for record in self.standings if record.case is not None
-        )
-        past = tuple(record for record in self.standings if record.case is None)
-        return msgspec.structs.replace(self, past=past, standings=punished)
+        """Return the ledger after the deal was voided. Punished breaches stay, with their penalties (B-O38, B-O5)."""
+        punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
+        past = tuple(record for record in self.breaches if record.case is None)
+        return replace(self, past=past, breaches=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.
 
-        First choice: breaches that a case took up in this deal. Otherwise those of the deal before, whose cards are
-        open to all: the ones taken up if the knock ``named`` the offence, or else all others.
+        First choice: breaches that a case took up in this deal. Otherwise those of the deal before: the ones taken up
+        if the knock ``named`` the offence, or else all others.
         """
-        taken = tuple(record for record in self.standings if record.case is not None and matches(record))
+        taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
             return taken
         past = tuple(filter(matches, self.past))
@@ -191,7 +182,7 @@ class Ledger(Value):
         """Return the breaches that can still be knocked for after this number of complete tricks."""
         return tuple(
             record
-            for record in self.standings
+            for record in self.breaches
             if record.case is None
             and (record.breach.closes_after is None or tricks_done < record.breach.closes_after)
         )
@@ -214,8 +205,8 @@ def adjudicate(
 ) -> tuple[Event, ...]:
     """Return the ruling on a knock, and the penalty that follows.
 
-    ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a
-    knock for nothing or too late, not a second knock for the same offence (B-O3, B-O5, B-O32).
+    ``rules``: cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a knock
+    for nothing or too late (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -239,7 +230,7 @@ def adjudicate(
             note=knock.note,
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
-    here = tuple(filter(matches, ledger.standings))
+    here = tuple(filter(matches, ledger.breaches))
     # A breach that lapsed in this deal is hidden.
     known = ledger.known(matches, named=knock.offence is not None) or here
     again = any(record.case is not None for record in known)
@@ -263,7 +254,7 @@ def adjudicate(
 
 
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
-    """Return a dismissal for a match that refuses all breaches, so that none is ever open (B-O32)."""
+    """Return a dismissal for a match that refuses all breaches (B-O32)."""
     return KnockDismissed(
         case=ledger.next_case,
         seat=knock.seat,
@@ -275,11 +266,10 @@ def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed
     )
 
 
-# Functions for the ledger in the state, in every phase
+# Changes of the state, in every phase
 
 
 def with_ledger(state: Any, ledger: Ledger) -> Any:
-    """Return the state with this ledger."""
     return replace(state, table=replace(state.table, ledger=ledger))
 
 
@@ -289,26 +279,22 @@ def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
 
 
 def reported(state: Any, event: Reported, number: int) -> Any:
-    """Return the state after a report, with its breaches."""
     return noted(state, event.breaches, number)
 
 
 def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """Return the state after a case was opened. The breach it rests on is for the officials, not for a further
-    knock."""
+    """Return the state after a case was opened, which takes up the breach that it rests on."""
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
 def let_go(state: Any, case: int) -> Any:
-    """Return the state after a case was withdrawn. The breach that it took up is open again."""
+    """Return the state after a case was withdrawn: its breach is open again."""
     return with_ledger(state, state.table.ledger.let_go(case))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
-    """Return the state after a ruling on a knock."""
     return with_ledger(state, state.table.ledger.ruled(event, number))
 
 
 def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
-    """Return the state after a penalty, which enters the protocol with the deal."""
     return with_ledger(state, state.table.ledger.imposed(event, number))

@@ -1,9 +1,7 @@
 """The kernel that plays all games: decisions by phase and act, the order of refusals, and automatic events.
 
-A game supplies tables: the decisions of each phase, the rule of each act, the changes by each event, the automatic
-events of a phase, and the acts offered to a seat. This module holds what all games share: the table of a deal, the
-common events, and one order of precedence among refusals. Requests outside the play
-(:data:`~referee.seating.WHENEVER`) are decided before these checks.
+A game supplies :class:`Tables`. Requests outside the play (:data:`~referee.seating.WHENEVER`) are decided first. Then
+one order of precedence holds among refusals:
 
 1. The match is over (``MatchOver``).
 2. The seat does not exist.
@@ -15,7 +13,7 @@ common events, and one order of precedence among refusals. Requests outside the 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -164,8 +162,7 @@ def next_deal(table: T, line: DealScored) -> T:
 
 
 def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """Return the table before the next deal after earlier deals were scored again. ``carries``: the game's own fields
-    that carry over."""
+    """Return the table after earlier deals were scored again. ``carries``: the game's own fields that carry over."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -247,176 +244,6 @@ def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
     return evolved
 
 
-def game(
-    *,
-    decide: Mapping[type, Mapping[type[Act], Decision]],
-    rule_of: Mapping[type[Act], str | Callable[[Any], str]],
-    evolve: Mapping[type[Event], Evolution],
-    follows: Mapping[type, Consequence],
-    offers: Mapping[type, Offer],
-    undealt: Callable[[Any], Any],
-    between_deals: tuple[type, ...],
-    cites: Cites,
-    knock: Decision | None = None,
-    void: Decision | None = None,
-    close: Decision | None = None,
-    abandon: Decision | None = None,
-    beside_the_duel: frozenset[type[Act]] = frozenset(),
-    result: type[msgspec.Struct] | None = None,
-    script: Callable[[Any, Any], Script] | None = None,
-    scored: Callable[[Any, str], tuple[Event, ...]] | None = None,
-    carries: tuple[str, ...] = (),
-    **rest: Any,
-) -> Ruleset:
-    """Return the ruleset of a game that is played by these tables.
-
-    ``decide``: decisions by phase and act.
-    ``rule_of``: every act of a seat in the game, with its rule or a function that returns it; cited if a phase does
-    not allow the act.
-    ``evolve``: changes by the game's own events, and by common events if they change more than usual.
-    ``follows``, ``offers``: by phase.
-    ``undealt``: makes of a table the phase before the deal. ``between_deals``: the phases without dealt cards.
-    ``knock``: the decision on a knock, in games with knocking.
-    ``void``, ``close``, ``abandon``: replace the usual decisions on the official's acts.
-    ``beside_the_duel``: acts open to seats that sit out a duel.
-    ``result``, ``script``: the type of a whole deal's result, and the acts it represents.
-    ``scored``: makes a deal's line and the events after it; with it deals can be scored again.
-    ``carries``: the game's own fields of the table that carry over from deal to deal.
-    """
-    phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
-    decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
-    covered = decide.keys() | follows.keys() | {Over}
-    assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
-    changes = {**_common(undealt), **evolve}
-    voided, abandoning = void or _void, abandon or _abandon
-
-    def beside(state: Any, request: Any) -> Decision:
-        """Return the decision on a request that is not simply an act of the phase by a seat in the deal."""
-        kind = type(request)
-        if kind in seating.WHENEVER:
-            return seating.WHENEVER[kind]
-        if isinstance(state, Over):
-            raise MatchOver("match_over", None, winner=state.winner)
-        if kind is Void:
-            if isinstance(state, between_deals):
-                raise WrongPhase("nothing_dealt", cites.void)
-            return voided
-        if kind is Close:
-            if close is None:
-                raise WrongPhase("not_in_this_game", None)
-            return close
-        if kind is Abandon:
-            return abandoning
-        table = state.table
-        if kind is Result:
-            if result is None or script is None:
-                raise WrongPhase("not_in_this_game", None)
-            if not table.tally:
-                raise WrongPhase("not_tallied", None)
-            if not isinstance(state, between_deals):
-                raise WrongPhase("deal_under_way", None, phase=phase_of(state))
-            return entering(result, script, take)
-        if isinstance(request, Proceeding):
-            raise WrongPhase("not_attended", "J1")
-        if kind is IssueToken:
-            return seating.issue_token
-        seat = request.seat
-        if seat >= table.seats:
-            raise NotInPlay("no_such_seat", None, seat=seat)
-        if seat not in table.active:
-            may_not_knock = cites.knocks if kind is Knock and knock else None
-            raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
-        if kind is TakeBack:
-            raise WrongPhase("no_taking_back", "J11")
-        if kind is Knock and knock is not None:  # a seat that sits out a duel may knock
-            may_knock(table.ledger, seat)
-            return knock
-        if seat not in table.playing and kind not in beside_the_duel:
-            raise NotInPlay("not_in_duel", cites.not_in_duel, seat=seat)
-        if kind is Knock:
-            raise WrongPhase("no_knocking", cites.knocks)
-        if kind not in rule_of:
-            raise WrongPhase("no_entropy" if kind is Entropy else "not_in_this_game", None)
-        decision = decisions[type(state)].get(kind)
-        if decision is None:
-            rule = rule_of[kind]
-            raise WrongPhase("wrong_phase", rule if isinstance(rule, str) else rule(request), phase=phase_of(state))
-        return decision
-
-    def evolved(state: Any, event: Event, number: int) -> Any:
-        return changes[type(event)](state, event, number)
-
-    def take(state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
-        decision = decisions[type(state)].get(type(request))
-        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # a seat's
-            decision = beside(state, request)
-        events, number = decision(state, request, moment), moment.version
-        for event in events:
-            number += 1
-            state = changes[type(event)](state, event, number)
-        return settled(state, events, number, moment)
-
-    def settled(state: Any, events: tuple[Event, ...], number: int, moment: Moment) -> tuple[tuple[Event, ...], Any]:
-        """Apply the automatic events after these events, the last of which has this number. Return all events and the
-        state."""
-        while (follow := follows.get(type(state))) is not None and (news := follow(state, moment)):
-            for event in news:
-                number += 1
-                state = changes[type(event)](state, event, number)
-            events += news
-        return events, state
-
-    def decided(state: Any, request: Request, moment: Moment) -> tuple[Event, ...]:
-        return take(state, request, moment)[0]
-
-    def begin(state: Any, moment: Moment) -> tuple[Event, ...]:
-        return settled(state, (), moment.version, moment)[0]
-
-    def legal(state: Any, viewer: Viewer) -> tuple[Act, ...]:
-        if isinstance(viewer, int):
-            offer, table = offers.get(type(state)), state.table
-            if offer is None or viewer not in (*table.playing, *table.active):
-                return ()
-            acts = offer(state, viewer)
-            return acts if viewer in table.playing else tuple(act for act in acts if type(act) in beside_the_duel)
-        if viewer == "spectator" or isinstance(state, Over):
-            return ()
-        if isinstance(state, between_deals):
-            return (Abandon(),) if close is None else (Close(), Abandon())
-        return (Void(), Abandon())
-
-    def next_by_itself(state: Any, moment: Moment) -> tuple[Event, ...]:
-        follow = follows.get(type(state))
-        return () if follow is None else follow(state, moment)
-
-    def resumed(state: Any, corrected: ProtocolCorrected) -> Any:
-        table, won = other_numbers(state.table, corrected, carries), corrected.won
-        if won is not None:
-            winners = won.seats or (() if won.seat is None else (won.seat,))
-            return Over(table=table, winner=won.seat, winners=winners, by=won.by)
-        return undealt(table) if corrected.fresh else replace(state, table=table)
-
-    whole_deal = () if script is None else (Result,)
-    ending = (Void, Abandon) if close is None else (Close, Void, Abandon)
-    return Ruleset(
-        acts=(*rule_of, *whole_deal, *ending, AgreeStakes),
-        decide=decided,
-        take=take,
-        begin=begin,
-        evolve=evolved,
-        legal=legal,
-        result=result,
-        script=script,
-        knocks=knock is not None,
-        follows=next_by_itself,
-        between_deals=lambda state: isinstance(state, between_deals),
-        scored=scored,
-        resumed=None if scored is None else resumed,
-        carries=carries,
-        **rest,
-    )
-
-
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     """Void the deal under way. Penalties already knocked for stay (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
@@ -425,6 +252,191 @@ def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
 def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     """End the match unfinished: nothing is owed."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
+
+
+class Tables(NamedTuple):
+    """The tables by which a game is played."""
+
+    decide: Mapping[type, Mapping[type[Act], Decision]]
+    """Decisions by phase and act."""
+    rule_of: Mapping[type[Act], str | Callable[[Any], str]]
+    """Every act of a seat with its rule, or a function that returns it; cited if a phase does not allow the act."""
+    evolve: Mapping[type[Event], Evolution]
+    """Changes by the game's own events, and by common events if they change more than usual."""
+    follows: Mapping[type, Consequence]
+    offers: Mapping[type, Offer]
+    undealt: Callable[[Any], Any]
+    """Makes of a table the phase before the deal."""
+    between_deals: tuple[type, ...]
+    """The phases without dealt cards."""
+    cites: Cites
+    knock: Decision | None = None
+    """The decision on a knock, in games with knocking."""
+    void: Decision = _void
+    close: Decision | None = None
+    abandon: Decision = _abandon
+    beside_the_duel: frozenset[type[Act]] = frozenset()
+    """Acts open to seats that sit out a duel."""
+    result: type[msgspec.Struct] | None = None
+    """The type of a whole deal's result."""
+    script: Callable[[Any, Any], Script] | None = None
+    """Returns the acts that a result represents."""
+    carries: tuple[str, ...] = ()
+    """The game's own fields of the table that carry over from deal to deal."""
+
+    def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
+        kind: type[Any] = type(request)
+        decision = self.decide[type(state)].get(kind)
+        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # a seat's
+            decision = self._other_decision(state, request)
+        events, number = decision(state, request, moment), moment.version
+        for event in events:
+            number += 1
+            state = self.evolve[type(event)](state, event, number)
+        return self._settle(state, events, number, moment)
+
+    def _settle(
+        self, state: Any, events: tuple[Event, ...], number: int, moment: Moment
+    ) -> tuple[tuple[Event, ...], Any]:
+        """Return these events, up to this number, with the automatic ones after them, and the state after all."""
+        while (follow := self.follows.get(type(state))) is not None and (news := follow(state, moment)):
+            for event in news:
+                number += 1
+                state = self.evolve[type(event)](state, event, number)
+            events += news
+        return events, state
+
+    def decided(self, state: Any, request: Request, moment: Moment) -> tuple[Event, ...]:
+        return self.take(state, request, moment)[0]
+
+    def begin(self, state: Any, moment: Moment) -> tuple[Event, ...]:
+        return self._settle(state, (), moment.version, moment)[0]
+
+    def evolved(self, state: Any, event: Event, number: int) -> Any:
+        return self.evolve[type(event)](state, event, number)
+
+    def next_by_itself(self, state: Any, moment: Moment) -> tuple[Event, ...]:
+        follow = self.follows.get(type(state))
+        return () if follow is None else follow(state, moment)
+
+    def is_between_deals(self, state: Any) -> bool:
+        return isinstance(state, self.between_deals)
+
+    def _other_decision(self, state: Any, request: Any) -> Decision:
+        """Return the decision on a request that is not an act of the phase by a seat in the deal."""
+        kind = type(request)
+        if kind in seating.WHENEVER:
+            return seating.WHENEVER[kind]
+        if isinstance(state, Over):
+            raise MatchOver("match_over", None, winner=state.winner)
+        if kind in (Void, Close, Abandon):
+            return self._official_decision(state, kind)
+        if kind is Result:
+            return self._whole_deal_decision(state)
+        if isinstance(request, Proceeding):
+            raise WrongPhase("not_attended", "J1")
+        if kind is IssueToken:
+            return seating.issue_token
+        return self._seat_decision(state, request)
+
+    def _official_decision(self, state: Any, kind: type) -> Decision:
+        if kind is Abandon:
+            return self.abandon
+        if kind is Close:
+            if self.close is None:
+                raise WrongPhase("not_in_this_game", None)
+            return self.close
+        if self.is_between_deals(state):
+            raise WrongPhase("nothing_dealt", self.cites.void)
+        return self.void
+
+    def _whole_deal_decision(self, state: Any) -> Decision:
+        if self.result is None or self.script is None:
+            raise WrongPhase("not_in_this_game", None)
+        if not state.table.tally:
+            raise WrongPhase("not_tallied", None)
+        if not self.is_between_deals(state):
+            raise WrongPhase("deal_under_way", None, phase=phase_of(state))
+        return entering(self.result, self.script, self.take)
+
+    def _seat_decision(self, state: Any, request: Any) -> Decision:
+        kind, seat, table, cites = type(request), request.seat, state.table, self.cites
+        if seat >= table.seats:
+            raise NotInPlay("no_such_seat", None, seat=seat)
+        if seat not in table.active:
+            may_not_knock = cites.knocks if kind is Knock and self.knock else None
+            raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
+        if kind is TakeBack:
+            raise WrongPhase("no_taking_back", "J11")
+        if kind is Knock and self.knock is not None:  # a seat that sits out a duel may knock
+            may_knock(table.ledger, seat)
+            return self.knock
+        if seat not in table.playing and kind not in self.beside_the_duel:
+            raise NotInPlay("not_in_duel", cites.not_in_duel, seat=seat)
+        if kind is Knock:
+            raise WrongPhase("no_knocking", cites.knocks)
+        if kind not in self.rule_of:
+            raise WrongPhase("no_entropy" if kind is Entropy else "not_in_this_game", None)
+        decision = self.decide[type(state)].get(kind)
+        if decision is None:
+            rule = self.rule_of[kind]
+            raise WrongPhase("wrong_phase", rule if isinstance(rule, str) else rule(request), phase=phase_of(state))
+        return decision
+
+    def legal(self, state: Any, viewer: Viewer) -> tuple[Act, ...]:
+        if isinstance(viewer, int):
+            offer, table = self.offers.get(type(state)), state.table
+            if offer is None or viewer not in (*table.playing, *table.active):
+                return ()
+            acts = offer(state, viewer)
+            if viewer in table.playing:
+                return acts
+            return tuple(act for act in acts if type(act) in self.beside_the_duel)
+        if viewer == "spectator" or isinstance(state, Over):
+            return ()
+        if self.is_between_deals(state):
+            return (Abandon(),) if self.close is None else (Close(), Abandon())
+        return (Void(), Abandon())
+
+    def resumed(self, state: Any, corrected: ProtocolCorrected) -> Any:
+        table, won = other_numbers(state.table, corrected, self.carries), corrected.won
+        if won is not None:
+            winners = won.seats or (() if won.seat is None else (won.seat,))
+            return Over(table=table, winner=won.seat, winners=winners, by=won.by)
+        return self.undealt(table) if corrected.fresh else replace(state, table=table)
+
+
+def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | None = None, **rest: Any) -> Ruleset:
+    """Return the ruleset of a game that is played by these tables.
+
+    ``scored``: makes a deal's line and the events after it; with it deals can be scored again.
+    """
+    phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
+    covered = tables.decide.keys() | tables.follows.keys() | {Over}
+    assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
+    tables = tables._replace(
+        decide={phase: dict(tables.decide.get(phase, {})) for phase in phases},
+        evolve={**_common(tables.undealt), **tables.evolve},
+    )
+    whole_deal = () if tables.script is None else (Result,)
+    ending = (Void, Abandon) if tables.close is None else (Close, Void, Abandon)
+    return Ruleset(
+        acts=(*tables.rule_of, *whole_deal, *ending, AgreeStakes),
+        decide=tables.decided,
+        take=tables.take,
+        begin=tables.begin,
+        evolve=tables.evolved,
+        legal=tables.legal,
+        result=tables.result,
+        script=tables.script,
+        knocks=tables.knock is not None,
+        follows=tables.next_by_itself,
+        between_deals=tables.is_between_deals,
+        scored=scored,
+        resumed=None if scored is None else tables.resumed,
+        carries=tables.carries,
+        **rest,
+    )
 
 
 # Changes by the common events in every game

@@ -1,12 +1,10 @@
 """Refusals: the reasons why an act was not accepted. Nothing is recorded of such an act.
 
-A refusal has a stable ``code``, the ``rule`` it rests on (``None`` if no rule covers it), and ``facts`` that help the
-caller to correct the act. Facts never hold a card that the caller may not see. Sentences are made from the code when
-they are read (:mod:`referee.sentences`).
+``rule`` is ``None`` if no rule covers the refusal. ``facts`` help the caller to correct the act, and never hold a
+card that the caller may not see. :mod:`referee.sentences` makes sentences from the ``code``.
 
-If several apply, the first in this order is raised: the match is over (``MatchOver``), the seat is out of the match
-or of the deal (``NotInPlay``), the state does not allow the act (``WrongPhase``), it is not the seat's turn
-(``OutOfTurn``), the card is impossible (``NoSuchCard``), a rule of the game forbids the act (``AgainstTheRules``).
+If several apply, the first in this order is raised: ``MatchOver``, ``NotInPlay``, ``WrongPhase``, ``OutOfTurn``,
+``NoSuchCard``, ``AgainstTheRules``.
 """
 
 from functools import partial
@@ -14,11 +12,9 @@ from typing import Any, ClassVar
 
 
 class Refused(Exception):
-    """An act was not accepted."""
-
     status: ClassVar[str] = "rule"
-    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403).
-    ``rule``: a rule forbids it (422)."""
+    """``state``: the state does not allow the act (409). ``who``: others may do it (403). ``rule``: a rule forbids it
+    (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
@@ -34,8 +30,6 @@ class MatchOver(Refused):
 
 
 class WrongPhase(Refused):
-    """The state of the match does not allow this act."""
-
     status = "state"
 
 
@@ -44,7 +38,7 @@ class NotInPlay(Refused):
 
 
 class OutOfTurn(Refused):
-    """The turn belongs to a different seat, by the rules of the game."""
+    """The turn belongs to a different seat."""
 
 
 class NotYours(Refused):
@@ -54,8 +48,6 @@ class NotYours(Refused):
 
 
 class InvitationOver(Refused):
-    """The invitation cannot be redeemed any longer."""
-
     status = "state"
 
 
@@ -68,14 +60,10 @@ class AgainstTheRules(Refused):
 
 
 class ClubState(Refused):
-    """The state of the club does not allow the command."""
-
     status = "state"
 
 
 class NotGranted(Refused):
-    """The caller's keys do not grant the scope for it."""
-
     status = "who"
 
 

@@ -18,7 +18,6 @@ NAMED_MAX = 64
 """Events, deals or rulings that one request may name."""
 EventsSent = Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)]
 Prose = Annotated[str, Meta(max_length=wire_types.PROSE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
-"""A statement in a case, as free text."""
 
 
 class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
@@ -49,7 +48,6 @@ class StatementSent(Proceeding):
     agrees: bool
     """True if the seat agrees with the opener of the case."""
     events: EventsSent = ()
-    """Numbers of the events that show it."""
     text: Prose = ""
     """The seat's own words."""
 
@@ -78,8 +76,6 @@ class AppealSent(Proceeding):
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
-    """A party asks for a different official, or the official who ruled reports an error of their own."""
-
     case: NumberSent
 
 
@@ -87,20 +83,16 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
     """Consequences of a ruling in addition to the price of the offence."""
 
     void: bool = False
-    """Void the deal under way: it does not count and is dealt again."""
+    """Void the deal under way: it is dealt again."""
     result: Result | None = None
     """Result of the deal. It replaces everything played and knocked for since the cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
-    """Deals to strike, because they were played, or ended as they did, only through the wrong number."""
+    """Deals to strike: they were played, or ended as they did, only through the wrong number."""
 
 
 class PrecedentSent(Value, forbid_unknown_fields=True):
-    """An earlier ruling that this ruling follows."""
-
     match: Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", max_length=36)]
-    """Id of the match."""
     case: NumberSent
-    """Number of the case in that match."""
 
 
 RuleSent = Annotated[RuleId, Meta(pattern="^[A-Z](-[A-Z])?[0-9]{1,3}$", max_length=6)]
@@ -112,13 +104,11 @@ class RulingSent(Proceeding):
     verdict: Verdict
     """Decision on the claim of the opener."""
     standard: Standard
-    """Degree of certainty of the facts."""
     rule: RuleSent
-    """Basis of the ruling: a rule of the game, or of the procedure."""
+    """A rule of the game, or of the procedure."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     """The offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
-    """Numbers of the events that show it."""
     reason: Prose = ""
     """The reasons."""
     remedy: RemedySent = RemedySent()
@@ -161,10 +151,9 @@ Request = (
     | Ruling
     | Correct
 )
-"""Any request to a match. In its stored form the tag distinguishes a knock from an act."""
+"""Any request to a match. Its stored tag distinguishes a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
-"""Return the request that a row stores as JSON."""
 
 
 def act_name(request: Value) -> str:

@@ -1,4 +1,4 @@
-"""The interface of a game: its options, its decisions, its changes of state, and its views."""
+"""The interface of a game: its options, decisions, changes of state, and views."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
@@ -22,9 +22,8 @@ from referee.visibility import Event, Recorded, Viewer
 class Moment(msgspec.Struct, frozen=True):
     """The circumstances of a decision.
 
-    ``version``: number of the match's last event. ``at``: the time. ``seed``: source of chance; empty if the decision
-    is only a preview. ``actor``: the acting caller. ``history``: the events so far, for requests that depend on them.
-    ``match``: id of the match.
+    ``version``: number of the match's last event. ``seed``: source of chance; empty for a preview. ``history``: the
+    events so far, for requests that depend on them.
     """
 
     version: int
@@ -52,9 +51,7 @@ class OpenBreach(TypedDict):
 
     offence: OffenceText
     seat: Seat
-    """Seat that is accused."""
     rule: RuleId
-    """Rule that the offence breaks."""
     payer: Seat
     """Seat that goes up if the offence is knocked for."""
     points: wire_types.WholePoints
@@ -64,15 +61,15 @@ class OpenBreach(TypedDict):
     closes_after: NotRequired[wire_types.Count]
     """Completed tricks of the deal after which a knock is too late; left out: once the deal is scored."""
     shown_by: NotRequired[wire_types.Events]
-    """Earlier events that prove it, in addition to the event that carries it."""
+    """Earlier events that prove it."""
     by: NotRequired[Seat]
     """Seat that did it, if the rules hold a different seat (`seat`) responsible."""
     tricks: NotRequired[wire_types.Count]
-    """Number of tricks of the deal that had been led to, or entered, before a reported error."""
+    """Number of tricks that had been led to, or entered, before a reported error."""
 
 
 class Shown(Value):
-    """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None``: not applicable."""
+    """A match as one viewer may see it. Tuples go by seat; ``None``: not applicable."""
 
     phase: Annotated[str, tied("ruleset", "phase")]
     deal: wire_types.DealNumber
@@ -87,10 +84,9 @@ class Shown(Value):
     hand: wire_types.Cards | None = None
     """The viewer's own cards."""
     hands: wire_types.Hands | None = None
-    """The hands of all seats, for officials."""
+    """Hands of all seats, for officials."""
     cards_left: wire_types.Counts | None = None
     picked_up: wire_types.Seats | None = None
-    """Seats that have picked up their cards."""
     bids: wire_types.Many[SeatAndBid] | None = None
     """Seat and bid, in the order of speaking."""
     contract: BidSeen | None = None
@@ -100,31 +96,29 @@ class Shown(Value):
     tricks: wire_types.Counts | None = None
     answers: wire_types.BySeat[AnswerSeen | None] | None = None
     due: wire_types.Many[DueAct] = ()
-    """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
     breaches: wire_types.Many[OpenBreach] | None = None
     """Offences that can still be knocked for, for officials."""
     winner: Seat | None = None
     more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None
-    """Fields that only this game has: codes and numbers, named by the terms of its rulebook."""
+    """Fields that only this game has, named by the terms of its rulebook."""
 
 
 class Nothing(TypedDict):
-    """The type of an empty object, for a game without fields of its own."""
+    """The fields of a game without fields of its own."""
 
 
 def nothing(state: Any) -> dict[str, Any]:
-    """Return nothing: no deal of the game takes over more than the protocol holds."""
+    """Return no values: no deal takes over more than the protocol holds."""
     return {}
 
 
 def not_for_money(options: Mapping[str, Any]) -> Basis | None:
-    """Return no basis: by the rules of the game no player pays."""
     return None
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""The acts of a deal in order, each with its place in the result (a JSON pointer). After each act the generator
-receives the new state."""
+"""The acts of a deal, each with its place in the result (a JSON pointer). The generator is sent the state after
+each."""
 
 
 class Ruleset(Value):
@@ -137,7 +131,7 @@ class Ruleset(Value):
     pack: tuple[str, ...]
     start_points: int
     options: type[msgspec.Struct]
-    """Type of the options. Each field's description begins with the rule or open point that it answers."""
+    """Each field's description begins with the rule or open point that it answers."""
     acts: tuple[type[Act], ...]
     offences: tuple[str, ...]
     events: tuple[type[Event], ...]
@@ -163,38 +157,35 @@ class Ruleset(Value):
     between_deals: Callable[[Any], bool]
     """Returns whether no cards have been dealt."""
     more: Any = Nothing
-    """Type of the fields that only this game shows of a match (:class:`Shown`)."""
+    """Type of :attr:`Shown.more`."""
     detail: Any = Nothing
-    """Type of the fields that only this game adds to a scored deal (:class:`~referee.events.DealScored`)."""
+    """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
     """Returns whose rules decide the payments with these options; ``None``: the match is opened without stakes."""
     has_pot: bool = False
-    """True if the game has a pot, which can be taken over from paper and has a projection."""
     knocks: bool = True
-    """True if the game has knocking: an open breach costs nothing until a knock."""
+    """True if an open breach costs nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None
-    """Returns the offences that may happen in such a match but that its events cannot show (J1). ``None``: the game
-    has no offences."""
+    """Returns the offences that may happen but that the events cannot show (J1). ``None``: the game has no
+    offences."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
     """Returns the events that charge an offence (code, accused seat) to the deal under way, or with -1 lift it again.
-    May refuse. ``None``: no offence of the game has a price."""
+    May refuse. ``None``: no offence has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing
     """Returns, before a deal, the values beyond the protocol that it takes over from earlier deals, as JSON by
     name."""
     result: type[msgspec.Struct] | None = None
-    """Type of a whole deal's result, with its required and optional fields (:class:`~referee.acts.Result`). ``None``:
-    no deal of the game is entered whole."""
+    """Type of a whole deal's result (a part of :class:`~referee.acts.Result`). ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
-    """Returns, before a deal, the acts that a result represents. May refuse a result that does not add up."""
+    """Returns, before a deal, the acts that a result represents. Refuses a result that does not add up."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
     """Returns the line of a deal that waits to be scored and the events after it, with this seed for chance. Empty:
-    with these numbers its play cannot have ended so. ``None``: deals of the game are never scored again."""
+    these numbers cannot have ended the play. ``None``: deals are never scored again."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
     """Returns the state between two deals, or after the last, with corrected numbers."""
     carries: tuple[str, ...] = ()
     """Names of the table's fields that the game carries over from deal to deal."""
 
     def improved(self, before: int, after: int) -> bool:
-        """Return whether a seat is better off with its points after a change: nearer to zero in a game that counts
-        down, else with more."""
+        """Return whether a seat gains: its points are nearer to zero in a game that counts down, else more."""
         return abs(after) < abs(before) if self.start_points else after > before

@@ -16,13 +16,11 @@ from referee.invitations import INVITATIONS_MAX
 from referee.officials.events.seating import InvitationRedeemed, Invited, StakesAgreed, StakesDeclined
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, WrongPhase
 from referee.ruleset import Moment
-from referee.value import Value
+from referee.value import Value, with_item
 from referee.visibility import Event
 
 
 class Invitation(invitations.Invitation, kw_only=True):
-    """An invitation to a seat or a role of the match."""
-
     role: Role
     seat: int | None = None
     official: int | None = None
@@ -30,7 +28,6 @@ class Invitation(invitations.Invitation, kw_only=True):
 
     @property
     def admits_to(self) -> tuple[Role, int | None, int | None]:
-        """The role, with its seat or its place among the officials."""
         return self.role, self.seat, self.official
 
 
@@ -40,31 +37,31 @@ class Seating(Value):
     seats: tuple[str, ...]
     """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has none."""
     officials: tuple[str, ...]
-    """Hash in this match of each official's token, by place."""
+    """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
     """Members behind the key that gave each official's token, by place: they may know the token."""
     scribe: str = ""
-    """Hash of the token of the scribe, who writes for all seats; empty: no token exists."""
+    """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
-    """Hash of the token of a watcher, who only reads; empty: no token exists."""
+    """Hash of the watcher's token; empty: no token exists."""
     invitations: tuple[Invitation, ...] = ()
     """All invitations ever made, by number."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """The people who must agree to the stakes; ``None``: the match has no stakes, or no club keeps books of them."""
+    """``None``: the match has no stakes, or no club keeps books of them."""
     agreed: tuple[int, ...] = ()
     """The seats that have agreed, in order."""
     declined: bool = False
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that have not agreed to the stakes yet."""
+        """The seats that have not agreed to the stakes."""
         if self.need is None or self.declined:
             return ()
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the hash of the token that a seat or a role has now; empty: it has none."""
+        """Return the hash of the present token of a seat or role; empty: it has none."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":
@@ -89,7 +86,7 @@ def begun(opened: MatchOpened) -> Seating:
 
 
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that replace a token. The earlier token ends, because a stranger may have found it.
+    """Return the events that replace a token.
 
     Raises ``WrongPhase`` for a seat of a club's match: it is invited instead.
     """
@@ -139,7 +136,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
     seating: Seating = state.table.seating
-    invitation = invitation_of(seating, request.invitation)
+    assert 1 <= request.invitation <= len(seating.invitations), "its code named it"
+    invitation = seating.invitations[request.invitation - 1]
     invitations.check_open(invitation, moment.at)
     tokens = _tokens(seating, *invitation.admits_to, request.hash, invitation.given_by)
     redeemed = (InvitationRedeemed(invitation=request.invitation), *tokens)
@@ -147,12 +145,6 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
         return redeemed
     agreed = StakesAgreed(seats=(invitation.seat,), how="invitation", invitation=request.invitation)
     return (*redeemed, agreed)
-
-
-def invitation_of(seating: Seating, number: int) -> Invitation:
-    """Return the invitation of this number, which its code named."""
-    assert 1 <= number <= len(seating.invitations), "its code named it"
-    return seating.invitations[number - 1]
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
@@ -197,7 +189,6 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
 def _tokens(
     seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
 ) -> tuple[TokenEnded | TokenMade, ...]:
-    """Return the events that give a seat or a role a new token."""
     made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
     if not seating.token_of(role, seat, official):
         return (made,)
@@ -222,15 +213,16 @@ def _changed(state: Any, seating: Seating) -> Any:
 
 
 def token_made(state: Any, event: TokenMade, number: int) -> Any:
-    """Return the state in which a seat or a role has only this token."""
     seating: Seating = state.table.seating
     match event.role:
         case "seat":
-            seating = replace(seating, seats=_put(seating.seats, event.seat or 0, event.hash))
+            seating = replace(seating, seats=with_item(seating.seats, event.seat or 0, event.hash))
         case "official":
             place = (event.official or 1) - 1
-            officials = _put(seating.officials, place, event.hash)
-            seating = replace(seating, officials=officials, given_by=_put(seating.given_by, place, event.given_by))
+            officials = with_item(seating.officials, place, event.hash)
+            seating = replace(
+                seating, officials=officials, given_by=with_item(seating.given_by, place, event.given_by)
+            )
         case role:
             seating = replace(seating, **{role: event.hash})
     return _changed(state, seating)
@@ -253,25 +245,18 @@ def invited(state: Any, event: Invited, number: int) -> Any:
 
 
 def redeemed(state: Any, event: InvitationRedeemed, number: int) -> Any:
-    """Return the state in which an invitation has been used."""
     seating: Seating = state.table.seating
     used = replace(seating.invitations[event.invitation - 1], ended=True)
-    return _changed(state, replace(seating, invitations=_put(seating.invitations, event.invitation - 1, used)))
+    return _changed(state, replace(seating, invitations=with_item(seating.invitations, event.invitation - 1, used)))
 
 
 def agreed(state: Any, event: StakesAgreed, number: int) -> Any:
-    """Return the state in which more seats have agreed to the stakes."""
     seating: Seating = state.table.seating
     return _changed(state, replace(seating, agreed=tuple(sorted({*seating.agreed, *event.seats}))))
 
 
 def declined(state: Any, event: StakesDeclined, number: int) -> Any:
-    """Return the state in which the stakes do not count."""
     return _changed(state, replace(state.table.seating, declined=True))
-
-
-def _put(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:place], value, *values[place + 1 :])
 
 
 EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {

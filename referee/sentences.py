@@ -1,7 +1,5 @@
-"""Sentences in English and Swedish, made from the referee's codes and facts when they are read.
-
-The texts are data (``sentences.toml``), for translators. This module imports neither storage nor server.
-"""
+"""Sentences in English and Swedish, made from the referee's codes and facts when they are read. The texts are data
+(``sentences.toml``), for translators."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,18 +17,15 @@ Language = Literal["en", "sv"]
 
 
 class Text(Value, forbid_unknown_fields=True):
-    """A text in both languages."""
-
     en: str
     sv: str
 
     def in_(self, language: Language) -> str:
-        """Return the text in this language."""
         return self.sv if language == "sv" else self.en
 
 
 class RefusalText(Text, forbid_unknown_fields=True):
-    """The texts of a refusal: a short title, and a sentence on the error and its remedy."""
+    """A short title, and a sentence on the error and its remedy."""
 
     title: Text
 
@@ -43,8 +38,6 @@ class OffenceText(Value, forbid_unknown_fields=True):
 
 
 class Texts(Value, forbid_unknown_fields=True):
-    """All texts, by code."""
-
     refusals: dict[str, RefusalText]
     phases: dict[str, Text]
     offences: dict[str, OffenceText]
@@ -98,7 +91,7 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its facts. It makes one pass, so a fact is never read as a template."""
+    """Return the template with its facts. One pass, so that no fact is read as a template."""
 
     def put(slot: re.Match[str]) -> str:
         if slot[2]:
@@ -122,7 +115,6 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _shown(name: str, fact: Any, language: Language) -> str:
-    """Return a fact in words."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         *most, last = (_shown(name, one, language) for one in fact)
         joint = (_AND if name in _ALL_OF else _OR).in_(language)
@@ -164,11 +156,8 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """Return the verdict on a knock: the accused, the offence, the rule, and the points.
-
-    ``players`` are the names by seat. ``fine``: points that the knocker goes up for a dismissed knock, an event of
-    its own.
-    """
+    """Return the verdict on a knock in a sentence. ``fine``: points that the knocker goes up for a dismissed
+    knock."""
 
     def name(seat: int) -> str:
         return players[seat] if seat < len(players) else _shown("seat", seat, language)
@@ -223,8 +212,8 @@ def case(
 ) -> str:
     """Return the state of a case that the events cannot decide: the claim, and the ruling if one was made.
 
-    ``players`` are the names by seat, ``officials`` the names of the officials. ``official``: who ruled; ``None``:
-    the referee. ``into_pot``: the penalty goes into a pot (D70) and not onto the payer's points.
+    ``official``: who ruled; ``None``: the referee. ``into_pot``: the penalty goes into a pot (D70) and not onto the
+    payer's points.
     """
 
     def name(actor: Actor) -> str:
@@ -250,12 +239,10 @@ def case(
 
 
 def offence(code: str, language: Language) -> str:
-    """Return an offence or a reported fault as a noun."""
     return TEXTS.offences[code].name.in_(language)
 
 
 def kind(kind: str, language: Language) -> str:
-    """Return the words for how a deal went."""
     return TEXTS.kinds[kind].in_(language)
 
 

@@ -1,7 +1,6 @@
 """The settlement of a match: amounts and payments, traced to each number of the protocol and its events.
 
-It is calculated only from the facts of the match, so that any ledger can be checked against it. When a match is won,
-the game names payer, payee, points and rule of each payment (:class:`~referee.events.Payment`). In games with a pot
+It is calculated only from the facts of the match, so that any ledger can be checked against it. In games with a pot
 the balances are already money.
 """
 
@@ -64,7 +63,7 @@ class SettlementLine(Value):
     points: Points
     """Points as in the protocol; in a payment, the points paid for. In Rams minor units of money."""
     amount: wire_types.Money
-    """Amount that the seat receives (below zero: pays) by the line, in minor units."""
+    """Minor units that the seat receives (below zero: pays) by the line."""
     events: wire_types.Events
 
 
@@ -73,9 +72,8 @@ class SeatSettled(Value):
 
     seat: Seat
     member: wire_types.MemberNumber | None
-    """Member of the club; null: the match belongs to no club."""
     amount: wire_types.Money
-    """Amount that the seat receives (below zero: pays), in minor units."""
+    """Minor units that the seat receives (below zero: pays)."""
     lines: wire_types.Many[SettlementLine]
     """Lines of the protocol for a payer, payments for a payee; with a pot, the amounts won and put in."""
 
@@ -88,7 +86,7 @@ class PaymentDue(Value):
     points: Points
     """Points that are paid for."""
     amount: wire_types.Money
-    """Amount in minor units."""
+    """Minor units."""
     rule: RuleId
 
 
@@ -96,18 +94,15 @@ class Settlement(Value):
     """The settlement of a match. The amounts of the ``seats`` and ``pot`` add up to ``sum``, which is 0."""
 
     status: SettlementStatus
-    """State of the settlement: whether an amount is owed, and whether it may still change."""
     currency: wire_types.Currency
     unit: wire_types.Unit
-    """Value of one point, in minor units of the currency (öre, cents)."""
     basis: Basis
-    """The rules that decide the payments."""
     pot: wire_types.Money
-    """The amount that no seat has, in minor units: the pot, and the imbalance of the points at the start."""
+    """Minor units that no seat has: the pot, and the imbalance of the points at the start."""
     sum: wire_types.Money
     """Always 0."""
     counted: Counted | None
-    """State of the match in the club's books; null: no club keeps books of it."""
+    """Null: no club keeps books of the match."""
     waiting_for: wire_types.Seats
     """Seats that must agree to the stakes before the club's books count the match."""
     seats: wire_types.BySeat[SeatSettled]
@@ -129,8 +124,8 @@ def settlement(
 ) -> Settlement:
     """Return the settlement of a match for money, from all its events.
 
-    Lines count as corrected, and acts taken back do not count. ``balances``: the game has a pot, and its points are
-    money. ``members``: by seat, in a club's match. An abandoned match owes only its balances.
+    Lines count as corrected, and acts taken back do not count. ``balances``: the points are money, because the game
+    has a pot. ``members``: by seat, in a club's match.
     """
     sheet = _Sheet(without_taken_back(history))
     lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
@@ -157,14 +152,13 @@ def settlement(
 
 
 def moved(amounts: Sequence[int]) -> int:
-    """Return the amount that a result moves, in minor units: the sum of all payments, with the pot as a payer or
-    payee."""
+    """Return the minor units that a result moves: the sum of all payments, with the pot as a payer or payee."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
 
 
 def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]) -> Counted | None:
-    """Return whether a club's books count a match; ``None``: the match belongs to no club."""
+    """Return whether a club's books count a match; ``None``: it belongs to no club."""
     if sheet.opened.club is None:
         return None
     if sheet.declined:
@@ -203,7 +197,6 @@ class _Sheet:
         self.ended_by = 0
         """Number of the event that ended the match."""
         self.agreed: set[int] = set()
-        """Seats that have agreed to the stakes."""
         self.declined = False
         struck: tuple[int, ...] = ()
         for recorded in history:
@@ -222,7 +215,7 @@ class _Sheet:
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that have not agreed to the stakes yet."""
+        """The seats that have not agreed to the stakes."""
         if self.opened.club is None or self.declined:
             return ()
         return tuple([seat for seat in self.seats if seat not in self.agreed])
@@ -244,7 +237,6 @@ class _Sheet:
                     )
 
     def of_end(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
-        """Return a line that follows from the end of the match."""
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
     def of_balance(self, seat: int) -> Iterator[SettlementLine]:
@@ -287,8 +279,8 @@ class _Sheet:
 
 
 def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
-    """Return the payments at the end of a match. Rows from before payments were stored have only the amount of each
-    seat; there each of the others pays the winner."""
+    """Return the payments at the end of a match. Old rows have only the amount of each seat: each of the others pays
+    the winner."""
     if not isinstance(end, MatchWon | Ended):
         return ()
     if end.payments or end.seat is None or end.settlement is None:
@@ -303,10 +295,10 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
 
 
 def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
-    """Return the amounts owed after an event, by seat, in minor units, as the event states them.
+    """Return the amounts owed after an event, by seat, in minor units. Empty: none. ``None``: the event does not
+    change them.
 
-    Empty: no amount is owed, or none yet. ``None``: the event does not change the amounts. ``ended_by``: number of
-    the last event that set them, which may be taken back; 0: no event has.
+    ``ended_by``: number of the last event that set them, which may be taken back; 0: no event has.
     """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():

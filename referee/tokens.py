@@ -1,10 +1,7 @@
 """The values that the events of a match hold for its tokens.
 
-No event holds the SHA-256 of a token. With it a stranger could open matches that name the same token as an
-official's. The events hold two other values, which are useless in any other match:
-
-- :func:`in_match`: a hash by which the match recognises a token.
-- :func:`sealed`: an official's token, encrypted. Only the service can decrypt it, to find all matches of a token.
+No event holds the SHA-256 of a token: it would open other matches that name the same token as an official's. Both
+values below are useless in any other match.
 """
 
 import hmac
@@ -16,15 +13,16 @@ DIGEST_BYTES = 32
 
 
 def in_match(match: UUID, token: str) -> str:
-    """Return the hash of a token that the events of a match hold. ``token``: its SHA-256 in hex."""
+    """Return the hash by which the match recognises a token. ``token``: its SHA-256 in hex."""
     return sha256(f"{match.hex} {token}".encode()).hexdigest()
 
 
 def sealed(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the SHA-256 of each official's token, encrypted for this match, or opened again.
+    """Return the SHA-256 of each official's token, encrypted for this match, or decrypted again, to find all matches
+    of a token.
 
-    Each is combined by exclusive or with an HMAC-SHA256 of its own under the secret of the store, so the function is
-    its own inverse. A match is opened once, so no HMAC serves two values.
+    Each is combined by exclusive or with an HMAC-SHA256 of its own under the secret of the store. A match is opened
+    once, so no HMAC serves two values.
     """
     return tuple(_sealed(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
 

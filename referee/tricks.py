@@ -1,12 +1,8 @@
-"""The order of play in a trick, for games with the same rules (A29-A32, B41-B45, C22-C27).
-
-Following suit is ``hand & led or hand``: the cards of the led suit if there are any, else the hand.
-"""
+"""The order of play in a trick (A29-A32, B41-B45, C22-C27)."""
 
 
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return by seat the next seat when the seats of ``order`` play clockwise; a seat outside ``order`` gets
-    itself."""
+    """Return the next seat by seat, if the seats of ``order`` play in turn; a seat outside ``order`` gets itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Value(Struct, frozen=True):
-    """A value: its fields are given by name and never change. Fields without a default come first."""
+    """A value: its fields are given by name and never change."""
 
 
 V = TypeVar("V")
@@ -27,9 +27,13 @@ changed = cast(_Replace, replace)
 """:func:`msgspec.structs.replace` for a value that is typed as a Protocol."""
 
 
+def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
+    """Return the tuple with this value at a place."""
+    return (*values[:place], value, *values[place + 1 :])
+
+
 def tied(by: str, what: str) -> Meta:
-    """Mark a field whose type depends on the value of the field ``by``, which is in the same object or in one around
-    it."""
+    """Mark a field whose type depends on the field ``by`` of the same object or of one around it."""
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
@@ -42,7 +46,6 @@ VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 _SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
 Seat = Annotated[int, Meta(title="Seat", description=_SEAT_SAYS, extra_json_schema={"minimum": 0, "maximum": 7})]
 SeatSent = Annotated[int, Meta(title="Seat", ge=0, le=7, description=_SEAT_SAYS)]
-"""A seat in a request."""
 
 _CARD = "^[SHDC][2-9TJQKA]$"
 _CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."
@@ -144,4 +147,3 @@ Standard = Annotated[
     ),
 ]
 Time = Annotated[datetime, Meta(tz=True)]
-"""A time in UTC, as in RFC 3339."""

@@ -21,16 +21,14 @@ Viewer = Annotated[
     ],
     Meta(title="Viewer", description="The viewer: a seat by its number, the official, or a spectator."),
 ]
-"""The viewer: a seat, the official, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
-"""Returns the value of an event's field, by name, for a viewer who may not see the field yet."""
+"""Returns the value of a field, by name, for a viewer who may not see it yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
 """The viewers who may see a field.
 
-``nobody``: no viewer, not even officials. ``official``: officials only, always. All other fields are open to all when
-the deal is over. Until then: ``sealed``: no viewer. ``open``: officials only. ``own``: officials and the event's
-``seat``. ``by_seat``: officials, and each seat its own place in the tuple. A function: officials, and other viewers
-the value it returns.
+``nobody``: no viewer, ever. ``official``: officials, always. All other fields are open to all when the deal is over.
+Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``; ``by_seat``:
+officials, and each seat its own place in the tuple; a function: officials, and other viewers the value it returns.
 """
 Hidden = Mapping[str, Audience]
 
@@ -41,7 +39,7 @@ class Event(Value, omit_defaults=True):
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """True if the event follows only from the line of a deal: a corrected line may give a different event, or
+    """True if the event follows only from the line of a deal, so that a corrected line may give a different event or
     none."""
 
 
@@ -63,8 +61,8 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """Return the fields hidden from such a viewer, each with its replacement (a value, or a function that returns
-    one)."""
+    """Return the fields hidden from such a viewer, each with its replacement: a value, or a function that returns
+    one."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
         (name, _instead(audience, fields[name]))
@@ -80,7 +78,7 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
 
 
 def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
-    """Return the replacement of a hidden field: its default, an empty value if it has no default, or a function."""
+    """Return a replacement: the field's default, an empty value if it has no default, or a function."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
@@ -99,22 +97,20 @@ def _bare(kind: Any) -> Any:
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the tuple with only the viewer's own place filled. A hand that the viewer may not see is empty."""
+    """Return the tuple with only the viewer's own place filled."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
 
 SALT_BYTES = 16
-"""Bytes of the salt of a row."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
     """An event with its place: number ``originator_version`` of match ``originator_id``.
 
-    ``actor``: who acted. ``act_id``: the id of the act that made the event (its Idempotency-Key). ``digest``: the
-    digest of the request. ``prev``: the SHA-256 of the row before it in the match. ``request``: the request as JSON,
-    with the first event of an act; ``None`` with the others, and if no request was sent. ``salt``: the random bytes
-    of the row; empty for an event that is not stored.
+    ``act_id``: the Idempotency-Key of its act. ``digest``: of the request. ``prev``: the SHA-256 of the row before
+    it. ``request``: as JSON, with the first event of an act only. ``salt``: random bytes; empty for an event that is
+    not stored.
     """
 
     originator_id: UUID

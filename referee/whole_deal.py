@@ -1,7 +1,4 @@
-"""Enter a whole deal: the acts behind a score sheet's result are made one by one, as at the table.
-
-The first refusal refuses the whole result. Its ``facts.at`` is the place in the result (a JSON pointer).
-"""
+"""Enter a whole deal: the acts behind a score sheet's result are made one by one, as at the table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,7 +40,10 @@ _USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
 def entering(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a game's decision on a result: it returns the events of all its acts, or raises the first refusal."""
+    """Return a game's decision on a result: the events of all its acts, or the first refusal.
+
+    ``facts.at`` of the refusal is the place in the result (a JSON pointer).
+    """
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:
         events: tuple[Event, ...] = (ResultEntered(result=result),)

@@ -1,7 +1,7 @@
 """Types of the fields in events and answers, with their bounds.
 
-The bounds are for the API's description. Stored rows are not checked by them, because rows never change. The types of
-``acts`` and of the calls check what clients send.
+The bounds are for the API's description; stored rows are not checked by them. The types of ``acts`` and of the calls
+check what clients send.
 """
 
 from typing import Annotated, TypeVar
@@ -23,14 +23,14 @@ NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
 """Requires a character that is not blank in Python, which has five blanks more than JSON Schema."""
 EVENT_BYTES_MAX = 65_536
-"""Bytes of an event as JSON. A deal with all hands has some thousand, and its request about as many."""
+"""Bytes of an event as JSON. A deal with all hands has some thousand."""
 TEXT_MAX = 2**31 - 1
-"""Characters of a whole match as text: more than all its events of some kilobytes each."""
+"""Characters of a whole match as text."""
 SENTENCE_MAX = 2000
 """Characters of a rule, or of a ruling with all names in it."""
 NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
-"""No control characters. The refusal of such a text shows the character and its place."""
+"""No control characters."""
 EXACT_MAX = 2**53 - 1
 """Greatest integer that every JSON reader reads exactly."""
 
@@ -44,7 +44,6 @@ def _text(most: int, pattern: str) -> Meta:
 
 
 def at_most(items: int) -> Meta:
-    """Return the bound of a list with at most this many items."""
     return Meta(extra_json_schema={"maxItems": items})
 
 
@@ -79,9 +78,8 @@ ENTROPY_SECONDS_MAX = 60
 EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]
 
 Events = Many[EventNumber]
-"""Numbers of events."""
 DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
-"""Number of a deal, from 1; 0 before the first."""
+"""0 before the first deal."""
 CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
 Cases = Annotated[tuple[CaseNumber, ...], at_most(VERSION_MAX)]
 Deals = Annotated[tuple[DealNumber, ...], at_most(VERSION_MAX)]
@@ -92,7 +90,6 @@ Minutes = Annotated[int, _whole(0, MINUTES_MAX)]
 AttemptNumber = Annotated[int, _whole(1, EXACT_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]
 Tally = Annotated[int, _whole(0, VERSION_MAX)]
-"""A count of things in events."""
 Lag = Annotated[int, _whole(0, EXACT_MAX)]
 
 WholePoints = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
@@ -107,29 +104,24 @@ Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 MEMBERS_MAX = 10_000
 """Members that a club may ever have had; also its evenings and its keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
-"""Number of a member of a club, from 1; never used twice."""
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
 """Members behind a key or a token: those who gave it, or were shown its secret or its invitation's code."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
 ENTRIES_MAX = 1_000_000_000
-"""More entries than the books of a club will have."""
 EntryNumber = Annotated[int, _whole(1, ENTRIES_MAX)]
 """Number of an entry in a club's books, from 1, in the order of the log, without gaps."""
 EntryCount = Annotated[int, _whole(0, ENTRIES_MAX)]
 """Number of the last entry; 0: the books have no entry."""
 InvitationNumber = Annotated[int, _whole(1, VERSION_MAX)]
-"""Number of an invitation in its match or club, from 1."""
 OfficialPlace = Annotated[int, _whole(1, OFFICIALS_MAX)]
-"""Number of an official that a match names, from 1."""
 ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 """A word of the API that is the same in every language."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
-"""The kind of an event."""
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 PROSE_MAX = 2000
@@ -141,7 +133,6 @@ SharedBy = Annotated[str, _text(6, "^([A-Z](-[A-Z])?[0-9]{1,3})?$")]
 """Id of a rule; empty if no pot is shared."""
 Key = Annotated[str, _text(128, "^[!-}][!-~]{0,127}$")]
 Path = Annotated[str, _text(1024, "^/v1/[!-~]+$")]
-"""Path of a resource of this service."""
 MatchId = Annotated[str, Meta(extra_json_schema={"format": "uuid", "maxLength": 36})]
 Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
 Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]

@@ -67,7 +67,7 @@ class Played:
         self.outside, self.at = outside, NOON
         self.history: list[Recorded] = []
         self.record((self.opening,), "official")
-        self.record(self.match.procedure.begin(self.match.standing, self.moment("official")), "official")
+        self.record(self.match.procedure.begin(self.match.state, self.moment("official")), "official")
 
     @property
     def match(self) -> Match:
@@ -82,9 +82,9 @@ class Played:
         """Return the events of an act, which takes a second."""
         actor = getattr(act, "seat", "official")
         match = self.match
-        events, standing = match.procedure.take(match.standing, act, self.moment(actor))
+        events, state = match.procedure.take(match.state, act, self.moment(actor))
         self.record(events, actor)
-        assert self.match.standing == standing, "what take gives is what folding gives"
+        assert self.match.state == state, "what take gives is what folding gives"
         self.tick()
         return events
 
@@ -119,6 +119,6 @@ class Played:
             said = hashed(str(chance.random()))[: chance.randint(32, 64)]
             return self.do(Entropy(seat=chance.choice(told.awaited), hex=said))
         seats = range(len(self.opening.players))
-        acts: list[Act] = [act for seat in seats for act in match.rules.legal(match.state, seat)]
+        acts: list[Act] = [act for seat in seats for act in match.rules.legal(match.play, seat)]
         acts = [act for act in acts if isinstance(act, RequestCards)] or acts
         return self.do(chance.choice(acts)) if acts else ()

@@ -99,7 +99,7 @@ class Table:
     def back_to(self, version: int) -> Self:
         """Return the match in its state after this event."""
         del self.history[version:]
-        self.state = self.match.state
+        self.state = self.match.play
         return self
 
     def wait(self, seconds: float) -> Self:

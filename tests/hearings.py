@@ -41,13 +41,13 @@ class AttendedPair(Pair):
         self.official: Actor = "official"
         self.written = self.heard = 0
         opened, left = self.left.opened, self.left
-        standing = self.ours = self.procedure.start(opened)
+        state = self.ours = self.procedure.start(opened)
         left.version, self.histories = 1, ([], [])
         self._record((opened, opened))
-        events = self.procedure.begin(standing, Moment(left.version, left.at, self.seed))
+        events = self.procedure.begin(state, Moment(left.version, left.at, self.seed))
         for event in events:
             self._record((event, event))
-        self.ours = self.right = self._folded(standing, events)
+        self.ours = self.right = self._folded(state, events)
         left.stand(events, self._game(self.ours))
 
     def _opening(self, opened: MatchOpened) -> MatchOpened:
@@ -65,12 +65,12 @@ class AttendedPair(Pair):
             entropy_seconds=chance.choice((0, 60)) if house else 0,
         )
 
-    def _game(self, standing: Any) -> Any:
-        return getattr(standing, "play", standing)  # while the pair is made, the world is only the game
+    def _game(self, state: Any) -> Any:
+        return getattr(state, "play", state)  # while the pair is made, the world is only the game
 
-    def _moment(self, standing: Any, act: Request) -> Moment:
-        here = standing is self.ours or not self.forked
-        seed = self.seed if here or standing.docket.shuffle is None else f"another {self.seed}"
+    def _moment(self, state: Any, act: Request) -> Moment:
+        here = state is self.ours or not self.forked
+        seed = self.seed if here or state.docket.shuffle is None else f"another {self.seed}"
         history = self.histories[0 if here else 1]
         return Moment(self.left.version, self.left.at, seed, self._actor(act), history)
 
@@ -78,8 +78,8 @@ class AttendedPair(Pair):
         seat: int | None = getattr(request, "seat", None)
         return self.official if seat is None else seat
 
-    def _asked(self, standing: Any, act: Request) -> Any:
-        return before_request(standing, act, self._actor(act), self.left.version + 1)
+    def _asked(self, state: Any, act: Request) -> Any:
+        return before_request(state, act, self._actor(act), self.left.version + 1)
 
     # What is otherwise in the other world
 
@@ -98,7 +98,7 @@ class AttendedPair(Pair):
             ours, theirs = (told(without_commitment((event,)), viewer) for event in (committed, other))
             self._same(ours, theirs, f"what {viewer} is told of the seed")
         history[place] = replace(history[place], event=other)
-        self.right = fold(None, history).standing
+        self.right = fold(None, history).state
 
     def _dealt_otherwise(self, event: Dealt) -> Dealt:
         dealt = super()._dealt_otherwise(event)

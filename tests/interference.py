@@ -113,17 +113,17 @@ class Pair:
         """Return the opening of the match."""
         return opened
 
-    def _game(self, standing: Any) -> Any:
+    def _game(self, state: Any) -> Any:
         """Return the state of the game in a world."""
-        return standing
+        return state
 
-    def _moment(self, standing: Any, act: Request) -> Moment:
+    def _moment(self, state: Any, act: Request) -> Moment:
         """Return the moment of an attempt in a world."""
         return Moment(self.left.version, self.left.at, self.seed)
 
-    def _asked(self, standing: Any, act: Request) -> Any:
+    def _asked(self, state: Any, act: Request) -> Any:
         """Return a world's state before the events of an act."""
-        return standing
+        return state
 
     def _fork(self) -> None:
         """Let the two worlds part with the next deal."""

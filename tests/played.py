@@ -82,7 +82,7 @@ def send(desk: Desk, match_id: UUID, act: AnyAct, **kwargs: Any) -> Outcome:
 
 def legal_acts(match: Any) -> list[Any]:
     """Return the acts that any seat may make now."""
-    return [act for seat in range(len(match.opened.players)) for act in match.rules.legal(match.state, seat)]
+    return [act for seat in range(len(match.opened.players)) for act in match.rules.legal(match.play, seat)]
 
 
 def play_out(desk: Desk, match_id: UUID, acts: int, seed: int = 0) -> Iterator[Outcome]:
@@ -105,7 +105,7 @@ def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> nota
     """Return a finished deal, from the whole of its match."""
     events = of_the_deal(history, deal)
     first = max(0, events[0].originator_version - 2)
-    return notation.of_history(opened, fold(None, history[: first + 1]).state, history[first:])
+    return notation.of_history(opened, fold(None, history[: first + 1]).play, history[first:])
 
 
 def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:

@@ -358,7 +358,7 @@ class Playout:
         history = [from_row(to_row(recorded)) for recorded in kept]
         assert history == kept
         whole, cut = fold(None, history), self.chance.randrange(1, len(history) + 1)
-        assert whole.state == self.state
+        assert whole.play == self.state
         assert fold(fold(None, history[:cut]), history[cut:]) == whole
 
     def close(self) -> None:

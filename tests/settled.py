@@ -64,7 +64,7 @@ def check(history: Sequence[Recorded]) -> Settlement:
     assert found.sum == sum(amounts) + found.pot == 0
     for seat in found.seats:
         assert seat.amount == sum(line.amount for line in seat.lines)
-    state, table = match.state, match.state.table
+    state, table = match.play, match.play.table
     over = isinstance(state, Over)
     assert (found.status == "open") is not over
     if match.rules.has_pot:

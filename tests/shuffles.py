@@ -65,7 +65,7 @@ def record(ruleset: str, seed: object) -> Record:
             played.do(Void())
         elif not move(played, chance):
             break
-    if not isinstance(played.match.state, Over):
+    if not isinstance(played.match.play, Over):
         played.do(Abandon())
     return Record(MATCH, tuple(map(json.loads, played.lines())))
 
@@ -93,7 +93,7 @@ def correct(played: Played, chance: Random) -> None:
     match = played.match
     moment = replace(played.moment("official"), history=tuple(played.history))
     try:
-        events, _ = match.procedure.take(match.standing, request, moment)
+        events, _ = match.procedure.take(match.state, request, moment)
     except Refused:
         return
     played.record(events, "official")

@@ -267,7 +267,7 @@ async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
 
 def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:
     """Return the key with this id if the SHA-256 is of its secret or of the one before; also if it has ended."""
-    key = club.standing.key(key_id)
+    key = club.state.key(key_id)
     if key is None:
         return None
     if compare_digest(key.hash, held):

@@ -27,7 +27,7 @@ def by_token(match: Match, held: str) -> Caller | None:
 
 def _plays(match: Match, behind: Iterable[int]) -> bool:
     """Return whether one of these members of the match's club plays in it, and it is not over."""
-    return not set(match.opened.members).isdisjoint(behind) and not isinstance(match.state, Over)
+    return not set(match.opened.members).isdisjoint(behind) and not isinstance(match.play, Over)
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:

@@ -1,4 +1,4 @@
-"""The operation that returns a finished deal: as a record made from its events, or as plain text."""
+"""The operation that returns a finished deal: as a record, or as text."""
 
 from functools import partial
 from itertools import takewhile
@@ -48,7 +48,7 @@ from referee.visibility import Recorded
 
 
 class TrickCard(Value):
-    """A card played, and the number of its event."""
+    """A card played."""
 
     seat: Seat
     card: CardText
@@ -56,7 +56,7 @@ class TrickCard(Value):
 
 
 class Trick(Value):
-    """A trick with its cards in the order of play. ``uncontested``: no other player was left in the deal."""
+    """A trick."""
 
     trick: wire_types.TrickNumber
     lead: Seat | None
@@ -75,7 +75,7 @@ class BidRecorded(Value):
 
 
 class Said(Value):
-    """An answer to the question whether a seat plays on: ``play`` or ``fold``."""
+    """An answer to the question whether a seat plays on."""
 
     seat: Seat
     answer: wire_types.Code
@@ -83,7 +83,7 @@ class Said(Value):
 
 
 class Penalty(Value):
-    """Penalty points of a player in the deal."""
+    """A penalty in the deal."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -93,7 +93,7 @@ class Penalty(Value):
 
 
 class ReportMade(TypedDict):
-    """A fault that a seat reported because the cards cannot show it, and the number of its event."""
+    """A fault that the cards cannot show."""
 
     seat: Seat
     accused: Seat
@@ -101,26 +101,22 @@ class ReportMade(TypedDict):
     fault: OffenceText
     event: EventNumber
     breaches: NotRequired[wire_types.Many[Breach]]
-    """The breaches that follow from the report, shown to the official only."""
+    """The breaches that follow, for the official only."""
 
 
 class ScoreWas(CorrectedBy):
-    """An earlier form of a line, and the correction that replaced it."""
+    """An earlier form of a line, with the correction that replaced it."""
 
     score: DealScored
     """The line before the correction."""
 
 
 class DealRecord(Value):
-    """A finished deal, from the cards dealt to its line in the protocol, in one form for all games.
+    """A finished deal, in one form for all games.
 
-    A voided deal is dealt again: ``hands`` (by seat; ``null`` with closed hands), ``bids``, ``answers`` and
-    ``tricks`` belong to the attempt that was scored, and ``voided`` has the numbers of the events that ended earlier
-    attempts. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the
-    event that dealt the cards or entered the result, ``last`` that of the score.
-
-    ``score`` is the line that counts. ``knocks`` are all cases about the deal, and those whose ruling changed its
-    line.
+    A voided deal is dealt again. Then ``hands``, ``bids``, ``answers`` and ``tricks`` are of the attempt that was
+    scored, and ``facts`` of the whole deal. If the cards were never entered, ``first`` is the event with the result.
+    ``knocks`` include cases whose ruling changed the line.
     """
 
     deal: wire_types.DealNumber
@@ -145,13 +141,13 @@ class DealRecord(Value):
     voided: wire_types.Events
     score: DealScored
     was: wire_types.Many[ScoreWas]
-    """The earlier forms of the line, the first one first; empty: it was not corrected."""
+    """The earlier forms of the line, in order."""
     struck: CorrectedBy | None
-    """The correction that struck the line from the score; null: it counts."""
+    """The correction that struck the line; null: it counts."""
 
 
 class _Sheet:
-    """The parts of a record, collected while the events of a deal are read."""
+    """Collects the parts of a record from the events of a deal."""
 
     def __init__(self) -> None:
         self.voided: list[int] = []
@@ -160,7 +156,7 @@ class _Sheet:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the cards, bids and tricks, because the cards are dealt again."""
+        """Forget the cards, bids and tricks: the cards are dealt again."""
         self.dealt: Dealt | None = None
         self.first = 0
         self.bids: list[BidRecorded] = []
@@ -169,7 +165,6 @@ class _Sheet:
         self.tricks: list[Trick] = []
 
     def take(self, step: Step) -> None:
-        """Add an act and its events."""
         for recorded in step.events:
             self.read(recorded)
         act, number = step.done.act, step.events[0].originator_version
@@ -182,7 +177,6 @@ class _Sheet:
             self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:
-        """Add one event."""
         number, event = recorded.originator_version, recorded.event
         match event:
             case Dealt():
@@ -226,8 +220,8 @@ def record_of(
     language: Language,
     line: LineHistory | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of :class:`DealRecord`. ``events``: all events after the score of the previous deal, up to
-    the score of this one. ``cases``: the cases about the deal. ``line``: the line with its corrections."""
+    """Return the fields of :class:`DealRecord`. ``events``: those after the score of the previous deal, to the
+    score of this one. ``cases``: the cases about the deal. ``line``: its line with corrections."""
     sheet = _Sheet()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
@@ -266,7 +260,7 @@ def record_of(
 def read_record(
     service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], caller: Caller, language: Language
 ) -> bytes:
-    """Return the record of a deal, encoded. Touches the database."""
+    """Return the encoded record of a deal. Touches the database."""
     events, score = service.referee.history(match.id, after=place.before, to=place.score), place.score
     line = None
     if place.corrections:
@@ -281,7 +275,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     first, end = max(1, place.before), match.version if place.last else place.score
     if place.corrections and not place.last and (won := _won_by(service, match, place)) is not None:
         end = won[0]
-    state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).state
+    state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).play
     history = service.referee.history(match.id, after=first - 1, to=end)
     return notation.write(notation.of_history(match.opened, state, history, place.corrections)).encode()
 
@@ -325,12 +319,12 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
     if plain:
         body = await in_long_thread(read_text, service, match, place)
     else:
-        book = service.projections.cases
+        cases = service.projections.cases
         changes = of_line(deal, place.score, place.corrections)
         others = {by.case for _, by in changes if by.case is not None}
         question = partial(
-            book.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
+            cases.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
         )
-        cases = await service.projections.ask_of(book, match.id, match.version, question)
-        body = await in_long_thread(read_record, service, match, place, cases, caller, language)
+        found = await service.projections.ask_of(cases, match.id, match.version, question)
+        body = await in_long_thread(read_record, service, match, place, found, caller, language)
     return await long_reply(request, body, tag, caller.texts, headers=headers, media_type=PLAIN if plain else JSON)

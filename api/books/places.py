@@ -12,10 +12,10 @@ from referee.store.match import Match
 
 
 class Place(NamedTuple):
-    """The numbers of the events that begin and end a finished deal."""
+    """The events at the bounds of a finished deal, by number."""
 
     before: int
-    """The score of the previous deal; 0: this deal is the first."""
+    """The score of the previous deal; 0: none."""
     score: int
     last: bool
     """No later deal has been scored."""
@@ -24,18 +24,17 @@ class Place(NamedTuple):
 
 
 async def place_of(service: Service, match: Match, deal: int) -> Place:
-    """Return the place of a deal from the protocol. Raises Problem: 404 if the deal does not exist, 409 if it is not
-    finished."""
-    last = match.rules.view(match.state, "spectator").deal
+    """Return the place of a deal. Raises Problem: 404 if it does not exist, 409 if it is not finished."""
+    last = match.rules.view(match.play, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
-    book = service.projections.protocols
+    protocols = service.projections.protocols
 
     def read(connection: Connection, match_id: UUID) -> tuple[dict[int, int], Corrections]:
-        corrections = book.corrections_of(connection, match_id, match.version)
-        return book.scores(connection, match_id, range(deal - 1, deal + 2)), corrections
+        corrections = protocols.corrections_of(connection, match_id, match.version)
+        return protocols.scores(connection, match_id, range(deal - 1, deal + 2)), corrections
 
-    scores, corrections = await service.projections.ask_of(book, match.id, match.version, read)
+    scores, corrections = await service.projections.ask_of(protocols, match.id, match.version, read)
     score = scores.get(deal)
     if score is None or score > match.version:
         raise Problem("deal_not_finished", deal=deal)

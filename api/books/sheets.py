@@ -21,7 +21,7 @@ CSV = "text/csv"
 
 
 def sheet_of(gives: Any, row: str) -> type[Operation]:
-    """Return the operation class for a call that returns a sheet. ``row`` describes a row of its table."""
+    """Return the operation class of a sheet. ``row`` describes a row of its table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},
@@ -31,25 +31,23 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
 
 
 async def answer(
-    request: ApiCall, match: Match, book: Sheets[S], written: Callable[[S], str], texts: MemberTexts
+    request: ApiCall, match: Match, projection: Sheets[S], written: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
-    """Return the sheet of a match at its version: as JSON, or as the table that ``written`` makes of it.
-
-    Raises Problem (503) if the book does not reach the version in time.
-    """
+    """Return a sheet as JSON, or as the table that ``written`` makes of it. Raises Problem (503) if the projection
+    does not reach the version of the match in time."""
     media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
     if tag := matching_etag(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
-    players = match.opened.players  # with the names that the caller may see
+    players = match.opened.players  # names for the caller
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
-        sheet = book.answer(connection, match_id, players=players)
+        sheet = projection.answer(connection, match_id, players=players)
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
-    question = table if media_type == CSV else partial(book.written, players=players)
-    found = await request.service.projections.ask_of(book, match.id, match.version, question)
-    assert found is not None, "the book has come to the version of the match"
+    question = table if media_type == CSV else partial(projection.written, players=players)
+    found = await request.service.projections.ask_of(projection, match.id, match.version, question)
+    assert found is not None, "the projection has reached the version of the match"
     body, version = found
     return await long_reply(request, body, tag_of(version, *kinds), texts, headers=headers, media_type=media_type)

@@ -26,44 +26,42 @@ LIMIT_MAX = 1000
 
 
 class AttemptSeen(Value):
-    """A refused attempt. Neither the request nor a token is stored."""
+    """A refused attempt."""
 
     number: wire_types.AttemptNumber
     """The number of the attempt in the match."""
     at: Time
-    """The time of the refusal."""
     actor: Actor
-    """The actor of the refused request."""
+    """The sender."""
     act: wire_types.Code
-    """The name of the act or other request."""
+    """The act or other request."""
     problem: ProblemType
-    """The type of the problem that was returned."""
+    """The problem that was returned."""
     rule: RuleId | None
-    """The rule on which the refusal rests; null: none."""
+    """The rule of the refusal; null: none."""
     version: Version
-    """The version of the match at that time."""
+    """The version of the match then."""
     head: wire_types.Hash
-    """The hash of the event with the number `version`, which proves that the attempt came after it."""
+    """The hash of the event `version`, which proves that the attempt came later."""
     count: wire_types.Lag
-    """The number of attempts of this actor with this problem in the match, including this one. With several processes
-    it may be too low."""
+    """Attempts of this actor with this problem so far; with several processes it may be too low."""
     prev: wire_types.Hash
-    """The hash of the previous attempt; zeros for the first."""
+    """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
     """The hash of this attempt."""
 
 
 class AttemptPage(Value):
-    """One page of attempts in order."""
+    """A page of attempts, by number."""
 
     attempts: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The attempts, by number."""
+    """The attempts."""
     next: wire_types.AttemptNumber | None
-    """The `after` of the next page; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last."""
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
-    """Return an attempt as officials see it. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    """Return an attempt. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
     recorded, event = read_attempt(row)
     fields = msgspec.structs.asdict(event)
     return AttemptSeen(

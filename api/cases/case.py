@@ -1,4 +1,4 @@
-"""A case as the API returns it: a knock, the statements about it, and the rulings on it."""
+"""Schemas of a case, and the functions that fill them from its events."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -33,9 +33,7 @@ from referee.visibility import Recorded, seen
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
 OPEN_RULE = "J1"
-"""The rule under which a case waits for a ruling."""
-BACK_RULE = "J11"
-"""The rule under which an act is taken back."""
+TAKE_BACK_RULE = "J11"
 
 Came = Annotated[
     Literal["upheld", "dismissed", "pending", "withdrawn"],
@@ -57,14 +55,13 @@ class StatementMade(Value):
 
     event: EventNumber
     at: Time
-    """The time of the statement."""
     seat: Seat
     agrees: bool
-    """The seat says that the opener of the case is right."""
+    """The seat supports the opener."""
     events: wire_types.Events
-    """The numbers of the events that the seat names."""
+    """The events that the seat names."""
     text: wire_types.Text
-    """The seat's words; empty: none, or not shown before the deal is over."""
+    """The statement; empty: none, or not shown before the deal is over."""
     knocked: bool
     """The statement is a knock that joined the case."""
 
@@ -74,41 +71,33 @@ class RulingMade(Value):
 
     event: EventNumber
     at: Time
-    """The time of the ruling."""
     instance: wire_types.Instance
-    """1 for a first ruling, 2 after an appeal."""
+    """1: a first ruling; 2: a ruling after an appeal."""
     official: Actor | None
     """The official who ruled; null: the referee."""
     verdict: Verdict
-    """`upheld`: the opener of the case is right."""
     standard: Standard | None
-    """The certainty of the facts; null: the events prove them."""
     offence: OffenceText | None
-    """The offence; null: none, or the case is about a line of the protocol."""
+    """The offence; null: none."""
     rule: RuleId
-    """The rule on which the ruling rests."""
     payer: Seat | None
     """The seat that pays; null: none."""
     penalty: wire_types.WholePoints
-    """The points that `payer` pays."""
     rests_on: wire_types.Events
-    """The numbers of the events that prove the facts."""
+    """The events that prove the facts."""
     reason: wire_types.Text
-    """The reason in the official's own words; empty: none, or not shown before the deal is over."""
     precedents: wire_types.Many[Precedent]
-    """Earlier rulings that this one follows."""
+    """Earlier rulings that it follows."""
     remedy: Remedy | None
-    """Further consequences of the ruling; null: none."""
+    """Further consequences; null: none."""
     appeal_until: Time | None
-    """The time until which a party may appeal; null: no appeal is possible."""
 
 
 class AppealMade(Value):
-    """An appeal, or the notice of an official who found an error in their own ruling."""
+    """An appeal, or an official's notice of an own error (J10)."""
 
     event: EventNumber
     at: Time
-    """The time of the appeal."""
     seat: Seat | None
     """The seat that appeals; null: the official who ruled."""
     text: wire_types.Text
@@ -116,12 +105,7 @@ class AppealMade(Value):
 
 
 class Case(Value):
-    """A knock or a case, and the rulings on it.
-
-    ``named`` is the offence that the knock named, ``offence`` the one that was found, and ``rests_on`` the events
-    that prove it. If upheld, ``payer`` pays ``penalty`` points, in Rams into the pot. If dismissed, ``reason`` says
-    why (``again``: case ``of`` decides), and ``fine`` is the penalty of the player who knocked.
-    """
+    """A knock or a case, with its rulings."""
 
     case: wire_types.CaseNumber
     seat: Seat | None
@@ -137,27 +121,25 @@ class Case(Value):
     rests_on: wire_types.Events
     reason: DismissalReason | None
     of: wire_types.CaseNumber | None
-    """The number of the case that decides about the same error, if the reason is `again`; null otherwise."""
+    """The case that decides about the same error, if `reason` is `again`; null otherwise."""
     why: wire_types.Sentence
     event: EventNumber
     version: Version
     status: Status
-    """The status of the case."""
     kind: CaseKind
     by: Actor
-    """The seat or official who opened the case."""
+    """The opener of the case."""
     deal: wire_types.DealNumber | None
-    """The deal that the case is about; null: the referee ruled at once, during the deal."""
+    """The deal that the case is about; null: the referee ruled at once."""
     result: Result | None
-    """The result that the deal should have; null: the case is about an offence."""
+    """The claimed result; null: the case is about an offence."""
     statements: wire_types.Many[StatementMade]
-    """The statements in the case, in order."""
+    """The statements, in order."""
     rulings: wire_types.Many[RulingMade]
-    """The rulings in order. The last one counts."""
+    """The rulings, in order; the last counts."""
     appeals: wire_types.Many[AppealMade]
-    """The appeals in order."""
+    """The appeals, in order."""
     appeal_until: Time | None
-    """The time until which a party may appeal; null: no appeal is possible now."""
 
 
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
@@ -175,17 +157,15 @@ def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case as it is at a time. ``entries``: its whole history, as the reader may see it."""
+    """Return a case. ``entries``: its history, as the reader may see it."""
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
         return _agreed(match, entries[0], version, language)
     opened = first if isinstance(first, CaseOpened) else None
     rulings = [_ruling_made(entry) for entry in entries if isinstance(entry.fact, Ruling)]
     last = rulings[-1] if rulings else None
-    status, fine = (
-        status_of(entries, at),
-        0 if last and last.verdict == "upheld" else fine_of(entry.fact for entry in entries[:2]),
-    )
+    status = status_of(entries, at)
+    fine = 0 if last and last.verdict == "upheld" else fine_of(entry.fact for entry in entries[:2])
     by: Actor = opened.by if opened else first.seat
     verdict = last.verdict if last else "withdrawn" if status == "withdrawn" else "pending"
     payer = last.payer if last else first.payer
@@ -214,15 +194,18 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         result=opened.result if opened else None,
         statements=tuple(_statement_made(entry) for entry in of_case(entries, CaseStated)),
         rulings=tuple(rulings),
-        appeals=tuple(_appeal_made(entry) for entry in of_case(entries, CaseAppealed)),
+        appeals=tuple(
+            AppealMade(event=one.event, at=one.at, seat=one.fact.seat, text=one.fact.text)
+            for one in of_case(entries, CaseAppealed)
+        ),
         appeal_until=last.appeal_until if last and status == "ruled" else None,
     )
 
 
 def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """Return the case of an act that all agreed to take back."""
+    """Return the case of an act taken back by agreement."""
     fact: ActTakenBack = entry.fact
-    assert fact.seat is not None, "else it was ruled"
+    assert fact.seat is not None, "an official ruled"
     return Case(
         case=fact.case,
         seat=fact.seat,
@@ -231,14 +214,14 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
         note="",
         verdict="upheld",
         offence=None,
-        rule=BACK_RULE,
+        rule=TAKE_BACK_RULE,
         penalty=0,
         payer=None,
         fine=0,
         rests_on=fact.undone,
         reason=None,
         of=None,
-        why=sentences.case("taken_back", match.opened.players, (), language, by=fact.seat, rule=BACK_RULE),
+        why=sentences.case("taken_back", match.opened.players, (), language, by=fact.seat, rule=TAKE_BACK_RULE),
         event=entry.event,
         version=version,
         status="final",
@@ -311,17 +294,12 @@ def _statement_made(entry: Entry) -> StatementMade:
     )
 
 
-def _appeal_made(entry: Entry) -> AppealMade:
-    return AppealMade(event=entry.event, at=entry.at, seat=entry.fact.seat, text=entry.fact.text)
-
-
 def _overtaken(entries: Sequence[Entry]) -> bool:
-    """Return whether an act followed the misclick (J11)."""
     return any(entry.fact.overtaken for entry in of_case(entries, CaseWithdrawn))
 
 
 def _rule_of(entries: Sequence[Entry]) -> str:
-    return BACK_RULE if _overtaken(entries) else OPEN_RULE
+    return TAKE_BACK_RULE if _overtaken(entries) else OPEN_RULE
 
 
 def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
@@ -371,11 +349,8 @@ def ruled_by(case: Case) -> dict[str, str]:
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
-# The part of an ETag that changes without an event
-
-
 def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag that changes without an event: the number of cases that parties can appeal now."""
+    """Return the part of an ETag that changes without an event: the number of cases that may be appealed."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

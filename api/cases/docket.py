@@ -8,12 +8,12 @@ from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
-from api.http.pages import must_be_cursor, page_reply
+from api.http.pages import page_reply
 from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
-from api.http.query import must_be_ruleset
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
+from api.runtime.list_pages import read_list_page
 from projections.cases import Listed
 from referee import wire_types
 from referee.actors import Actor
@@ -22,46 +22,43 @@ from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time
 
 
 class CaseListed(Value):
-    """A case in the list of an official."""
+    """A case of an official."""
 
     match: wire_types.MatchId
     case: wire_types.CaseNumber
     event: EventNumber
-    """The number of the event that opened the case."""
+    """The event that opened the case."""
     opened_at: Time
     """The time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
-    """The status of the case."""
     kind: CaseKind
     deal: wire_types.DealNumber | None
-    """The deal that the case is about; null: the referee ruled at once, during the deal."""
+    """The deal that the case is about; null: the referee ruled at once."""
     by: Actor
-    """The seat or official who opened the case."""
+    """The opener of the case."""
     accused: Seat | None
-    """The seat that is accused; null: the case is about a line of the protocol or a misclick."""
+    """The accused seat; null: none."""
     offence: OffenceText | None
-    """The offence that was found, before a ruling the one that was named; null: none."""
+    """The offence that was found or, before a ruling, named; null: none."""
     note: wire_types.Text
     verdict: Came
-    """The verdict of the last ruling."""
+    """The last verdict."""
     rule: RuleId | None
-    """The rule of the last ruling; null: no ruling yet."""
+    """The rule of the last ruling; null: none yet."""
     official: Actor | None
-    """The official of the last ruling; null: the referee, or no ruling yet."""
+    """The official of the last ruling; null: the referee, or none yet."""
     appeal_until: Time | None
-    """The time until which a party may appeal; null: no appeal is possible now."""
 
 
 class CasePage(Value):
-    """One page of cases in the order in which they were opened."""
+    """A page of cases, by opening."""
 
     cases: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
-    """The cases of this page."""
+    """The cases."""
     next: wire_types.Cursor | None
-    """The `cursor` for more; null: these are the last."""
     behind: wire_types.Lag
-    """The number of stored events that the list does not contain yet."""
+    """Stored events that the list does not contain yet."""
 
 
 def _listed(one: Listed, at: datetime) -> CaseListed:
@@ -118,28 +115,20 @@ async def list_cases(
     cursor: PageCursor = None,
     fresh: Fresh = False,
 ) -> Reply:
-    access = request.service.access
-    request.must_show()
-    sight = await access.listing(request)
     service, at = request.service, utc_now()
-    book = service.projections.cases
-
-    must_be_ruleset(ruleset)
-    with must_be_cursor():
-        (found, following), behind = await service.projections.ask_of_all(
-            book,
-            lambda connection: book.page(
-                connection,
-                sight,
-                at,
-                status=None if status == "any" else status,
-                ruleset=ruleset,
-                rule=rule,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
+    request.must_show()
+    found, following, behind = await read_list_page(
+        service.projections,
+        service.projections.cases,
+        sight=await service.access.listing(request),
+        at=at,
+        status=status,
+        ruleset=ruleset,
+        rule=rule,
+        after=cursor,
+        limit=limit,
+        fresh=fresh,
+    )
     page = CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
     texts = service.member_names.texts_in_all({one.match for one in found})
     return await page_reply(request, encode(page), following, texts)

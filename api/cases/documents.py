@@ -1,5 +1,4 @@
-"""The file of a case as one document for the official: agreed and disputed facts, the events, the rules, earlier
-rulings, and a form with prices."""
+"""The file of a case: claims, events, rules, earlier rulings, and a form with prices."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -25,17 +24,17 @@ from referee.requests import RemedySent, Ruling
 from referee.ruleset import Moment
 from referee.sentences import Language, Text
 from referee.store.match import Match
+from referee.store.store import Referee
+from referee.store.whole import read_whole
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
 from referee.visibility import Recorded, Viewer
 
 FOR_FORM = ("J3", "J4", "J7")
-"""The rules under which an official rules."""
-ARTICLES = ("digest", "prev", "request")
-"""The fields that prove an event. A file leaves them out."""
+PROOFS = ("digest", "prev", "request")
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """The texts of a file, by code."""
+    """The texts of ``case_page.toml``, by code."""
 
     claims: dict[str, Text]
     words: dict[str, Text]
@@ -45,28 +44,26 @@ class Words(Value, forbid_unknown_fields=True):
 
 
 WORDS = msgspec.toml.decode((files("api.docs") / "case_page.toml").read_bytes(), type=Words)
-"""The texts of ``case_page.toml``, which translators can edit."""
 
 
 class Fact(Value):
     """A claim in a case, and the seats that support or deny it."""
 
     text: wire_types.Sentence
-    """The claim in the language of the answer."""
+    """The claim, in the language of the answer."""
     said_by: wire_types.Many[Actor]
-    """The seats that support the claim, or the official who opened the case."""
+    """The seats, or the official, that support the claim."""
     denied_by: wire_types.Seats
     """The seats that deny the claim."""
     events: wire_types.Events
-    """The events that the supporters of the claim have named."""
+    """The events that the supporters named."""
 
 
 class Facts(Value):
-    """The claims in a case, by the last statement of each seat: the one that opened it, and the events that
-    matter."""
+    """The claims in a case, by the last statement of each seat."""
 
     agreed: wire_types.Many[Fact]
-    """Claims that both sides support (J2): also the seat that would pay, or for a wrong line all other seats."""
+    """Claims that both sides support (J2)."""
     disputed: wire_types.Many[Fact]
     """Claims that a seat denies."""
     unanswered: wire_types.Many[Fact]
@@ -74,25 +71,23 @@ class Facts(Value):
 
 
 class Happened(Value):
-    """An event of the deal that the case is about, or of the case."""
+    """An event of the deal or of the case."""
 
     event: EventSeen
     """The event as the caller may see it."""
     of_case: bool
     """The event is part of the case."""
     named_by: wire_types.Many[Actor]
-    """The parties that have named the event in the case."""
+    """The parties that named it."""
     href: wire_types.Path
-    """The address of the event."""
     replay: wire_types.Path
-    """The address of the match after the event."""
+    """The address of the match after it."""
 
 
 class RuleCited(RuleShown, kw_only=True):
-    """A rule that the case or its form cites, in the language of the answer."""
+    """A rule that the case or its form cites."""
 
     href: wire_types.Path
-    """The address of the rule."""
 
 
 class EarlierRuling(Value):
@@ -104,19 +99,14 @@ class EarlierRuling(Value):
     opened_at: Time
     """The time at which that case was opened."""
     official: Actor | None
-    """The official of that match who ruled."""
+    """The official who ruled."""
     verdict: Verdict
-    """`upheld`: the opener of that case was right."""
     standard: Standard
-    """The certainty of the facts."""
     rule: RuleId
-    """The rule on which the ruling rests."""
     offence: OffenceText | None
-    """The offence that was found or denied; null: that case was about a line of the protocol."""
+    """The offence found or denied; null: the case was about a line of the protocol."""
     penalty: wire_types.WholePoints
-    """The penalty in points."""
     reason: wire_types.Text
-    """The reason in the official's own words; empty: none, or not shown before the deal is over."""
     href: wire_types.Path
     """The address of the file of that case."""
 
@@ -126,78 +116,72 @@ class Price(Value):
 
     offence: OffenceText
     name: wire_types.Sentence
-    """The name of the offence in the language of the answer."""
+    """The name of the offence, in the language of the answer."""
     rule: RuleId
     """The rule against the offence."""
     payer: Seat
     """The seat that would pay."""
     penalty: wire_types.WholePoints
-    """The penalty in points, at once or with the score of the deal."""
+    """The penalty, at once or with the score of the deal."""
 
 
 class Outcome(Value):
-    """The consequences that a verdict would have now. Nothing is stored."""
+    """The consequences of a verdict now."""
 
     verdict: Verdict
-    """`upheld`: the opener of the case is right."""
     offence: OffenceText | None
-    """The offence that the case names; null: the case is about a line of the protocol."""
+    """The named offence; null: the case is about a line of the protocol."""
     payer: Seat | None
     """The seat that would pay; null: none."""
     penalty: wire_types.WholePoints
-    """The points that `payer` would pay."""
     change: wire_types.BySeat[Points]
-    """The immediate change of each seat's points, including penalties in the deal under way."""
+    """The immediate change of points by seat, with penalties in the deal under way."""
     refused: Document | None
-    """The problem that refuses this verdict now; null: the verdict is possible."""
+    """The problem that refuses this verdict; null: it is possible."""
 
 
 class RulingForm(Value):
-    """The form with which an official rules, with prices."""
+    """The form for an official, with prices."""
 
     action: wire_types.Path
-    """The address to send the ruling to."""
+    """The address for the ruling."""
     yours: bool
-    """The caller may rule: an official rules once on a case (J7), and again only to correct an own error (J10)."""
+    """The caller may rule (J7, J10)."""
     outcomes: wire_types.Many[Outcome]
     """The consequences of each verdict."""
     prices: wire_types.Many[Price]
-    """The price of every offence, because the official may find a different one. Empty if the deal is scored or no
-    seat is accused."""
+    """The price of each offence; empty if the deal is scored or no seat is accused."""
 
 
 class CaseFile(Value):
-    """The file of a case, as the caller may see it."""
+    """A file of a case, as the caller may see it."""
 
     match: wire_types.MatchId
     version: Version
     ruleset: RulesetSeen
     viewer: Viewer
-    """The seat or role whose view the caller gets."""
+    """The viewer whose view the caller gets."""
     made_at: Time
     """The time at which the file was made."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
-    """The names of the officials in order; empty: the match has none."""
+    """The officials by name; empty: none."""
     case: Case
-    """The case with its statements and rulings."""
+    """The case."""
     facts: Facts
-    """The agreed, disputed and unanswered claims."""
+    """The claims in the case."""
     timeline: wire_types.Many[Happened]
-    """The events of the deal and of the case, in order."""
+    """The events of the deal and the case, in order."""
     rules: wire_types.Many[RuleCited]
-    """The rules that the case or the form cites."""
+    """The cited rules."""
     precedents: wire_types.Many[EarlierRuling]
     """Earlier rulings by the same rules, the latest first: for officials of all their matches, else of this one."""
     form: RulingForm | None
-    """The form for an official; null: the caller is a party, or the case does not wait for a ruling."""
-
-
-# Claims
+    """The form; null: the caller is no official, or the case waits for no ruling."""
 
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:
-    """J2: Return the agreed, disputed and unanswered claims of a case."""
+    """J2: Return the claims of a case, by whether the other side supports them."""
     last = _said_last(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees and isinstance(actor, int)))
@@ -222,8 +206,8 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
 
 
 def _said_last(case: Case) -> dict[Actor, bool]:
-    """Return for each actor whether their last statement supports the claim. An appeal denies a claim that was
-    upheld, and repeats one that was dismissed."""
+    """Return whether each actor's last statement supports the claim. An appeal denies an upheld claim and repeats
+    a dismissed one."""
     said: list[tuple[int, Actor, bool]] = [(one.event, one.seat, one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
@@ -244,7 +228,7 @@ def _claim(match: Match, case: Case, language: Language) -> str:
 
 
 def named(case: Case) -> dict[int, tuple[Actor, ...]]:
-    """Return the events that were named in a case, each with the seats that named it."""
+    """Return the events named in a case, each with the seats that named it."""
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
@@ -253,11 +237,8 @@ def named(case: Case) -> dict[int, tuple[Actor, ...]]:
     return {number: tuple(names) for number, names in found.items()}
 
 
-# Events
-
-
 def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
-    """Return the span of the case's deal: the numbers of the event before its first and of its last."""
+    """Return the numbers of the event before the case's deal and of its last event."""
     scores = [(one.originator_version, one.event.deal) for one in history if isinstance(one.event, DealScored)]
     own = [number for number, deal in scores if deal == case.deal and number < case.event]
     last = own[-1] if own else next((number for number, _ in scores if number > case.event), len(history))
@@ -274,7 +255,7 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
             if not (before < number <= last or of_case or number in naming):
                 continue
             shown = event_seen(one, caller, number <= match.public_to)
-            fields = {name: value for name, value in shown.items() if name not in ARTICLES}
+            fields = {name: value for name, value in shown.items() if name not in PROOFS}
             yield Happened(
                 event=EventSeen(**fields | {"event": msgspec.to_builtins(shown["event"])}),
                 of_case=of_case,
@@ -286,20 +267,17 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
     return tuple(happened())
 
 
-# The form
-
-
 def form_of(
     match: Match, number: int, history: Sequence[Recorded], actor: Actor, language: Language, at: datetime
 ) -> RulingForm | None:
-    """J3: Return the consequences of each verdict, by the game's prices; ``None`` if the case waits for no ruling."""
+    """J3: Return the form for a case; ``None`` if it waits for no ruling."""
     docket = match.docket
     if docket is None or docket.terms is None:
         return None
     case = docket.case(number)
     if not case.is_open:
         return None
-    # The price does not depend on the official: it is calculated for one who may rule.
+    # The price is the same for every official who may rule.
     may = case.reopened or actor not in case.ruled_by
     free = actor if may else next(one for one in officials(len(case.ruled_by) + 1) if one not in case.ruled_by)
     moment = Moment(match.version, at, "", free, history, match.id)
@@ -315,13 +293,13 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
     ruling = Ruling(
         case=case.case,
         verdict=verdict,
-        standard="beyond_reasonable_doubt",  # the standard with which a ruling is possible at any time (J8)
+        standard="beyond_reasonable_doubt",  # possible at any time (J8)
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
-    before = _points_now(match, match.state)
+    before = _points_now(match, match.play)
     try:
-        events, after = match.procedure.take(match.standing, ruling, moment)
+        events, after = match.procedure.take(match.state, ruling, moment)
     except Refused as refused:
         problem = document_of_refusal(refused, f"/v1/matches/{match.id}/knocks/{case.case}/ruling", language)
         nothing = (0,) * len(before)
@@ -340,27 +318,24 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
 
 
 def _points_now(match: Match, state: Any) -> tuple[float, ...]:
-    """Return points with the penalties in the deal under way."""
+    """Return the points by seat, with the penalties in the deal under way."""
     shown = match.rules.view(state, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    if case.accused is None or not remedies.is_in_its_deal(match.standing, case):
+    if case.accused is None or not remedies.is_in_its_deal(match.state, case):
         return
     for offence in match.rules.offences:
-        with suppress(Refused):  # an offence that is impossible now or costs nothing
-            payer, points, rule = remedies.price(match.rules, match.state, offence, case.accused)
+        with suppress(Refused):  # the offence is impossible now or costs nothing
+            payer, points, rule = remedies.price(match.rules, match.play, offence, case.accused)
             name = sentences.offence(offence, language)
             yield Price(offence=offence, name=name, rule=rule, payer=payer, penalty=points)
 
 
-# The whole file
-
-
 class Draft(Value):
-    """The part of a file that comes from its match, without earlier rulings."""
+    """The part of a file that comes from its match."""
 
     match: Match
     case: Case
@@ -368,19 +343,12 @@ class Draft(Value):
     timeline: tuple[Happened, ...]
     form: RulingForm | None
     cited: tuple[str, ...]
-    """The rules of the rulings, and of the named offence."""
 
 
-def draft(
-    match: Match,
-    case: Case,
-    history: Sequence[Recorded],
-    caller: Caller,
-    language: Language,
-    at: datetime,
-) -> Draft:
-    """Return the part of a case's file that comes from the match itself. May use the processor for long: a ruling on
-    a finished deal scores that deal again."""
+def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
+    """Return the part of a file that comes from the match. Touches the database, and may take long: a ruling on a
+    finished deal scores it again."""
+    history = read_whole(referee, match.id, match.version)
     official = caller.viewer == "official"
     form = form_of(match, case.case, history, caller.acting, language, at) if official else None
     offence = case.offence or case.named
@@ -399,7 +367,7 @@ def draft(
 def file_of(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, at: datetime
 ) -> CaseFile:
-    """Return the whole file. ``earlier``: rulings in earlier cases by the rules that ``drafted`` cites."""
+    """Return the file. ``earlier``: earlier rulings by the rules in ``drafted.cited``."""
     match, form = drafted.match, drafted.form
     terms = match.opened.adjudication
     more = () if form is None else (*(one.rule for one in form.prices), *FOR_FORM)

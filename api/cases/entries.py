@@ -1,18 +1,34 @@
-"""Reading the entries of a case as a caller may see them."""
+"""The entries of a case for a caller."""
+
+from uuid import UUID
+
+from sqlalchemy import Connection
 
 from api.access.caller import Caller
+from api.http.problems import Problem
 from api.runtime.service import Service
 from projections.cases import Entry
 from referee.store.match import Match
 
 
+async def read_entries(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
+    """Return the entries of a case, as the caller may see them, at a version of the match or later.
+
+    Raises Problem (404) if the match has no such case.
+    """
+    cases = service.projections.cases
+
+    def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
+        last = cases.last(connection, match_id)
+        if not 1 <= case <= last:
+            raise Problem("no_such_case", last=last)
+        (found,) = cases.answer(connection, match_id, caller.viewer, case - 1, 1)
+        return found.entries
+
+    return await service.projections.ask_of(cases, match.id, version, read)
+
+
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
     """Return the entries of a case up to a version of the match, as the caller may see them."""
-    book = service.projections.cases
-    found = await service.projections.ask_of(
-        book,
-        match.id,
-        version,
-        lambda connection, match_id: book.answer(connection, match_id, caller.viewer, case - 1, 1),
-    )
-    return tuple(entry for one in found for entry in one.entries if entry.event <= version)
+    found = await read_entries(service, match, case, version, caller)
+    return tuple(entry for entry in found if entry.event <= version)

@@ -1,17 +1,15 @@
 """The operation that returns the file of a case."""
 
 from collections.abc import Iterable
-from datetime import datetime
-from uuid import UUID
 
 from litestar import get
 from msgspec.structs import replace
-from sqlalchemy import Connection
 
-from api.access.caller import Caller
 from api.cases.case import Case, case_of, in_language
-from api.cases.documents import CaseFile, Draft, draft, file_of
-from api.cases.pages import case_policy, page_of
+from api.cases.documents import CaseFile, Draft, file_of, read_draft
+from api.cases.entries import read_entries
+from api.cases.pages import page_of
+from api.docs.pages import policy_of_framed
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
 from api.http.headers import matching_etag, prefers, tag_by
 from api.http.long_answers import long_reply
@@ -21,21 +19,18 @@ from api.http.replies import HTML, JSON, Reply, encode, not_modified
 from api.http.threads import in_long_thread, in_thread
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
-from projections.cases import Entry, Listed
+from projections.cases import Listed
 from projections.visibility import Sight
 from referee.officials.events.cases import CaseRuled
 from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
-from referee.store.store import Referee
-from referee.store.whole import read_whole
 from referee.tokens import sealed
 from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the caller is an official or a party. A line of the protocol concerns every
-    player."""
+    """Raise Problem (403) unless the caller is an official or a party. A line of the protocol concerns all seats."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -43,16 +38,10 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
         raise Problem("for_parties", case=case.case)
 
 
-def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return the part of the file that comes from the match itself. Touches the database."""
-    return draft(match, case, read_whole(referee, match.id, match.version), caller, language, at)
-
-
 def _written(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the encoded file and its ETag. The ETag is a hash of the content, because earlier rulings and the time
-    change a file without a new version of its match."""
+    """Return the encoded file and its ETag, a hash: earlier rulings change a file without a new version."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
@@ -60,14 +49,10 @@ def _written(
 
 
 async def _official_of(service: Service, match: Match) -> Sight:
-    """Return the visibility of cases for the first official of a match."""
-    secret = await in_thread(_secret, service)
+    """Return the visibility of cases for the first official."""
+    secret = await in_thread(lambda: service.referee.secret)
     tokens = sealed(secret, match.id, match.opened.dockets)
     return Sight(held=tokens[0] if tokens else None)
-
-
-def _secret(service: Service) -> bytes:
-    return service.referee.secret
 
 
 @get(
@@ -98,16 +83,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     match, caller = await service.access.sees(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
-    book = service.projections.cases
-
-    def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
-        last = book.last(connection, match_id)
-        if not 1 <= case <= last:
-            raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
-        return found.entries
-
-    entries = await service.projections.ask_of(book, match.id, match.version, read)
+    entries = await read_entries(service, match, case, match.version, caller)
     if (last := entries[-1].event) > match.version:  # the projection has newer events than this process
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
@@ -120,11 +96,12 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     # A party sees the rulings in this match, as its first official would find them.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
+    cases = service.projections.cases
     earlier = await service.projections.ask_of(
-        book,
+        cases,
         match.id,
         match.version,
-        lambda connection, match_id: book.earlier(
+        lambda connection, match_id: cases.earlier(
             connection, sight, drafted.cited, caller.viewer, match=within, except_case=(match_id, case)
         ),
     )
@@ -133,7 +110,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:
-        headers |= {"Content-Security-Policy": case_policy()}
+        headers |= {"Content-Security-Policy": policy_of_framed("case")}
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, texts, headers=headers, media_type=HTML if as_page else JSON)

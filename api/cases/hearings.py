@@ -1,5 +1,6 @@
 """Operations that record statements, withdrawals, appeals and rulings in a case."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -53,17 +54,15 @@ class WithdrawalSent(Value, forbid_unknown_fields=True):
 
 
 class Preview(Value):
-    """The consequences that a ruling would have now. Nothing is stored."""
+    """The consequences of a ruling now. Nothing is stored."""
 
     version: Version
-    """The present version of the match."""
     case: Case
     """The case after the ruling."""
     events: wire_types.Many[EventSeen]
-    """The events that the ruling would make, in order. Random results are left out."""
+    """The events of the ruling, in order, without random results."""
     protocol: Protocol
-    """The protocol after the ruling: corrected lines with their earlier form (`was`), `struck` lines, the points and
-    the winner."""
+    """The protocol after the ruling, with `was` and `struck` for lines that it changes."""
 
 
 STATEMENT: Body[StatementSent] = Body(StatementSent)
@@ -84,11 +83,18 @@ def _fields(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _record(
-    request: ApiCall, service: Service, match_id: UUID, case: int, caller: Caller, case_request: Request
-) -> Reply:
-    """Decide and store a request, and return the case after it."""
-    key, expected = request.idempotency_key, request.expected_version
+async def _take(request: ApiCall, match_id: UUID, case: int, body: Body[Any], kind: Callable[..., Request]) -> Reply:
+    """Read a request of this kind and record it. Raises Problem if the caller may not send it."""
+    shown = request.must_show()
+    case_request = kind(case=case, **_fields(await body.read(request)))
+    _, caller = await request.service.access.acts(request, match_id, shown, case_request)
+    await request.service.reader.match_with_case(match_id, case)
+    return await _record(request, match_id, case, caller, case_request)
+
+
+async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, case_request: Request) -> Reply:
+    """Decide and store a request. Return the case after it."""
+    service, key, expected = request.service, request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
     match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
@@ -113,13 +119,7 @@ async def _record(
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
 )
 async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    service = request.service
-    shown = request.must_show()
-    sent = await STATEMENT.read(request)
-    statement = Statement(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match_id, shown, statement)
-    await service.reader.match_with_case(match_id, case)
-    return await _record(request, service, match_id, case, caller, statement)
+    return await _take(request, match_id, case, STATEMENT, Statement)
 
 
 @post(
@@ -133,13 +133,7 @@ async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
 )
 async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    service = request.service
-    shown = request.must_show()
-    sent = await WITHDRAWAL.read(request)
-    withdrawal = Withdrawal(case=case, seat=sent.seat)
-    _, caller = await service.access.acts(request, match_id, shown, withdrawal)
-    await service.reader.match_with_case(match_id, case)
-    return await _record(request, service, match_id, case, caller, withdrawal)
+    return await _take(request, match_id, case, WITHDRAWAL, Withdrawal)
 
 
 @post(
@@ -158,13 +152,7 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
 )
 async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    service = request.service
-    shown = request.must_show()
-    sent = await APPEAL.read(request)
-    appeal = Appeal(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match_id, shown, appeal)
-    await service.reader.match_with_case(match_id, case)
-    return await _record(request, service, match_id, case, caller, appeal)
+    return await _take(request, match_id, case, APPEAL, Appeal)
 
 
 @post(
@@ -199,7 +187,6 @@ async def rule_on_case(
     shown = request.must_show()
     sent = await RULING.read(request)
     ruling = Ruling(case=case, **_fields(sent))
-    # A preview changes nothing, so a refused one is not stored as an attempt.
     _, caller = await service.access.acts(request, match_id, shown, ruling, noted=not preview)
     match = await service.reader.match_with_case(match_id, case)
     _must_be_rule(match, sent.rule)
@@ -208,26 +195,25 @@ async def rule_on_case(
         caller.must_not_be_held_back()
         named, texts = await service.member_names.named(match, caller.texts)
         return await _preview(request, service, named, replace(caller, texts=texts), ruling)
-    return await _record(request, service, match_id, case, caller, ruling)
+    return await _record(request, match_id, case, caller, ruling)
 
 
 def _must_be_rule(match: Match, rule: str) -> None:
-    """Raise Problem (422) for a rule that neither the game nor the procedure has."""
-    for book in (match.opened.ruleset, rulebook.PROCEDURE):
-        if any(entry.id == rule for entry in rulebook.load(book).entries):
-            return
-    raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+    """Raise Problem (422) if neither the game nor the procedure has this rule."""
+    ruleset = match.opened.ruleset
+    if not any(entry.id == rule for key in (ruleset, rulebook.PROCEDURE) for entry in rulebook.load(key).entries):
+        raise Problem("no_such_rule", status=422, ruleset=ruleset, rule_id=rule)
 
 
 async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
-    """Raise Problem (422) for a precedent that does not exist."""
+    """Raise Problem (422) if a precedent does not exist."""
     for place, one in enumerate(precedents):
         if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
-    """Return an event of a preview without the hashes of the chain, in which it has no place."""
+    """Return an event of a preview, without the hashes of the chain."""
     shown = event_seen(recorded, caller, public=False)
     return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
@@ -243,13 +229,16 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(decided.events, match.version + 1)
-        if not isinstance(event, ShuffleCommitted)  # the last event, about a seed that does not exist yet
+        if not isinstance(event, ShuffleCommitted)  # its seed does not exist yet
     ]
     entries = await entries_to(service, match, ruling.case, match.version, caller)
     new_entries = entries_of(made, ruling.case, caller, match.version + len(made))
-    language, book = request.language, service.projections.protocols
+    language, protocols = request.language, service.projections.protocols
     sheet = await service.projections.ask_of(
-        book, match.id, match.version, lambda connection, match_id: book.with_events(connection, match_id, made)
+        protocols,
+        match.id,
+        match.version,
+        lambda connection, match_id: protocols.with_events(connection, match_id, made),
     )
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # a new event was stored meanwhile

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
-from api.cases.entries import entries_to
+from api.cases.entries import entries_to, read_entries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -38,18 +38,13 @@ LIMIT_MAX = 1000
 
 
 class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
-    """A knock on the table: ``seat`` says that ``accused`` broke a rule.
-
-    ``offence`` names the error; without it the referee looks for the oldest open breach. An official knocks without a
-    ``seat``. ``entry`` says that the line of ``deal`` is wrong and should have been ``result``. ``misclick`` says
-    that the last act was a mistake. Neither has an ``accused``.
-    """
+    """A knock on the table: ``seat`` says that ``accused`` broke a rule."""
 
     SCHEMA: ClassVar[str] = "Knock"
     seat: SeatSent | None = None
     """The seat that knocks; null or left out: an official."""
     accused: SeatSent | None = None
-    """The accused seat; null or left out only with `entry` and `misclick`."""
+    """The accused seat; null or left out with `entry` and `misclick`."""
     offence: (
         Annotated[
             Offence | Literal["entry", "misclick"],
@@ -63,10 +58,9 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
     ) = None
     note: Note = ""
     deal: NumberSent | None = None
-    """The deal that the knock is about, with `entry` or if an official knocks. Null or left out: the deal under
-    way."""
+    """The deal that the knock is about, with `entry` or for an official. Null or left out: the deal under way."""
     result: Result | None = None
-    """The right result of the deal, with `entry` only; otherwise null or left out."""
+    """The right result, with `entry` only."""
 
 
 KNOCK: Body[KnockSent] = Body(KnockSent)
@@ -75,9 +69,9 @@ FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
 
 
 NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
-"""The fields that a knock of each kind needs, beside the ``seat`` of a player."""
+"""Required fields by kind, in addition to the ``seat`` of a player."""
 HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick": ("accused", "deal", "result")}
-"""The fields that a knock of each kind must not have."""
+"""Forbidden fields by kind."""
 
 
 def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
@@ -90,8 +84,8 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
 
 
 def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
-    """Return the request that a knock makes to the match. Raises Problem (422) for missing or unknown fields, and
-    (403) for a seat of a different player, which is allowed in a tally."""
+    """Return the request that a knock makes to the match. Raises Problem: 422 if the fields do not fit, 403 for a
+    different player's seat unless it is a tally."""
     (kind, offence), official = _kind_of(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
@@ -107,8 +101,8 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
         faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in unknown]
         raise Problem("unfit_knock", faults=faults)
     if not official and kind == "offence":
-        assert sent.seat is not None, "else it is missing"
-        assert sent.accused is not None, "else it is missing"
+        assert sent.seat is not None, "missing fields are refused above"
+        assert sent.accused is not None, "missing fields are refused above"
         return Knock(seat=sent.seat, accused=sent.accused, offence=offence, note=sent.note)
     return OpenCase(
         kind=kind,
@@ -196,17 +190,17 @@ async def list_knocks(
 ) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.projections.cases, request.language, utc_now()
+    cases, language, at = service.projections.cases, request.language, utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
-        if after > (last := book.last(connection, match_id)):
+        if after > (last := cases.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
-        found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
+        found = cases.answer(connection, match_id, caller.viewer, after, limit + 1)
         page = page_of(found, limit, lambda last: last.case)
-        cases = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
-        return encode(cases), next_link(request, page.next, by="after", limit=limit)
+        shown = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
+        return encode(shown), next_link(request, page.next, by="after", limit=limit)
 
-    page, link = await service.projections.ask_of(book, match_id, match.version, read_page)
+    page, link = await service.projections.ask_of(cases, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | link
     if has := matching_etag(request, tag, caller.texts):
@@ -232,16 +226,9 @@ async def list_knocks(
 async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
-    book, language, at = service.projections.cases, request.language, utc_now()
-
-    def read(connection: Connection, match_id: UUID) -> Case:
-        last = book.last(connection, match_id)
-        if not 1 <= case <= last:
-            raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
-        return case_of(match, found.entries, match.version, language, at)
-
-    answer = await service.projections.ask_of(book, match_id, match.version, read)
+    language, at = request.language, utc_now()
+    entries = await read_entries(service, match, case, match.version, caller)
+    answer = case_of(match, entries, match.version, language, at)
     tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | ruled_by(answer)
     if has := matching_etag(request, tag, caller.texts):

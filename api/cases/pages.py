@@ -1,4 +1,4 @@
-"""The file of a case as an HTML page without a script. Every text is escaped."""
+"""The file of a case as an HTML page. Every text is escaped."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any
 
 from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import framed
 from api.http.replies import encode
 from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
@@ -16,18 +16,13 @@ from referee.games import RULESETS
 from referee.sentences import Language, Text
 
 
-def case_policy() -> str:
-    """Return the content security policy of the page, which may load only its style."""
-    return policy_of_framed("case")
-
-
 def page_of(file: CaseFile, language: Language) -> bytes:
     page = _Page(file, language)
     return framed("case", language, page.title, "\n".join(page.parts()))
 
 
 def _in(name: str, inner: str, **attributes: str) -> str:
-    """Return an element. ``inner`` is HTML; ``attributes`` are text."""
+    """Return an element. ``inner`` is HTML."""
     attribute_text = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     return f"<{name}{attribute_text}>{inner}</{name}>"
 
@@ -45,13 +40,10 @@ def _numbers(numbers: Iterable[int]) -> str:
 
 
 class _Page:
-    """The HTML of a file in one language."""
-
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
-        self.sign = (
-            -1 if RULESETS[file.ruleset].has_pot else 1
-        )  # payments lower a balance, penalty points raise the score
+        # Payments lower a balance, penalty points raise the score.
+        self.sign = -1 if RULESETS[file.ruleset].has_pot else 1
         game = getattr(rulebook.load(file.ruleset).title, language)
         facts = {"case": str(file.case.case), "game": game}
         self.title = sentences.sentence(WORDS.words["title"].in_(language), facts)
@@ -75,7 +67,7 @@ class _Page:
         return _in("time", at.strftime("%Y-%m-%d %H:%M:%S UTC"), datetime=at.isoformat())
 
     def terms(self, **values: str) -> str:
-        """Return a list of terms and their values, as HTML. Leaves out empty values."""
+        """Return the non-empty values with their terms."""
         pairs = (f"<dt>{self.word(code)}</dt><dd>{value}</dd>" for code, value in values.items() if value)
         return _in("dl", "".join(pairs))
 
@@ -83,7 +75,7 @@ class _Page:
         return _in("section", f'<h2 id="{code}">{self.word(code)}</h2>{inner}', **{"aria-labelledby": code})
 
     def table(self, heads: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> str:
-        """Return a table, as HTML. The first cell of each row is its heading."""
+        """Return a table whose rows begin with their headings."""
         head = "".join(_in("th", self.word(code), scope="col") for code in heads)
         body = "".join(
             f'<tr><th scope="row">{first}</th>{"".join(_in("td", cell) for cell in rest)}</tr>'
@@ -93,7 +85,7 @@ class _Page:
         return _in("table", f"{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>")
 
     def parts(self) -> Iterable[str]:
-        """Yield the page from top to bottom, as HTML."""
+        """Yield the parts from top to bottom."""
         file = self.file
         yield _in("h1", escape(self.title))
         yield _in("p", escape(self.case.why))
@@ -125,7 +117,7 @@ class _Page:
         return f"<h3>{self.word(code)}</h3>{self.list_of(map(self.fact, found))}"
 
     def list_of(self, items: Iterable[str]) -> str:
-        """Return a list, or a paragraph that says it is empty."""
+        """Return a list, or a note that it is empty."""
         found = list(items)
         return _list(found) if found else _in("p", self.word("none"))
 
@@ -134,7 +126,6 @@ class _Page:
         return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def said(self) -> str:
-        """Return the knock, the statements and the appeals, in order."""
         case = self.case
         items = [
             (case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.claimed_result()}{_quote(case.note)}")
@@ -152,7 +143,6 @@ class _Page:
         return _list(text for _, text in sorted(items)) + hidden
 
     def claimed_result(self) -> str:
-        """Return the result that the case claims for its deal; empty if it claims none."""
         result = self.case.result
         return "" if result is None else f"{self.word('result')}: {escape(encode(result).decode())}"
 
@@ -191,7 +181,6 @@ class _Page:
         return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(values))}{naming}. {replay}"
 
     def form(self, form: RulingForm) -> str:
-        """Return the form, for filling in by hand."""
         outcomes = self.table(
             ("verdict", "would_cost"),
             ((self.box(self.word(one.verdict, WORDS.verdicts)), self.cost(one)) for one in form.outcomes),
@@ -208,7 +197,7 @@ class _Page:
         return f"{outcomes}{priced}<h3>{self.word('standard')}</h3>{sure}{_in('dl', blanks)}"
 
     def cost(self, one: Outcome) -> str:
-        """Return the costs of a verdict, or its refusal, as HTML."""
+        """Return the cost of a verdict, or its refusal."""
         if one.refused is not None:
             return escape(f"{one.refused.title}. {one.refused.detail}")
         costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
@@ -221,7 +210,7 @@ class _Page:
 
 
 def _values_of(event: EventSeen) -> Iterable[tuple[str, str]]:
-    """Yield the names and values of an event's fields, without its case and empty ones."""
+    """Yield the fields of an event, without its case and empty ones."""
     for name, value in event.event.items():
         if name != "case" and value not in (None, "", (), [], {}):
             yield name, value if isinstance(value, str) else encode(value).decode()

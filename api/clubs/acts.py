@@ -93,7 +93,7 @@ async def send_club_act(
     sent = await ACT.read(request)
     makes_secret = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = request.secret_idempotency_key if makes_secret else request.idempotency_key
-    must_have(caller, needs(caller.club.standing, sent, caller.actor))
+    must_have(caller, needs(caller.club.state, sent, caller.actor))
     if preview:
         if not isinstance(sent, commands.EraseSent):
             raise Problem("no_preview")

@@ -1,4 +1,4 @@
-"""The call that shows a club."""
+"""The call that returns a club."""
 
 from typing import Annotated
 from uuid import UUID
@@ -23,26 +23,22 @@ Number = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_ty
 
 
 class ClubSeen(Value):
-    """A club at its present version."""
+    """A club."""
 
     id: UUID
     version: Version
-    """Number of the club's last event."""
     name: wire_types.Name
     currencies: Currencies
-    """Codes of ISO 4217; the first is the default."""
     timezone: Zone
-    """Timezone of the club's dates, by its name in the IANA database."""
     payout_limit: wire_types.Money | None
-    """Minor units. A payout that takes a member above this sum within 30 days needs a second person; null: no
+    """A payout that takes a member above this sum, in minor units, within 30 days needs a second person; null: no
     limit."""
     keep_years: wire_types.Years
     """Years after the year of leaving in which a member cannot be erased; 0: no minimum."""
     stakes_need: StakesNeed
-    """The people who agree to the stakes of matches opened from now on."""
+    """The people who must agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None
-    """Limit on the amount that one match opened from now on may move, in minor units of its currency; null: no
-    limit."""
+    """Limit on the amount that a later match may move, in minor units; null: none."""
     sie: SieAccounts
     swish: NumberRef | None
     """Swish number of the club; null: not set, or not visible to the caller."""
@@ -55,12 +51,12 @@ class ClubSeen(Value):
     founded_at: Time
     """Time of the founding."""
     changed_at: Time
-    """Time at which the club's last event was stored."""
+    """Time of the club's last event."""
 
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
-    """Return the view of a club. ``numbers``: the club's payment numbers, if the caller may see them."""
-    state = club.standing
+    """Return a club. ``numbers``: its payment numbers, if the caller may see them."""
+    state = club.state
     return ClubSeen(
         id=club.id,
         version=club.version,
@@ -85,8 +81,8 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     "/clubs/{club:uuid}",
     operation_id="get_club",
     summary="Show a club",
-    description="Requires any key of the club, or the operator's, which does not see the payment numbers. With "
-    "`min_version` the call waits briefly for that version.",
+    description="Returns a club at its present version. Requires any key of the club, or the operator's, which does "
+    "not see the payment numbers. With `min_version` the call waits briefly for that version.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),

@@ -1,4 +1,4 @@
-"""Execution of a club's act: collect the values it is decided on, store names outside the events, make the answer."""
+"""Execution of an act in a club."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +11,7 @@ from api.access.clubs import ClubCaller
 from api.access.codes import new_code
 from api.access.tokens import hash_of
 from api.clubs.erasing import TextsErased, stored_plan
-from api.clubs.new_keys import NewKey, derive_secrets, make_key, random_bytes
+from api.clubs.new_keys import NewKey, derive_secrets, made_key, make_key, random_bytes
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
@@ -28,40 +28,37 @@ from referee.clubs.commands import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.money import waiting_for
 from referee.clubs.proposal_events import ProposalDeclined, ProposalMade
-from referee.clubs.state import Key
 from referee.refusals import Refused
 from referee.store import acts
-from referee.store.club import Club
 from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
 from referee.value import Value, Version
 from referee.visibility import Recorded
 
 DECISION_ATTEMPTS = 8
-"""Attempts to decide an act on the books, if other acts change the club meanwhile."""
+"""Attempts to decide an act on the books while other acts change the club."""
 NUMBER_ATTEMPTS = 3
-"""Attempts to number a new key, if other acts change the club meanwhile."""
+"""Attempts to number a new key while other acts change the club."""
 
 
 class ClubActDone(Value, omit_defaults=True):
-    """An accepted act: the events that it made, and the version of the club after them."""
+    """An accepted act."""
 
     version: Version
-    """Number of the last of these events."""
+    """The version of the club after the act."""
     events: wire_types.Many[EventSeen]
-    """Events of the act, in order. Never empty."""
+    """The events that the act made, in order. Never empty."""
     member: wire_types.MemberNumber | UnsetType = UNSET
-    """Number of the new member, after `join`."""
+    """The new member, after `join`."""
     key: KeyGiven | UnsetType = UNSET
-    """Key that `issue_key` made for the sender or a program, or that `rotate_key` changed. Its secret is shown only
-    here."""
+    """The key that `issue_key` or `rotate_key` made. Its secret is shown only here."""
     invitation: KeyInvitationGiven | UnsetType = UNSET
-    """Invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
+    """The invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
     evening: wire_types.EveningNumber | UnsetType = UNSET
-    """Number of the evening, after `open_evening`."""
+    """The new evening, after `open_evening`."""
     proposal: wire_types.ProposalNumber | UnsetType = UNSET
-    """Number of the proposal, if the act takes a second person."""
+    """The proposal, if the act takes a second person."""
     closing: wire_types.ClosingNumber | UnsetType = UNSET
-    """Number of the closing, after `close_books`."""
+    """The closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
     """Numbers of deleted and changed texts, after `erase`."""
 
@@ -74,7 +71,7 @@ class ActExecution:
         self._key, self._expected = key, expected
 
     async def execute(self, sent: ClubSent) -> Reply:
-        """Execute the act and return the answer. Raises ``Refused`` if the act is refused."""
+        """Execute the act. Raises ``Refused`` if it is refused."""
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
@@ -111,7 +108,7 @@ class ActExecution:
         )
 
     async def _name_member(self, sent: commands.Join | commands.Rename) -> Reply:
-        """Add or rename a member. The name is stored outside the events, which get only its ref."""
+        """Add or rename a member. The events get only a ref of the name."""
         member = sent.member if isinstance(sent, commands.Rename) else None
         refs_for, act = self._service.commands.refs_for, self._act_hash
         async with refs_for(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
@@ -120,11 +117,11 @@ class ActExecution:
 
     @property
     def _act_hash(self) -> str | None:
-        """Hash of the Idempotency-Key, by which a repetition finds its names; ``None`` without a key."""
+        """Hash of the Idempotency-Key, by which a repetition finds its names."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     async def _set_payee(self, sent: commands.SetPayee) -> Reply:
-        """Set payment numbers, which are stored outside the events. Replaced numbers are deleted."""
+        """Set payment numbers. The events get only their refs."""
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
@@ -136,7 +133,7 @@ class ActExecution:
         return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal with the present state of the books, or with a code if it invites a member to a key."""
+        """Confirm a proposal: on the present books, or with a code if it invites a member to a key."""
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         for key in (own_key, self._key):
@@ -147,7 +144,7 @@ class ActExecution:
         for _ in range(DECISION_ATTEMPTS):
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
-            proposal = self._club.standing.proposals.get(sent.proposal)
+            proposal = self._club.state.proposals.get(sent.proposal)
             if proposal is not None and isinstance(proposal.act, commands.IssueKeySent):
                 must_be_long(self._key)
                 invite = commands.Invite(**asdict(proposal.act), hash=hash_of(code))
@@ -162,7 +159,7 @@ class ActExecution:
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key. The answer has the code; the secret is made when the member redeems it."""
+        """Invite a member to a key. Its secret is made when they redeem the code."""
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         outcome = await self._decide(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
@@ -182,7 +179,7 @@ class ActExecution:
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Record the erasure and carry it out. If the service stops in between, a later call carries it out."""
+        """Record the erasure and carry it out. A later call completes an interrupted one."""
         carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._decide_on_books(sent)
@@ -194,7 +191,7 @@ class ActExecution:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment. For a planned payment that is already proposed, return that proposal."""
+        """Propose a payment, or return the proposal of a planned payment."""
         if sent.plan is None:
             return _answer(await self._decide(commands.Pay(**asdict(sent))))
         try:
@@ -207,20 +204,18 @@ class ActExecution:
     async def _proposed_payment(self, plan: str) -> Outcome:
         """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
         self._club = await self._service.reader.newest_club(self._club)
-        number = waiting_for(self._club.standing, plan)
+        number = waiting_for(self._club.state, plan)
         if number is None:
             raise Busy
-        event = self._club.standing.proposals[number].event
+        event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
             proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:
-        """Have an act decided on the books, at the version of the club for which they were read.
-
-        Raises ``Busy`` if the club changes during every attempt.
-        """
+        """Have an act decided on the books, at the version of the club for which they were read. Raises ``Busy``
+        if the club changes during every attempt."""
         for _ in range(DECISION_ATTEMPTS):
             before = await self._earlier_request(self._key)
             if before is not None and (again := as_first_decided(sent, before)) is not None:
@@ -235,7 +230,7 @@ class ActExecution:
 
     @asynccontextmanager
     async def _completed(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act as it is decided: completed by the books and, for an erasure, by its changes."""
+        """Yield the act, completed by the books and, for an erasure, by its changes."""
         basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
@@ -244,21 +239,19 @@ class ActExecution:
             yield request
 
     async def _earlier_request(self, key: str | None) -> Any | None:
-        """Return the request that the caller sent with this Idempotency-Key before, or ``None``."""
+        """Return the caller's earlier request with this Idempotency-Key, or ``None``."""
         recorded = await self._earlier_event(key)
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """Issue a key. Its text contains its number, the next one, so the decision holds only at this version.
-
-        Raises ``Busy`` if the club changes during every attempt.
-        """
+        """Issue a key. Its text has the next number, so the decision holds only at this version. Raises ``Busy``
+        if the club changes during every attempt."""
         own_key, random = await self._id_and_secret(sent)
         for _ in range(NUMBER_ATTEMPTS):
             before = await self._earlier_key(own_key)
             if before is None and self._expected not in (None, self._club.version):
                 await self._catch_up()
-            made = make_key(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
+            made = make_key(self._club.id, before or f"k{len(self._club.state.keys) + 1}", random)
             request = commands.IssueKey(**asdict(sent), hash=made.hash)
             try:
                 outcome = await self._decide(request, key=own_key, expected=self._club.version)
@@ -278,10 +271,8 @@ class ActExecution:
             raise Stale(self._club.version)
 
     async def _earlier_key(self, own_key: str | None) -> KeyId | None:
-        """Return the id of the key that this Idempotency-Key issued, ``None`` if it was not used.
-
-        Raises ``KeyReused`` if it was used for a different act.
-        """
+        """Return the id of the key that this Idempotency-Key issued, or ``None``. Raises ``KeyReused`` if it made
+        a different act."""
         recorded = await self._earlier_event(own_key)
         if recorded is None:
             return None
@@ -290,7 +281,7 @@ class ActExecution:
         return recorded.event.key
 
     async def _earlier_event(self, key: str | None) -> Recorded | None:
-        """Return the first event that the caller made with this Idempotency-Key, or ``None``."""
+        """Return the caller's first event with this Idempotency-Key, or ``None``."""
         referee, club_id = self._service.referee, self._club.id
         if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
             return None
@@ -304,10 +295,8 @@ class ActExecution:
         return _answer(outcome, made=made)
 
     async def _id_and_secret(self, sent: ClubSent) -> tuple[str | None, bytes]:
-        """Return the recorded id of the Idempotency-Key, and the bytes of the secret.
-
-        Both are derived by the store's secret. Without an Idempotency-Key: ``None`` and random bytes.
-        """
+        """Return the recorded id of the Idempotency-Key and the bytes of the secret, both derived by the store's
+        secret. Without an Idempotency-Key: ``None`` and random bytes."""
         if self._key is None:
             return None, random_bytes()
         purpose = ("act", str(self._club.id), str(self._caller.actor))
@@ -316,7 +305,7 @@ class ActExecution:
 
 
 async def _check_texts(sent: ClubSent) -> None:
-    """Raise ``Problem`` (422) for a text in which nothing is visible, and for an unknown timezone."""
+    """Raise ``Problem`` (422) for an invisible text or an unknown timezone."""
     for field in ("name", "app", "label", "season"):
         if (text := getattr(sent, field, None)) is not None:
             may_be_shown(f"/{field}", text)
@@ -330,10 +319,7 @@ def _answer(
     made: NewKey | None = None,
     code: str | None = None,
 ) -> Reply:
-    """Return the answer to an act.
-
-    ``texts``: texts that the sender knows, by ref. ``made``: the new key. ``code``: the code of the new invitation.
-    """
+    """Return the answer to an act. ``texts``: texts that the sender knows, by ref."""
     version = outcome.events[-1].originator_version
     done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
     club = club_of(outcome.aggregate)
@@ -350,7 +336,7 @@ def _answer(
             case facts.MemberErased(deleted=deleted, changed=changed):
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
-                done["key"] = made.view(key_id, _key(club, key_id))
+                done["key"] = made.view(key_id, made_key(club, key_id))
             case facts.KeyInvited() as invited if code is not None:
                 done["invitation"] = KeyInvitationGiven(
                     key=invited.key,
@@ -361,9 +347,3 @@ def _answer(
                 )
     secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
     return of_match(done, version, NO_TEXTS, status=201, headers={**replayed(outcome), **secret})
-
-
-def _key(club: Club, key_id: KeyId) -> Key:
-    key = club.standing.key(key_id)
-    assert key is not None, "the key was just made"
-    return key

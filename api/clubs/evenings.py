@@ -22,9 +22,7 @@ class EveningSeen(Value):
     """An evening of a club."""
 
     evening: wire_types.EveningNumber
-    """Number of the evening in the club, from 1."""
     on: date
-    """Date in the club's timezone."""
     season: Season
     closed: bool
     """True: no match can be opened on the evening any more."""
@@ -34,11 +32,9 @@ class EveningPage(Value):
     """A page of evenings, by number."""
 
     version: Version
-    """Number of the club's last event."""
     evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Evenings of this page."""
+    """The evenings."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
@@ -67,7 +63,7 @@ async def list_evenings(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     club = (await request.service.club_access.caller(request, club_id, min_version)).club
-    numbered = enumerate(club.standing.evenings, 1)
+    numbered = enumerate(club.state.evenings, 1)
     page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)

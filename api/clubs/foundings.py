@@ -43,11 +43,10 @@ class FoundClub(Value, forbid_unknown_fields=True):
 
     name: ClubName
     currencies: CurrenciesSent
-    """Codes of ISO 4217; the first is the default. Only currencies with hundredths."""
+    """Codes of ISO 4217, the default first. Only currencies with hundredths."""
     timezone: ZoneSent
-    """Timezone of the club's dates, by its name in the IANA database."""
     founder: Founder
-    """Founder, who becomes member 1 with a key of all scopes."""
+    """The founder: member 1, with a key of all scopes."""
 
 
 class ClubMade(Value):
@@ -55,9 +54,8 @@ class ClubMade(Value):
 
     id: UUID
     version: Version
-    """Number of the club's last event."""
     member: wire_types.MemberNumber
-    """Number of the founder."""
+    """The founder."""
     key: Annotated[KeyGiven, Meta(description="Key of the founder, with all scopes, for 400 days. Shown only here.")]
 
 
@@ -106,7 +104,7 @@ async def found_club(request: ApiCall) -> Reply:
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
     made = make_key(club_id, FIRST_KEY, random)
     club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)
-    first = club.standing.keys[0]
+    first = club.state.keys[0]
     answer = ClubMade(id=club_id, version=version, member=1, key=made.view(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
     return of_match(answer, version, NO_TEXTS, status=201, headers=headers)
@@ -115,9 +113,8 @@ async def found_club(request: ApiCall) -> Reply:
 async def _found_once(
     request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
-    """Found a club, or find the one that this request founded before.
-
-    Returns the club, its version after the founding, and the headers.
+    """Found a club, or find the one that this request founded before. Return it with its version after the founding,
+    and the headers.
 
     Raises ``Problem`` (403) for too many clubs from one address, ``KeyReused`` if the request differs from the first.
     """
@@ -129,7 +126,7 @@ async def _found_once(
             service.quotas.founds(request)
         try:
             return await _found(service, club_id, actor, body, made, own_key)
-        except KeyReused:  # a concurrent repetition founded the club, with a different ref and time
+        except KeyReused:  # a concurrent repetition founded the club
             assert own_key is not None, "only a request with a key can be repeated"
             before = await in_thread(service.referee.act, club_id, actor, own_key)
             if before is None:

@@ -1,11 +1,11 @@
-"""The calls that list the keys of a club, and show the key of a request."""
+"""The calls that return keys of a club."""
 
 from typing import Annotated
 from uuid import UUID
 
 from litestar import get
 
-from api.access.clubs import KeyHolder, must_have
+from api.access.clubs import must_have
 from api.http.describe import KEY, described
 from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
@@ -21,40 +21,35 @@ from referee.value import Time, Value, Version
 
 
 class KeySeen(Value):
-    """A key of a club, without its secret, which only its holder has."""
+    """A key of a club, without its secret."""
 
     key: KeyId
     scopes: Scopes
     member: wire_types.MemberNumber | None
-    """Member who holds the key; null: a program's key."""
+    """Holder of the key; null: a program's key."""
     app: AppName | None
-    """Program that the key is for; null: a member's key."""
     expires_at: Time
-    """Time at which the key ends."""
     rotated_until: Time | None
-    """Time until which the secret before the last rotation is also valid; null: it is not valid."""
+    """Time until which the secret before the last rotation is valid; null: it is not."""
     revoked: bool
-    """True: the key was ended before its time."""
+    """True: the key was revoked."""
     invited_until: Time | None
-    """Time until which the member can redeem the invitation to the key; null: no invitation is open."""
+    """Time until which the invitation to the key can be redeemed; null: none is open."""
 
 
 class KeyPage(Value):
     """A page of keys, by number."""
 
     version: Version
-    """Number of the club's last event."""
     keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Keys of this page."""
+    """The keys."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 class KeySelf(KeySeen, kw_only=True):
-    """The key that the request was sent with."""
+    """The key of the request."""
 
     club: UUID
-    """Id of the key's club."""
     ends_at: Time
     """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced it."""
 
@@ -74,11 +69,6 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
     }
 
 
-def key_self(holder: KeyHolder) -> dict[str, object]:
-    """Return the fields of :class:`KeySelf`, ready to encode."""
-    return {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
-
-
 @get(
     "/clubs/{club:uuid}/keys",
     operation_id="list_keys",
@@ -93,7 +83,7 @@ async def list_keys(
 ) -> Reply:
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
-    page = numbered_page(enumerate(caller.club.standing.keys, 1), cursor, limit)
+    page = numbered_page(enumerate(caller.club.state.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.entries]
     shown = {"version": caller.club.version, "keys": seen, "next": page.next}
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
@@ -109,5 +99,6 @@ async def list_keys(
     operation_class=described(gives=KeySelf, errors=(400, 401, 503)),
 )
 async def get_key(request: ApiCall) -> Reply:
-    fields = key_self(await request.service.club_access.holder(request))
+    holder = await request.service.club_access.holder(request)
+    fields = {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
     return short(request, tag_by(encode(fields)), lambda: fields, NO_TEXTS)

@@ -23,10 +23,9 @@ class MemberSeen(Value):
     """A present or former member of a club."""
 
     member: wire_types.MemberNumber
-    """Number of the member, which is never used again."""
     name: Ref
     left: date | None
-    """Date of leaving in the club's timezone; null: a present member."""
+    """Date of leaving; null: a present member."""
     erased: bool
     """True: the name is erased."""
     swish: NumberRef | None
@@ -39,11 +38,9 @@ class MemberPage(Value):
     """A page of members, by number."""
 
     version: Version
-    """Number of the club's last event."""
     members: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Members of this page."""
+    """The members."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
@@ -67,7 +64,7 @@ async def list_members(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    numbered = enumerate(caller.club.standing.members, 1)
+    numbered = enumerate(caller.club.state.members, 1)
     page = numbered_page((one for one in numbered if not here or one[1].left is None), cursor, limit)
     names = await service.member_names.names_of(caller.club, dict(page.entries))
     known = names if isinstance(caller, KeyHolder) else {}

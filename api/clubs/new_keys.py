@@ -1,4 +1,4 @@
-"""Keys of clubs: made from random bytes, or from bytes derived from an Idempotency-Key."""
+"""Makes keys of clubs from random or derived bytes."""
 
 import secrets
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from api.http.threads import in_thread
 from api.runtime.service import Service
 from referee.clubs.facts import KeyId
 from referee.clubs.state import Key
+from referee.store.club import Club
 
 FIRST_KEY: KeyId = "k1"
 """Id of the founder's key."""
@@ -21,28 +22,33 @@ SECRET_BYTES = 32
 
 
 class NewKey(NamedTuple):
-    """The text of a new key, and its SHA-256, which the club stores."""
+    """The text of a new key, and its SHA-256."""
 
     secret: str
     hash: str
 
     def view(self, key_id: KeyId, key: Key) -> KeyGiven:
-        """Return the view for the caller who had the key made."""
         return KeyGiven(id=key_id, secret=self.secret, scopes=key.scopes, expires_at=key.expires_at)
 
 
+def made_key(club: Club, key_id: KeyId) -> Key:
+    """Return a key that was just made."""
+    key = club.state.key(key_id)
+    assert key is not None, "the key was just made"
+    return key
+
+
 def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
-    """Return a key. ``random``: the bytes of its secret; ``None``: random bytes."""
+    """Return a key. ``random``: the bytes of its secret; ``None``: random ones."""
     text = written(club, key_id, random)
     return NewKey(text, hash_of(text))
 
 
 async def derive_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
-    """Return the ids and secrets that every process over the store derives from an Idempotency-Key and a body."""
+    """Return the ids and secrets that every process derives from an Idempotency-Key and a body."""
     secret = await in_thread(lambda: service.referee.secret)
     return Derived(secret, key, msgspec.json.encode(body, order="deterministic"), " ".join(purpose))
 
 
 def random_bytes() -> bytes:
-    """Return random bytes for a secret."""
     return secrets.token_bytes(SECRET_BYTES)

@@ -1,4 +1,4 @@
-"""Schemas that several calls about clubs return."""
+"""Schemas of several calls about clubs."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -26,26 +26,25 @@ KeySecret = Annotated[
 
 
 class KeyGiven(Value):
-    """A new key. Its secret is shown only here; the club stores only its SHA-256."""
+    """A new key. Its secret is shown only here."""
 
     id: KeyId
+    """Id of the key."""
     secret: KeySecret
-    """The whole text of the key."""
+    """The text of the key."""
     scopes: Scopes
     expires_at: Time
 
 
 class KeyInvitationGiven(Value):
-    """The invitation of a member to a key. Its code is shown only here: hand it to the member, who redeems it with
-    `redeem_invitation` and sees the secret of the key."""
+    """An invitation to a key. Its code is shown only here: hand it to the member for `redeem_invitation`."""
 
     key: KeyId
-    """Id of the key."""
     code: Code
-    """Secret code that redeems the invitation, once."""
+    """Secret code, valid once."""
     scopes: Scopes
     expires_at: Time
-    """Time until which the code can be redeemed."""
+    """Time until which the code is valid."""
     key_expires_at: Time
     """Time at which the key ends."""
 
@@ -57,20 +56,19 @@ class EventSeen(Value):
     number: EventNumber
     """Number of the event in the club, from 1 without gaps."""
     at: Time
-    """Time at which the event was stored."""
     actor: Actor
-    """Key that made the event, or the operator."""
+    """The sender: a key, or the operator."""
     act: Annotated[
         wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
     ]
     topic: str
-    """Kind of the event. Topics of clubs and matches differ."""
+    """Kind of the event."""
     event: Annotated[dict[str, Any], tied("topic", "of_club")]
-    """Content of the event; its fields depend on the topic."""
+    """The event; its fields depend on the topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return an event for its sender, ready to encode. ``texts``: texts that the sender may read, by ref."""
+    """Return an event for its sender, ready to encode. ``texts``: readable texts by ref."""
     event = seen(recorded.event, "spectator", public=False)
     return {
         "number": recorded.originator_version,
@@ -83,7 +81,7 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
-    """Return an event, or a part of one, with texts instead of their refs."""
+    """Return an event with texts instead of their refs."""
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():

@@ -22,19 +22,19 @@ from referee.value import Points, Value
 
 
 class StandingSeen(Value):
-    """Results of a member in finished matches, and the rulings on the member's knocks."""
+    """A member's results in finished matches, and the rulings on their knocks."""
 
     member: wire_types.MemberNumber
     played: wire_types.Tally
-    """Number of finished matches."""
+    """Finished matches."""
     won: wire_types.Tally
-    """Number of matches won, with partners or alone."""
+    """Matches won, with partners or alone."""
     points: Points
-    """Sum of the final points, by the rules of each game. Points of different games are hardly comparable."""
+    """Sum of the final points, hardly comparable between games."""
     knocks_upheld: wire_types.Tally
-    """Number of the member's knocks that are upheld by the present rulings, also in unfinished matches."""
+    """Knocks upheld by the present rulings, also in unfinished matches."""
     knocks_dismissed: wire_types.Tally
-    """Number of the member's knocks that are dismissed by the present rulings, also in unfinished matches."""
+    """Knocks dismissed by the present rulings, also in unfinished matches."""
 
 
 NOTHING = Standing(0, 0, 0)
@@ -56,7 +56,7 @@ class Standings(Value):
     standings: Annotated[tuple[StandingSeen, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
     """Most matches won first, then most played, then by number."""
     behind: wire_types.Lag
-    """Number of stored events that the standings do not include yet."""
+    """Stored events that the standings do not include yet."""
 
 
 @get(
@@ -82,7 +82,7 @@ async def get_standings(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    state, sight = caller.club.standing, caller.sight
+    state, sight = caller.club.state, caller.sight
     must_be_ruleset(ruleset)
     evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.projections.matches, service.projections.cases

@@ -7,17 +7,16 @@ from api.http.problems import Problem
 from api.http.threads import in_thread
 
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
-"""Names in the database that are not timezones, and differ between machines."""
+"""Names in the database that are no timezones."""
 
 
 async def must_be_zone(name: str) -> None:
-    """Raise ``Problem`` (422) unless a timezone has this name."""
+    """Raise ``Problem`` (422) for an unknown timezone."""
     if name not in await in_thread(zones):
         raise Problem("unknown_timezone", timezone=name)
 
 
 @cache
 def zones() -> frozenset[str]:
-    """Return the timezones of the IANA database, from the machine's files or else from the installed package. Reads
-    files."""
+    """Return the timezones of the IANA database. Reads files."""
     return frozenset(available_timezones() - NOT_ZONES)

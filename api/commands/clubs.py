@@ -104,8 +104,8 @@ def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
         try:
             for club_id in stored.ids_of(ClubFounded.TOPIC):
                 club = store.club(UUID(club_id))
-                current = sum(member.left is None for member in club.standing.members)
-                print(f"{club.id}\t{current}\t{club.standing.name}")
+                current = sum(member.left is None for member in club.state.members)
+                print(f"{club.id}\t{current}\t{club.state.name}")
         finally:
             stored.close()
     return 0
@@ -121,7 +121,7 @@ def show(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _club_lines(store: OperatorStore, club: Club) -> list[str]:
-    now, names = club.standing, store.names_of(club)
+    now, names = club.state, store.names_of(club)
     kept = f", books kept for {now.keep_years} years" if now.keep_years else ""
     lines = [
         f"club {club.id}: {now.name}",

@@ -106,7 +106,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
         club = store.club(arguments.club)
         for _ in range(TRIES):
             # The key contains its number, the next one: so the request holds only for this version.
-            key_id = f"k{len(club.standing.keys) + 1}"
+            key_id = f"k{len(club.state.keys) + 1}"
             key = make_key(club.id, key_id, None)
             request = IssueKey(
                 scopes=arguments.scopes,
@@ -139,7 +139,7 @@ def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -> None:
     club = store.club(before.id, before.version + 1)
-    made = club.standing.key(key_id)
+    made = club.state.key(key_id)
     assert made is not None, "it was just made"
     print(f"{key_line(key_id, made)}; it is shown only this once:")
     print(key.secret)

@@ -3,7 +3,6 @@
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import TimeoutError as NotInTime
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -73,7 +72,7 @@ class OperatorStore:
             raise NotDone(f"not done: the club has {full.most} events, the maximum") from None
         except (Busy, Overtaken):
             raise NotDone("not done: other processes write at the same time; try again") from None
-        except (InDoubt, NotInTime):
+        except (InDoubt, TimeoutError):
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
     def done(self, club: Club, request: Any) -> Club:
@@ -105,7 +104,7 @@ class OperatorStore:
 
     def names_of(self, club: Club) -> dict[Ref, str]:
         """Return the names of the club's members by ref. Erased members are left out."""
-        return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
+        return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The probes for operators: whether the process is up, and whether it is ready."""
+"""The probes for operators: process and readiness."""
 
 import asyncio
 from typing import Literal
@@ -17,11 +17,11 @@ from referee import wire_types
 from referee.value import Value
 
 STORE_SECONDS = 1.5
-"""Most seconds the store may take to answer a probe."""
+"""Seconds that the store may take to answer a probe."""
 
 
 class Health(Value):
-    """The service is up. ``follower_lag``: how many events the slowest projection is behind; only for readiness."""
+    """The service is up."""
 
     status: Literal["up"]
     follower_lag: wire_types.Lag | None = None
@@ -30,12 +30,11 @@ class Health(Value):
 @get(
     "/health/live",
     operation_id="health_live",
-    summary="Is the process up",
-    description="200 while the process answers. Restart it if it does not.",
+    summary="Report that the process is up",
+    description="Returns 200 while the process answers. Restart it if it does not.",
     operation_class=described(gives=Health, tagged=False),
 )
 async def health_live(request: ApiCall) -> Reply:
-    """Return 200 while the process answers."""
     anybody(request)
     return reply(Health(status="up"), NO_TEXTS)
 
@@ -43,14 +42,13 @@ async def health_live(request: ApiCall) -> Reply:
 @get(
     "/health/ready",
     operation_id="health_ready",
-    summary="Can it take requests",
-    description="200 if the store can be read and written, acts are decided, and all projections make progress. "
-    "Otherwise send no requests: the detail names the faults, and `facts` has their codes. The answer comes within "
-    "two seconds in any case.",
+    summary="Report whether the process can take requests",
+    description="Returns 200 if the store can be read and written, acts are decided, and all projections make "
+    "progress. Otherwise send no requests: the detail names the faults, and `facts` has their codes. The answer "
+    "comes within two seconds in any case.",
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: ApiCall) -> Reply:
-    """Return 200 with the lag if the process can take requests. Raises Problem (503) with the reasons if not."""
     anybody(request)
     health = request.service.health
     lag, troubles = None, health.troubles

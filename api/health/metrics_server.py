@@ -1,4 +1,4 @@
-"""Serves the metrics on a separate port, for operators only."""
+"""Serves the metrics on a separate port."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from api.runtime.metrics import MEDIA_TYPE, exposition
 from api.runtime.service import Service
 
 BODY_MAX = 1024
-"""Most bytes of a body. No call here accepts one."""
+"""Maximum bytes of a body. No call accepts one."""
 
 
 @get("/metrics")
@@ -38,7 +38,7 @@ async def _begun(message: Message, _: Scope) -> None:
 
 @asynccontextmanager
 async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
-    """Serve the metrics at an address while the context is open. Raises ``OSError`` if the address cannot be used."""
+    """Serve the metrics while the context is open. Raises ``OSError`` if the address cannot be used."""
     app = Litestar(
         [metrics],
         exception_handlers=HANDLERS,

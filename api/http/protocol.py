@@ -16,21 +16,21 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
+from urllib.parse import unquote
 
 import httptools
 from litestar import Litestar
 from uvicorn import Config
-from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from api.http.connections import HEALTH, Connections
 from api.http.cors import Cors
+from api.http.cycle import Cycle, whole_answer
 from api.http.headers import Headers
-from api.http.logged_paths import logged
-from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent, unforeseen
+from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
 from api.http.throttle import Slowed
-from referee.store.damaged import DamagedRow
 
 log = logging.getLogger(__name__)
 
@@ -299,8 +299,36 @@ class Protocol(HttpToolsProtocol):
             raise self._too_large()
         if len(self.pipeline) >= PIPELINE_MAX:
             raise Problem("busy", headers=RETRY_AFTER)
-        super().on_headers_complete()
         self._in_head = False
+        self._begin_cycle()
+
+    def _begin_cycle(self) -> None:
+        """Run the app for the request whose headers are complete, or let the request wait for the earlier ones."""
+        version, url = self.parser.get_http_version(), httptools.parse_url(self.url)
+        self.scope["http_version"] = version
+        self.scope["method"] = self.parser.get_method().decode("ascii")
+        self.scope["path"] = unquote(url.path.decode("ascii"))
+        self.scope["raw_path"], self.scope["query_string"] = url.path, url.query or b""
+        earlier = self.cycle
+        self.cycle = cycle = Cycle(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
+        cycle.cors = self._cors
+        if earlier is None or earlier.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
         """Add a part of the body. Raises Problem (413) if it is too large."""
@@ -326,7 +354,7 @@ class Protocol(HttpToolsProtocol):
             return
         answer = None if self._refuses is None else self._refuses(scope)
         if answer is None:
-            super()._start_asgi_task(cycle, partial(_run_app, cycle, app, self._cors))
+            super()._start_asgi_task(cycle, app)
         else:
             self._slowed.later(self.loop, self, partial(self._answer, cycle, *answer))
 
@@ -334,13 +362,11 @@ class Protocol(HttpToolsProtocol):
         """Send an answer without the app, so that a refused request costs little."""
         if cycle.disconnected:
             return
-        lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
-        if not cycle.keep_alive:
-            lines.append(b"connection: close\r\n")
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
         sent = b"" if cycle.scope["method"] == "HEAD" else body
-        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", sent]))
+        headers = self.server_state.default_headers + headers
+        self.transport.write(whole_answer(status, headers, sent, last=not cycle.keep_alive))
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
@@ -401,8 +427,7 @@ class Protocol(HttpToolsProtocol):
         status, headers, body = as_sent(problem, instance, self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
-        lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
-        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", body]))
+        self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, last=False))
         self._hang_up()
 
     def _hang_up(self) -> None:
@@ -463,35 +488,3 @@ class Protocol(HttpToolsProtocol):
 
 def _headers_too_large() -> Problem:
     return Problem("headers_too_large", headers_max=HEADERS_MAX, value_bytes=VALUE_MAX, limit_bytes=HEAD_MAX)
-
-
-async def _run_app(
-    cycle: RequestResponseCycle,
-    app: ASGI3Application,
-    cors: Cors | None,
-    scope: Scope,
-    receive: ASGIReceiveCallable,
-    send: ASGISendCallable,
-) -> None:
-    """Run the app for one request. If it fails or is cancelled before it has begun to answer, send a problem."""
-    try:
-        await app(scope, receive, send)
-    except asyncio.CancelledError:  # the service stops, and has waited long enough
-        problem = Problem("busy", headers=RETRY_AFTER)
-    except Exception as error:
-        if cycle.response_started:
-            if not isinstance(error, DamagedRow):
-                raise  # uvicorn logs it and closes the connection, so that the answer does not pass for whole
-            log.error("%s %s: %s", cycle.scope["method"], cycle.scope["path"], error)
-        problem = unforeseen(cycle.scope["method"], cycle.scope["path"], error)
-    else:
-        if cycle.response_started or cycle.disconnected:
-            return
-        log.error("%s %s was not answered", cycle.scope["method"], logged(cycle.scope["path"]))
-        problem = Problem("internal")
-    if cycle.response_started:
-        cycle.transport.close()
-        return
-    status, headers, body = as_sent(problem, cycle.scope["path"], cycle.scope["headers"], cors)
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

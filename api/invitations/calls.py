@@ -1,4 +1,4 @@
-"""Operations for the holder of an invitation's code: look at the invitation, and redeem it."""
+"""Operations for the holder of an invitation's code."""
 
 from typing import Annotated
 from uuid import UUID
@@ -79,7 +79,7 @@ async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
 
 
 def _aggregate_of(code: str) -> UUID:
-    """Return the match or club that a code names. Raises Problem (404) for a text that is no complete code."""
+    """Return the match or club of a code. Raises Problem (404) for an incomplete code."""
     aggregate = aggregate_of(code)
     if aggregate is None:
         raise Problem("no_such_invitation")

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of
-from api.clubs.new_keys import derive_secrets, make_key, random_bytes
+from api.clubs.new_keys import derive_secrets, made_key, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
@@ -18,7 +18,6 @@ from referee.clubs.commands import RedeemKey
 from referee.clubs.facts import KeyId, Scopes
 from referee.clubs.keys import open_invitation
 from referee.clubs.lookup import member_by
-from referee.clubs.state import Key
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command
@@ -29,45 +28,37 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class KeyInvitation(Value, tag_field="admits_to", tag="key"):
-    """An invitation to a key of a club, as the holder of its code sees it before redeeming it."""
+    """An invitation to a key of a club."""
 
     club: UUID
-    """The id of the club."""
     club_name: wire_types.Name
     """The name of the club."""
     key: KeyId
-    """The id of the key."""
     member: wire_types.MemberNumber
-    """The member whose key it is."""
     name: wire_types.Name | None
     """The name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """The time at which the key expires."""
+    """The time at which the key ends."""
     by: Actor
     """The inviter."""
     by_member: wire_types.MemberNumber | None
-    """The member who invited; null: a program or the operator did."""
     by_name: wire_types.Name | None
-    """The name of `by_member`; null: unknown."""
     expires_at: Time
     """The time until which the code can be redeemed."""
 
 
 class KeyTaken(Value, tag_field="admits_to", tag="key"):
-    """The key that an invitation was for. Its secret is shown this once."""
+    """The key, with its secret. The secret is shown only here."""
 
     club: UUID
-    """The id of the club."""
     version: Version
-    """The version of the club: the number of its last event."""
     member: wire_types.MemberNumber
-    """The member whose key it is."""
     key: KeyGiven
 
 
 async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
-    """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
+    """Return the club and the key whose invitation has this code, or ``None``."""
     try:
         club = await service.reader.club(club_id)
         if (key_id := _key_with(club, code)) is None:  # a different process may just have made it
@@ -79,14 +70,14 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
 
 
 def _key_with(club: Club, code: str) -> KeyId | None:
-    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.standing.keys, 1) if key.invitation is not None]
+    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.state.keys, 1) if key.invitation is not None]
     number = number_of(code, [invitation for _, invitation in invited])
     return None if number is None else invited[number - 1][0]
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
-    """Return the reply that shows an invitation. Raises ``Refused`` if it can no longer be redeemed."""
-    now = club.standing
+    """Return an invitation. Raises ``Refused`` if it cannot be redeemed any more."""
+    now = club.state
     key = open_invitation(now, key_id, utc_now())
     invitation = key.invitation
     assert invitation is not None, "it was invited"
@@ -112,7 +103,7 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
 
 
 async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, code: str) -> Reply:
-    """Give the key to the holder of its code. Raises ``Refused`` if the invitation can no longer be redeemed."""
+    """Give the key to the holder of its code. Raises ``Refused`` if it cannot be redeemed any more."""
     key, own_key, random = request.secret_idempotency_key, None, random_bytes()
     if key is not None:
         derived = await derive_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
@@ -121,14 +112,8 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
     asked = RedeemKey(key=key_id, hash=made.hash)
     outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
     version = outcome.events[-1].originator_version
-    taken = _key(club_of(outcome.aggregate), key_id)
+    taken = made_key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"
     given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.view(key_id, taken))
     headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
     return of_match(given, version, NO_TEXTS, status=201, headers=headers)
-
-
-def _key(club: Club, key_id: KeyId) -> Key:
-    key = club.standing.key(key_id)
-    assert key is not None, "it was just redeemed"
-    return key

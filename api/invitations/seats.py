@@ -1,4 +1,4 @@
-"""Find, show and redeem invitations to seats and roles of matches."""
+"""Find, show and redeem invitations to matches."""
 
 from uuid import UUID
 
@@ -29,64 +29,55 @@ NO_STORE = {"Cache-Control": "no-store"}
 
 
 class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
-    """An invitation to a seat or a role of a match, as the holder of its code sees it before redeeming it."""
+    """An invitation to a seat or role of a match."""
 
     match: UUID
     ruleset: RulesetSeen
     role: Role
-    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has no seat."""
+    """The seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official in the match, from 1; null: a different role."""
+    """The number of the official, from 1; null: a different role."""
     name: wire_types.Name | None
     """The name of the invited player or official; null: the role has no name."""
     member: wire_types.MemberNumber | None
-    """The member of the club whose seat it is; null: none."""
     players: wire_types.Names
     """The players' names, by seat."""
     club: UUID | None
-    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club; null: none."""
     stakes: Stakes | None
-    """The value of a point; null: the match is not for money."""
     points: wire_types.BySeat[Points]
-    """The points at the opening of the match, by seat. In Rams they are balances."""
+    """The points at the opening; in Rams balances."""
     pot: wire_types.Money
-    """The amount in the pot at the opening of the match."""
+    """The pot at the opening."""
     agrees: bool
-    """Redeeming the invitation agrees to the stakes, so that the match counts in the club's books."""
+    """Redeeming the invitation agrees to the stakes."""
     by: Actor
     """The inviter."""
     by_member: wire_types.MemberNumber | None
-    """The member who invited; null: no member's key did."""
     by_name: wire_types.Name | None
-    """The name of `by_member`; null: unknown."""
     expires_at: Time
 
 
 class SeatTaken(Value, tag_field="admits_to", tag="seat"):
-    """The seat or role that an invitation admitted to, and its token. The token is shown this once."""
+    """The seat or role, with its token. The token is shown only here."""
 
     match: UUID
     version: Version
     role: Role
-    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has no seat."""
+    """The seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official in the match, from 1; null: a different role."""
+    """The number of the official, from 1; null: a different role."""
     token: wire_types.Token
-    """The new token of the seat or role. An earlier one has ended."""
+    """The token. An earlier one has ended."""
     stakes: Stakes | None
-    """The value of a point; null: the match is not for money."""
     agreed: bool
     """The seat has agreed to the stakes."""
 
 
 async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int] | None:
-    """Return the match and the number of the invitation with this code, ``None`` if no match has it."""
+    """Return the match and the number of its invitation with this code, or ``None``."""
     try:
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
@@ -99,7 +90,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
 
 
 async def show(service: Service, match: Match, number: int) -> Reply:
-    """Return the reply that shows an invitation. Raises ``InvitationOver`` if it can no longer be redeemed."""
+    """Return an invitation. Raises ``InvitationOver`` if it cannot be redeemed any more."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
@@ -130,7 +121,7 @@ async def show(service: Service, match: Match, number: int) -> Reply:
 
 
 async def redeem(service: Service, request: ApiCall, match: Match, number: int, code: str) -> Reply:
-    """Admit the holder of a code, who gets a token. Raises ``Refused`` if it can no longer be redeemed."""
+    """Admit the holder of a code. Raises ``Refused`` if it cannot be redeemed any more."""
     invitation = match.seating.invitations[number - 1]
     key = request.secret_idempotency_key
     if key is None:
@@ -160,7 +151,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
 
 
 def _actor(invitation: Invitation) -> Actor:
-    """Return the actor that the holder of an invitation's code becomes."""
+    """Return the actor that the invitation admits."""
     match invitation.role:
         case "seat":
             assert invitation.seat is not None, "a seat's invitation names it"
@@ -172,7 +163,7 @@ def _actor(invitation: Invitation) -> Actor:
 
 
 def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
-    """Return the name of the invited player or official, ``None`` if the role has no name."""
+    """Return the name of the invited player or official, or ``None``."""
     if invitation.seat is not None:
         return opened.players[invitation.seat]
     if invitation.role == "official" and opened.adjudication is not None:
@@ -181,10 +172,10 @@ def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
 
 
 async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
-    """Return the member of the club who acted, at a seat or with a key; ``None`` if no member did."""
+    """Return the member who acted, at a seat or with a key; ``None``: no member did."""
     if opened.club is None:
         return None
     if isinstance(actor, int):
         return opened.members[actor]
     club = await service.reader.club(opened.club)
-    return member_by(club.standing, actor)
+    return member_by(club.state, actor)

@@ -1,1 +1,1 @@
-"""The calls for the signed log: checkpoints, proofs and bundles."""
+"""The calls for the signed log."""

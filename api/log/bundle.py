@@ -1,4 +1,4 @@
-"""The call that returns the bundle of a match, which ``openapi/verify.py`` checks."""
+"""The call that returns the bundle of a match."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -38,13 +38,13 @@ CASES = topics(*FACTS)
 
 
 def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
-    """Return whether the caller may see a whole row. Hashes of tokens, hidden from all callers, do not count."""
+    """Return whether the caller may see a whole row, except hashes of tokens, which are hidden from all."""
     _, _, number, topic, _ = placed.row
-    over = isinstance(match.state, Over)
+    over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.
     public = over or number <= max(match.public_to, 1) or topic in RULED | AGREED
     recorded = recorded_in(placed)
-    if not public and match.rules.between_deals(match.state):
+    if not public and match.rules.between_deals(match.play):
         public = not recorded.event.HIDDEN
     if not public and topic not in CASES:
         return False
@@ -110,10 +110,8 @@ async def get_bundle(
 
 
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
-    """Return the rows that a caller gets: all before the first row that they may not see whole.
-
-    If the match is over and that row comes before its end: the opening, and the rows from the end on.
-    """
+    """Return the rows before the first that the caller may not see whole. If the match is over and that row
+    precedes its end: the opening, and the rows from the end on."""
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))
     if len(shown) <= over < len(rows):

@@ -1,7 +1,4 @@
-"""The schemas of a bundle: rows with their proofs, and the settlements and entries that follow from them.
-
-A bundle has only those fields of settlements and entries that its rows prove.
-"""
+"""Schemas of a bundle: rows with proofs, and the settlements and entries that these rows prove."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -35,7 +32,7 @@ from referee.wire_types import EVENT_BYTES_MAX, EXACT_MAX
 OPENED = topics(MatchOpened)
 ENDS = topics(MatchWon, MatchClosed, MatchAbandoned)
 RULED = topics(ProtocolCorrected, ActTakenBack)
-"""Topics of rulings, which can change a result later. These rows contain the request, for officials and auditors."""
+"""Topics of rulings, which can change a result later. Their requests are for officials and auditors."""
 
 AGREED = topics(StakesAgreed, StakesDeclined)
 """Topics that decide whether a club's books count the match."""
@@ -55,8 +52,8 @@ Stored = Annotated[
 
 
 class BundleRow(Value):
-    """A row of the log. Its leaf is the SHA-256 over a zero byte, then id, version and topic, each with a line break,
-    then the bytes of `state`. The next row of the match or club has this hash as `prev`."""
+    """A row of the log. Its leaf is the SHA-256 over a zero byte, then id, version and topic, each with a line
+    break, then the bytes of `state`. The next row of the match or club has this hash as `prev`."""
 
     index: Leaf
     """Position of the row in the log, from 0."""
@@ -81,14 +78,13 @@ class BundleConsistency(Value):
 
 
 class BundleSettlement(Value):
-    """The result of a match in money, by one of the rows. `amounts` and `pot` add up to 0."""
+    """The result of a match in money. `amounts` and `pot` add up to 0."""
 
     match: wire_types.MatchId
     event: EventNumber
     """Number of the event with the result."""
     currency: wire_types.Currency
     unit: wire_types.Unit
-    """Value of one point, in minor units."""
     pot: wire_types.Money
     """Amount left in the pot, in minor units."""
     amounts: wire_types.MoneyBySeat
@@ -96,33 +92,32 @@ class BundleSettlement(Value):
 
 
 class BundleEntry(Value):
-    """An entry of the club's books. Its postings add up to 0."""
+    """An entry of the club's books."""
 
     number: wire_types.EntryNumber
     """Number of the entry in the club's books."""
     date: Day
-    """Date in the club's timezone."""
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
     """Event that made the entry. Its row is in the bundle."""
     postings: Postings
-    """Postings by account."""
+    """Postings by account. They add up to 0."""
 
 
 class BundleAbout(Value):
     """The match or closing that a bundle proves."""
 
     kind: Literal["match", "closing"]
-    """Kind of the bundle: the result of a match, or a closing of a club's books."""
+    """The result of a match, or a closing of a club's books."""
     id: wire_types.MatchId
     """Id of the match or club."""
     closing: wire_types.Count | None
-    """Number of the closing; null for a match."""
+    """Number of the closing; null: a match."""
 
 
 class BundleRange(Value):
-    """Numbers of events whose rows the bundle has, without a gap."""
+    """A range of events, without a gap, whose rows are in the bundle."""
 
     first: EventNumber
     """Number of the first event."""
@@ -131,13 +126,13 @@ class BundleRange(Value):
 
 
 class BundleAggregate(Value):
-    """The numbers of a match's or club's rows in a bundle."""
+    """A match or club with rows in a bundle."""
 
     id: wire_types.MatchId
     ranges: wire_types.Many[BundleRange]
-    """Ranges of its rows in the bundle, in order. Each range is complete."""
+    """Ranges of its rows, in order."""
     statement: Note | None
-    """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64, and
+    """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64,
     size of the log. A later row below that size contradicts it. null: the service has no key."""
 
 
@@ -155,27 +150,26 @@ Entries = wire_types.Many[BundleEntry]
 
 
 class Bundle(Value):
-    """Rows of a match or a club, each with the proof that it is in the signed log, and the results that follow from
-    them."""
+    """Rows of a match or club with proofs, and the results that follow from them."""
 
     about: BundleAbout
     """Match or closing that the bundle proves."""
     checkpoint: Note
     """Signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None
-    """Proof for the older checkpoint that `from` names; null: the request had no `from`."""
+    """Proof that the checkpoint extends the one of `from` rows; null: not requested."""
     aggregates: wire_types.Many[BundleAggregate]
-    """Matches and clubs with their rows in the bundle."""
+    """Matches and clubs with rows in the bundle."""
     rows: wire_types.Many[BundleRow]
     """Rows in the order of the log."""
     settlements: Settlements
-    """Results of the finished matches for money, by these rows."""
+    """Results of finished matches for money."""
     entries: Entries
-    """Entries of the club's books since the previous closing; empty for a match."""
+    """Entries since the previous closing; empty for a match."""
 
 
 class Last(NamedTuple):
-    """The last row of a match or club when the log had ``size`` rows."""
+    """The last row of a match or club in a log of ``size`` rows."""
 
     row: Placed
     size: int
@@ -200,8 +194,7 @@ def bundle_of(
 ) -> Bundle:
     """Return a bundle of these rows, which are in the order of the log.
 
-    ``extended``: size of the older checkpoint whose consistency the bundle proves. ``last``: last row of each match
-    and club by id, which ``keys`` sign; without keys there are no signed statements.
+    ``extended``: size of an older checkpoint. ``last``: last rows by id, for statements signed by ``keys``.
     """
     consistency = None
     if extended is not None:
@@ -243,12 +236,12 @@ def bundle_of(
 
 
 def published_id(aggregate_id: object) -> str:
-    """Return the id of a match or club in a row in its published form."""
+    """Return the published form of a row's id."""
     return str(UUID(str(aggregate_id)))
 
 
 def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
-    """Return the ranges without a gap that these numbers form."""
+    """Return the unbroken ranges of these numbers."""
     found: list[BundleRange] = []
     for number in sorted(numbers):
         first = found.pop().first if found and found[-1].last == number - 1 else number
@@ -262,12 +255,11 @@ def _statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[S
 
 
 def recorded_in(placed: Placed) -> Recorded:
-    """Return the event of a row."""
     return from_row(StoredEvent(*placed.row[1:]))
 
 
 def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the rows with results of a match, in order: its ends, and rulings that followed an end or made one."""
+    """Yield the rows with results of a match: ends, and rulings that followed or made one."""
     over = False
     for one in found:
         topic = one.row[3]
@@ -277,7 +269,7 @@ def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
-    """Return the result of a match for money by these rows of it; ``None``: nothing is owed."""
+    """Return the result of a match by these rows; ``None``: nothing is owed."""
     found: BundleSettlement | None = None
     for recorded in map(recorded_in, rows):
         amounts = amounts_owed(recorded.event, 0 if found is None else found.event)
@@ -297,7 +289,6 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
 
 
 def entry_view(entry: JournalEntry) -> BundleEntry:
-    """Return the view of an entry in a bundle."""
     return BundleEntry(
         number=entry.number,
         date=entry.date.isoformat(),

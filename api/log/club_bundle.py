@@ -1,4 +1,4 @@
-"""The call that returns the bundle of a closing: all rows on which the closing is based."""
+"""The call that returns the bundle of a closing."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
@@ -43,10 +43,10 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""Topics of a match's rows that contain no deal and no ruling."""
+"""Topics of rows without a deal or a ruling."""
 
 ENTRIES_MOST = 2000
-"""Limit on the entries of a bundle: some megabytes, made in some seconds."""
+"""Limit on the entries of a bundle."""
 
 
 @get(
@@ -76,7 +76,7 @@ async def get_club_bundle(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    last = caller.club.standing.closings
+    last = caller.club.state.closings
     if not 1 <= closing <= last:
         raise Problem("no_such_closing", last=last)
 
@@ -115,17 +115,17 @@ async def get_club_bundle(
 
 
 class IncludedMatch(NamedTuple):
-    """A match that a closing includes."""
+    """A match in a closing."""
 
     leaf: int
-    """Leaf of the row with its first result, by which the matches are sorted."""
+    """Leaf of its first result, by which the matches are sorted."""
     rows: list[Placed]
     """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
     settlement: BundleSettlement | None
 
 
 class ClosingRows:
-    """Reads the rows and entries on which a closing is based."""
+    """Reads the basis of a closing."""
 
     def __init__(
         self, service: Service, connection: Connection, caller: ClubCaller, before: list[Closing], this: Closing
@@ -135,26 +135,23 @@ class ClosingRows:
         self.entries = tuple(service.projections.ledger.read(connection, club, after=after, to=this.through))
         """Entries since the previous closing."""
         self._last: dict[UUID, int] = {}
-        """Number of each match's last event that made an entry, by match."""
+        """Last event of each match that made an entry, by number."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
                 self._last[UUID(whose)] = int(number)
         self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
-        """Rows of the club from the previous closing, or from the first row, to this closing."""
+        """Rows of the club from the previous closing, or the first row, to this closing."""
         self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
-        """Number of rows in the log at the closing."""
+        """Size of the log at the closing."""
 
     def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
-        """Return the last row of the club and of each match at the closing, by id."""
+        """Return the last rows of club and matches at the closing, by id."""
         last = [self.club_rows[-1], *(match.rows[-1] for match in matches)]
         return {published_id(placed.row[1]): Last(placed, self.size) for placed in last}
 
     def matches(self) -> Iterator[IncludedMatch]:
-        """Yield each match with its rows and its result.
-
-        Raises ``Problem`` (403) if the caller may not see a match or its rows.
-        """
+        """Yield the matches. Raises ``Problem`` (403) if the caller may not see one or its rows."""
         for match_id, last in self._last.items():
             kinds = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, kinds)

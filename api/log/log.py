@@ -1,4 +1,4 @@
-"""The public calls about the log: its keys, its last checkpoint, and the proof that it only grows."""
+"""The public calls about the log."""
 
 from typing import Annotated
 
@@ -30,24 +30,24 @@ VerifierKeys = Annotated[tuple[VerifierKey, ...], Meta(extra_json_schema={"maxIt
 
 
 class LogShown(Value):
-    """The log of all matches and clubs of this service."""
+    """The log of all matches and clubs."""
 
     origin: Origin | None
     """Name of the log; null: the operator has set no key, so nothing is signed."""
     vkeys: VerifierKeys
-    """Keys that verify the checkpoints. Each of them signs. Keep them: an operator who changes the log could also
-    change this answer."""
+    """Keys that verify the checkpoints; each signs. Keep them: an operator who changes the log could change this
+    answer."""
     signed: LogSize | None
-    """Number of rows that the last checkpoint covers; null: there is no checkpoint yet. The present number of rows is
-    not shown, because it would show each private act."""
+    """Number of rows in the last checkpoint; null: none yet. The present number is hidden, because it would show
+    private acts."""
 
 
 class ConsistencyProof(Value):
-    """The proof that the first rows of the log have not changed."""
+    """The proof that the log only grew."""
 
     from_: LogSize = field(name="from")
     to: LogSize
-    """Number of rows of the later checkpoint."""
+    """Number of rows in the later checkpoint."""
     proof: ProofText
     """Hashes that make both roots (RFC 6962, 2.1.2)."""
 
@@ -56,9 +56,10 @@ class ConsistencyProof(Value):
     "/log",
     operation_id="get_log",
     summary="Show the log and its keys",
-    description="Every row of every match and club is a leaf of one Merkle tree (RFC 6962), in the order of storing. "
-    "A checkpoint is signed at most once a minute. A client that keeps a checkpoint can verify that no earlier row "
-    "was changed, removed or inserted: see `openapi/guides/log.md`.",
+    description="Returns the name and keys of the log, and the size that is signed. Every row of every match and "
+    "club is a leaf of one Merkle tree (RFC 6962), in the order of storing. A checkpoint is signed at most once a "
+    "minute. A client that keeps a checkpoint can verify that no earlier row was changed, removed or inserted: "
+    "see `openapi/guides/log.md`.",
     tags=["Proof"],
     operation_class=described(gives=LogShown, errors=(503,)),
 )
@@ -66,7 +67,7 @@ async def get_log(request: ApiCall) -> Reply:
     anybody(request)
     service = request.service
     log = await in_thread(stored_log, service.desk)
-    last = log.standing.last if log else None
+    last = log.state.last if log else None
     signer = service.signer
     shown = LogShown(
         origin=signer.origin if signer else None,

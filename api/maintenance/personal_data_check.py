@@ -53,11 +53,11 @@ class TextCheck:
 
         Changes by erasures during the check are ignored.
         """
-        stored, members = self._stored, club.standing.members
-        payees = (club.standing.payee, *(member.payee for member in members))
+        stored, members = self._stored, club.state.members
+        payees = (club.state.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
         found, lists = stored.redacted(club.id), stored.erased(club.id)
-        erased = folded_over(club.standing.erasures, lists)
+        erased = folded_over(club.state.erasures, lists)
         wrong = []
         if not found.keys() >= set(numbers) and not stored.has_event_since(club.id.hex, club.version, PayeeSet.TOPIC):
             wrong.append("a payment number is missing without a recorded erasure")
@@ -67,7 +67,7 @@ class TextCheck:
                 wrong.append(f"member {number} is erased but still has a name: run `knacka erase {club.id} {number}`")
             elif not member.erased and len(kept) < len(set(member.names)):
                 wrong.append(f"member {number}: a name is missing without a recorded erasure")
-        if len(lists.keys() & set(club.standing.erasures)) < len(set(club.standing.erasures)):
+        if len(lists.keys() & set(club.state.erasures)) < len(set(club.state.erasures)):
             wrong.append("the list of an erasure's changes is missing, or differs from the recorded digest")
         for ref, redacted in sorted(found.items()):
             if ref in erased and erased[ref] != redacted:

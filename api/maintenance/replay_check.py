@@ -208,9 +208,9 @@ class History:
             return None
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
         past = self._past
-        events, standing = _decided(before, first, request, SEED if seed is None else seed, past)
+        events, state = _decided(before, first, request, SEED if seed is None else seed, past)
         if _reproduces(act, events, request):
-            return fold(None, history) if before is None else advanced(before, history, standing)
+            return fold(None, history) if before is None else advanced(before, history, state)
         if seed is None:
             other, _ = _decided(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
@@ -286,7 +286,7 @@ def _decided(
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
         raise PermissionError(f"seat {first.actor} did an act of {owner}")
     moment = Moment(before.version, first.at, seed, first.actor, Past(lambda: past), before.id)
-    return before.procedure.take(before.standing, sent, moment)
+    return before.procedure.take(before.state, sent, moment)
 
 
 def _rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[_ReadRow, StoredEvent]]:

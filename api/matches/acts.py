@@ -1,4 +1,4 @@
-"""Operations that list the legal acts of a seat and record acts."""
+"""Operations that list and record acts."""
 
 import asyncio
 from typing import Annotated, Any
@@ -30,51 +30,51 @@ from referee.visibility import Recorded, Viewer
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
-"""Maximum number of acts in one batch: more than any seat does in a deal."""
+"""Maximum number of acts in a batch."""
 PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
-"""Seconds after which a batch begins no further act."""
+"""Seconds after which a batch begins no act."""
 
 
 class ActDone(Value):
-    """An accepted act: the version of the match after it, and the events that it made, as the caller may see them."""
+    """An accepted act."""
 
     version: Version
     events: wire_types.Many[EventSeen]
 
 
 class Batch(Value, forbid_unknown_fields=True):
-    """Acts to record one after the other."""
+    """Acts to record in order."""
 
     acts: Annotated[tuple[AnyAct, ...], Meta(min_length=1, max_length=BATCH_MAX)]
-    """The acts, in the order in which they are recorded."""
+    """The acts, in order."""
 
 
 class NotDone(Value):
-    """The act at which a batch stopped, and the problem that `send_act` would return for it."""
+    """The act at which a batch stopped."""
 
     index: Annotated[int, PLACE]
     """The index of the act in the batch, from 0."""
     problem: Document
-    """The problem that `send_act` would return for the act."""
+    """The problem that `send_act` would return."""
 
 
 class BatchDone(Value):
     """The result of a batch."""
 
     done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
-    """The results of the recorded acts, in order."""
+    """The recorded acts, in order."""
     replayed: Annotated[int, PLACE]
-    """The number of acts, counted from the first, that an earlier request had already recorded."""
+    """The number of acts, from the first, that an earlier request had recorded."""
     refused: NotDone | None
-    """The act that was not recorded, and why; null: all were recorded."""
+    """The refused act; null: all were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)
 AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
-"""Errors that refuse the act itself."""
+"""Errors that refuse an act."""
 AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
-"""Errors of the service or the caller, not of an act. Before the first act is recorded they fail the whole batch."""
+"""Other errors. Before the first act is recorded they fail the whole batch."""
 
 
 @get(
@@ -123,8 +123,8 @@ def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
 
 
 def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, Any]]:
-    """Return the events of an act as the caller could see them when it was recorded, so that a repeated request gets
-    the same answer."""
+    """Return the events of an act as the caller saw them when it was recorded: a repeated request gets the same
+    answer."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     return [event_seen(one, caller, one.originator_version <= public_to) for one in events]
 
@@ -207,7 +207,6 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
         try:
             if index and clock() > deadline:
                 raise Busy
-            # In order: an act is tried only if the one before it was recorded.
             outcomes.append(await service.commands.do(command))
         except (*AGAINST, *AMISS) as error:
             if not outcomes and isinstance(error, AMISS):

@@ -1,4 +1,4 @@
-"""Operations that return the events of a match: in pages, as NDJSON, and as a stream that can be resumed."""
+"""Operations that return the events of a match: pages, NDJSON, and a stream that can be resumed."""
 
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -52,7 +52,7 @@ PAGE = 500
 """Maximum number of events in one read."""
 LIMIT_MAX = 1000
 KEEP_ALIVE_SECONDS = 15
-"""Seconds between comments in a stream: less than the minute after which proxies close a silent connection."""
+"""Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
 
 
 SENT = Text(
@@ -65,7 +65,7 @@ SENT = Text(
 
 
 class EventPage(Value):
-    """One page of events in order. ``next``: the ``after`` of the next page, ``null`` if these are the last."""
+    """A page of events."""
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
     next: EventNumber | None
@@ -73,7 +73,7 @@ class EventPage(Value):
 
 
 def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[dict[str, Any]]:
-    """Return events as the caller may see them, up to the version of ``match``. Touches the database."""
+    """Return events up to the version of ``match``, as the caller may see them. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
         return []
@@ -84,29 +84,28 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
     public = recorded.originator_version <= match.public_to
     hashed = row_hash(row) if caller.sees_as(public) == "official" else None
-    if isinstance(recorded.event, MatchOpened):  # with the names that the caller may see
+    if isinstance(recorded.event, MatchOpened):  # names for the caller
         recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
     return event_seen(recorded, caller, public, hashed)
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
-    """Return an :class:`EventPage`, encoded. Touches the database."""
+    """Return an encoded :class:`EventPage`. Touches the database."""
     events = read_events(service, match, caller, after, limit)
     return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
-    """Return the ``after`` of the next page, ``None`` if this page is the last."""
+    """Return the ``after`` of the next page, if there is one."""
     return after + limit if after + limit < match.version else None
 
 
 Form = Callable[[dict[str, Any]], bytes]
-"""A function that encodes one event of a list."""
+"""Encodes one event of a list."""
 
 
 def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
-    """Return at most ``PAGE`` events up to number ``to``, encoded, and the number of the last. Touches the
-    database."""
+    """Return at most ``PAGE`` encoded events up to number ``to``, and the last number. Touches the database."""
     events = read_events(service, match, caller, after, min(PAGE, to - after))
     return b"".join(map(form, events)), events[-1]["number"] if events else to
 
@@ -156,7 +155,7 @@ async def _lined(
     request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
     service = request.service
-    # Read the first lines before the answer begins: until then it can still be a problem.
+    # The first read precedes the answer, which can still become a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
     lines = _lines(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
@@ -233,7 +232,7 @@ async def stream_events(
     if ticket is None:
         match, caller = await service.access.sees(request, match_id, start)
     else:
-        only_looks = request.scope["method"] == "HEAD"  # HEAD has no stream
+        only_looks = request.scope["method"] == "HEAD"
         match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
     if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
@@ -255,8 +254,8 @@ def _last_event_id(request: ApiCall) -> int | None:
 
 
 async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
-    """Yield the stored events and the present state, then each new act and the state after it. Comments keep the
-    connection open. Ends when the caller may no longer see the match."""
+    """Yield the stored events and the state, then each new act and its state, until the caller may no longer see
+    the match."""
     yield b"retry: 1000\n\n"
     service = request.service
     sent: Match | None = None
@@ -288,7 +287,7 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) 
 
 
 def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> bytes:
-    """Return the events since ``sent``, encoded, with the state after each act. Touches the database."""
+    """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
     for row in service.referee.rows(match.id, after=sent.version, to=match.version):
@@ -307,6 +306,6 @@ def _framed(event: dict[str, Any]) -> bytes:
 
 
 def _framed_state(match: Match, caller: Caller) -> bytes:
-    """Return the state, encoded, without an id: an EventSource resumes at the last id it received."""
+    """Return the encoded state, without an id: an EventSource resumes at the last id."""
     seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
     return b"event: state\ndata: %s\n\n" % encode(seen)

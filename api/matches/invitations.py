@@ -1,4 +1,4 @@
-"""The operation that makes invitations to the seats and roles of a match."""
+"""The operation that makes invitations to a match."""
 
 from uuid import UUID
 
@@ -25,24 +25,23 @@ class InvitationWanted(Value, forbid_unknown_fields=True):
     seat: SeatSent | None = None
     """The seat; left out with other roles."""
     official: PlaceSent | None = None
-    """The number of the official in the match, from 1; left out with other roles."""
+    """The number of the official, from 1; left out with other roles."""
 
 
 class InvitationGiven(Value):
-    """A new invitation. Its code is shown this once."""
+    """A new invitation. Its code is shown only once."""
 
     match: UUID
     version: Version
     invitation: wire_types.InvitationNumber
     """The number of the invitation in the match."""
     role: Role
-    """The role of the invitation."""
     seat: Seat | None
-    """The seat; null: the role has no seat."""
+    """The seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official in the match, from 1; null: a different role."""
+    """The number of the official, from 1; null: a different role."""
     code: Code
-    """The one-time code. Give it to the person whom the invitation is for."""
+    """The one-time code, for the invited person."""
     expires_at: Time
     """The time until which the code can be redeemed."""
 
@@ -86,7 +85,7 @@ async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     outcome = await service.commands.do(caller.command(match_id, invite_request, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version
-    assert isinstance(invited, Invited), "it was asked for"
+    assert isinstance(invited, Invited), "an invitation was requested"
     given = InvitationGiven(
         match=match_id,
         version=version,

@@ -1,4 +1,4 @@
-"""The operation that lists matches, page by page."""
+"""The operation that lists matches."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,13 +14,14 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import must_be_cursor, page_reply
+from api.http.pages import page_reply
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.query import must_be_ruleset, refuse_null
+from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
+from api.runtime.list_pages import read_list_page
 from api.runtime.service import Service
 from projections.matches import Listed, Status
 from projections.visibility import Sight
@@ -30,7 +31,7 @@ from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
 TIME_MAX = 64
-"""Maximum characters of a time, with its offset and decimals of a second."""
+"""Maximum characters of a time."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -72,7 +73,7 @@ OpenedTo = Annotated[
 
 
 class MatchListed(Value):
-    """A match in the list. ``deal`` is the deal under way, or the last one of a match that is over."""
+    """A match in the list."""
 
     id: UUID
     ruleset: RulesetSeen
@@ -86,20 +87,15 @@ class MatchListed(Value):
     version: Version
     winner: Seat | None
     club: UUID | None
-    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The table on that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members of the club who play, by seat; empty for a match without a club."""
+    """The members by seat; empty without a club."""
     visibility: Visibility
-    """The readers of the match."""
 
 
 class MatchPage(Value):
-    """One page of matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the
-    end. ``behind``: the number of stored events that the list does not contain yet."""
+    """A page of matches, by opening."""
 
     matches: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
     next: wire_types.Cursor | None
@@ -107,7 +103,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: of members, if the caller may see them."""
+    """Return a match of the list. ``names``: members' names, if the caller may see them."""
     fields = msgspec.structs.asdict(entry)
     if names:
         fields["players"] = tuple(map(names.get, entry.members, entry.players))
@@ -115,8 +111,7 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
-    """Return the time of a parameter in UTC, limited to the range of ``datetime``. Raises Problem for another
-    text."""
+    """Return a time in UTC, limited to the range of ``datetime``. Raises Problem for another text."""
     if text is None:
         return None
     try:
@@ -163,34 +158,28 @@ async def list_matches(
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     service = request.service
-    book = service.projections.matches
-
-    must_be_ruleset(ruleset)
-    with must_be_cursor():
-        (found, following), behind = await service.projections.ask_of_all(
-            book,
-            lambda connection: book.page(
-                connection,
-                sight,
-                ruleset=ruleset,
-                status=None if status == "any" else status,
-                player=player,
-                club=club,
-                evening=evening,
-                member=member,
-                opened_from=begin,
-                opened_to=end,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
+    found, following, behind = await read_list_page(
+        service.projections,
+        service.projections.matches,
+        sight=sight,
+        status=status,
+        ruleset=ruleset,
+        player=player,
+        club=club,
+        evening=evening,
+        member=member,
+        opened_from=begin,
+        opened_to=end,
+        after=cursor,
+        limit=limit,
+        fresh=fresh,
+    )
     page = MatchPage(matches=await _with_names(service, sight, found), next=following, behind=behind)
     return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
 
 
 async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Show members' names in matches of the caller's club."""
+    """Return the matches with members' names in those of the caller's club."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)

@@ -1,4 +1,4 @@
-"""The operation that returns the present state of a match."""
+"""The operation that returns a match."""
 
 from litestar import get
 

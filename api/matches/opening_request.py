@@ -1,4 +1,4 @@
-"""The request that opens a match: its schema, its checks, and the first event."""
+"""The request that opens a match: schema, checks, first event."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -35,33 +35,32 @@ from referee.ruleset import Ruleset
 from referee.value import Value, tied
 
 POINTS_MAX = 1_000_000
-"""More points than any match reaches; any client can add them exactly."""
 
 OFFICIAL = "official"
-"""The name of an official if the request gives none."""
+"""Default name of an official."""
 
 ENTROPY_SECONDS = 30
-"""Seconds a deal waits by default for the seats' contributions to the shuffle: enough for programs and people."""
+"""Default seconds that a deal waits for contributions to the shuffle."""
 
 
 class Player(Value, forbid_unknown_fields=True):
-    """A player: in a club's match one of its members, else a name."""
+    """A player: a name, or in a club's match a member."""
 
     name: Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=wire_types.NAME)] | None = None
-    """The name of the player, which is stored permanently; left out for a member."""
+    """The name, which is stored permanently; left out for a member."""
     member: MemberSent | None = None
-    """The number of a member of the club; left out in a match without a club."""
+    """The number in the club; left out without a club."""
 
 
 class StakesSet(Value, forbid_unknown_fields=True):
-    """The value of a point: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
+    """The value of a point in minor units (öre, cents) of an ISO 4217 currency."""
 
     currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
 class Opening(Value, forbid_unknown_fields=True):
-    """The points of a match begun on paper. ``pot`` is only for games that have one."""
+    """The points of a match begun on paper."""
 
     points: wire_types.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
@@ -71,66 +70,63 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
-    """The name that rulings show, stored permanently; in a club's match it can be erased."""
+    """The name in rulings, stored permanently; in a club's match it can be erased."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256, in hex, of a token that the official has for several matches (`POST /v1/official-tokens`). No
-    match shows it. Null or left out: the match makes a token."""
+    """The SHA-256, in hex, of the official's token for several matches (`POST /v1/official-tokens`); never shown.
+    Null or left out: the match makes a token."""
 
 
 MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
 
 
 class AdjudicationSet(Value, forbid_unknown_fields=True):
-    """The officials of a match, and their time limits. The first of the ``officials`` acts as ``official``, the
-    second as ``official:2``. All officials see everything."""
+    """The officials of a match, and their time limits. All officials see everything."""
 
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
     )
+    """The first acts as `official`, the second as `official:2`."""
     appeal_minutes: MinutesSent = 30
-    """Minutes during which a ruling may be appealed (J7); 0: no appeal."""
+    """Minutes in which a ruling may be appealed (J7); 0: no appeal."""
     correction_minutes: MinutesSent = 30
-    """Minutes after the end of the match during which a score may be corrected (J8)."""
+    """Minutes after the end of the match in which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Play continues (`play_on`) or waits (`hold`) while a case waits for its ruling (J5)."""
+    """Play continues, or waits (`hold`) while a case waits for its ruling (J5)."""
     take_back: bool = False
-    """The last act may be taken back if all agree (J11). Needs `enforcement: refuse` or `dealing: tally`."""
+    """The last act may be taken back by agreement (J11). Needs `enforcement: refuse` or `dealing: tally`."""
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults. A ``first_dealer`` left out is drawn by lot; with
-    ``tally`` it is required."""
+    """A match to open. With `tally` it needs `first_dealer`."""
 
     ruleset: RulesetSeen
     players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
-    """The players by seat, clockwise."""
+    """The players, clockwise."""
     options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement | None = None
-    """Left out: `refuse`, but with `tally` `penalise`, the only value possible there."""
+    """Left out: `refuse`, but with `tally` `penalise`, which it requires."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide.
-    Left out: one official, but none if the server deals."""
+    """The officials, and their time limits; null: no official rules on what the events cannot decide. Left out:
+    one official, but none if the server deals."""
     shuffle: Shuffling | None = None
-    """`committed`: the shuffle of each deal can be checked when it is over. Only if the server deals."""
+    """`committed`: each shuffle can be checked when its deal is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
-    """Seconds a deal waits for the seats' contributions (`entropy`), with `shuffle` only. Left out: 30."""
+    """Seconds a deal waits for contributions (`entropy`), with `shuffle` only. Left out: 30."""
     club: UUID | None = None
-    """The club of the match; needs its key with `open`. Left out: none."""
+    """The club; needs its key with `open`. Left out: none."""
     evening: EveningSent | None = None
-    """The evening of the club; required with `club`."""
+    """The evening; required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
-    """The table on that evening."""
     visibility: Visibility | None = None
     """Left out: `club` in a club's match, else `public`."""
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a match, with defaults for those not given. Raises Problem (422) for an unknown option or
-    a bad value."""
+    """Return the options of a match, with defaults. Raises Problem (422) for an unknown option or a bad value."""
     known = rules.options.__struct_fields__
     for name in given:
         if name not in known:
@@ -147,13 +143,13 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def house_rules(rules: Ruleset) -> list[str]:
-    """Return the house rules for money that a game offers."""
+    """Return the values of a game's option for money."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Return the officials of a match. It has at least one, who can end it."""
+    """Return the officials, at least one, who can end the match."""
     terms = terms_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
@@ -165,8 +161,8 @@ def terms_of(body: OpenMatch) -> AdjudicationSet | None:
 
 
 def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
-    """Return the members who play, by seat; none for a match without a club. Raises
-    :class:`~api.http.problems.Problem` or ``Refused`` if players and club do not fit."""
+    """Return the members by seat; none without a club. Raises Problem or ``Refused`` if players and club do not
+    fit."""
     if club is None:
         if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
             raise Problem("no_club_named", fields=given)
@@ -192,9 +188,9 @@ def opened_by(
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
+    """Return the first event. Raises Problem or ``Refused`` if the request does not fit the game or club.
 
-    ``seats``, ``attending``: hashes of tokens, valid in this match only. ``dockets``: see :mod:`referee.tokens`.
+    ``seats``, ``attending``: hashes of tokens in this match. ``dockets``: see :mod:`referee.tokens`.
     """
     rules = _ruleset_of(body)
     options = options_of(rules, body.options)
@@ -255,7 +251,7 @@ def _ruleset_of(body: OpenMatch) -> Ruleset:
 
 
 def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
-    """Raise Problem for an unknown first dealer, or a tally that does not fit."""
+    """Raise Problem for an unknown first dealer or an unfit tally."""
     last = len(body.players) - 1
     if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
         raise Problem("no_such_first_dealer", last=last)
@@ -270,7 +266,7 @@ def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
 
 
 def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
-    """Return points by seat and pot. Raises Problem if they do not fit the game."""
+    """Return points by seat, and the pot. Raises Problem if they do not fit the game."""
     count = len(body.players)
     if body.opening is None:
         return (rules.start_points,) * count, 0
@@ -282,8 +278,8 @@ def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], i
 
 
 def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
-    """Return the stakes of a match. Raises Problem if the game has no rule for money, and ``Refused`` if the club
-    does not have the currency."""
+    """Return the stakes. Raises Problem without a rule for money, ``Refused`` if the club does not have the
+    currency."""
     if body.stakes is None:
         return None
     if rules.basis(options) is None:
@@ -310,7 +306,7 @@ def officials_named(opened: MatchOpened) -> tuple[str, ...]:
 
 
 def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """Return the first event with the names of officials replaced as ``names`` says."""
+    """Return the first event with other names of officials."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened

@@ -35,28 +35,27 @@ from referee.value import Seat, Time, Value, Version, tied
 
 
 class SeatGiven(Value):
-    """A seat of a new match, and its token."""
+    """A seat of a new match."""
 
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: in a club's match for money the member takes the seat by an invitation, or acts with an own key."""
+    """null: in a club's match for money the member takes the seat by an invitation, or acts with their own key."""
     member: wire_types.MemberNumber | None
-    """The player's number in the club; null: the match has no club."""
 
 
 class OfficialGiven(Value):
-    """An official of a new match, and the token that the match makes for them."""
+    """An official of a new match."""
 
     actor: Actor
-    """The actor that the events of this official name."""
+    """The actor in the official's events."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """The token of the official; null: they have a token for several matches."""
+    """The token; null: the official has one for several matches."""
 
 
 class MatchMade(Value):
-    """A new match. The tokens are shown this once, and only hashes of them are stored."""
+    """A new match. Its tokens are shown only once; their hashes are stored."""
 
     id: UUID
     version: Version
@@ -66,23 +65,18 @@ class MatchMade(Value):
     dealing: Dealing
     enforcement: Enforcement
     shuffle: Shuffling | None
-    """`committed`: the shuffle of each deal can be checked when it is over. null: it cannot."""
+    """`committed`: each shuffle can be checked when its deal is over; null: it cannot."""
     entropy_seconds: wire_types.EntropySeconds
-    """Seconds a deal waits for the seats' contributions to the shuffle."""
+    """Seconds a deal waits for contributions to the shuffle."""
     seats: wire_types.BySeat[SeatGiven]
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
-    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide."""
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
-    """The officials in the order in which they were named; the first has `official_token`."""
+    """The officials as named; the first has `official_token`."""
     club: UUID | None
-    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The table on that evening."""
     visibility: Visibility
-    """The readers of the match."""
     opened_at: Time
 
 
@@ -137,7 +131,7 @@ async def open_match(request: ApiCall) -> Reply:
     service = request.service
     key, body = request.secret_idempotency_key, await BODY.read(request)
     club, actor = await _opener(service, request, body)
-    secret = await in_thread(_secret, service)
+    secret = await in_thread(lambda: service.referee.secret)
     tokens = _tokens_for(body, secret, key)
     match_id, own_key = tokens.match_id, None if key is None else str(tokens.match_id)
     before = None if own_key is None else await in_thread(service.referee.opened_by, match_id, actor, own_key)
@@ -149,7 +143,6 @@ async def open_match(request: ApiCall) -> Reply:
     else:
         match, version = await service.reader.opened(match_id), before.last
     headers = _replayed_headers(match, tokens.seats) if before is not None or outcome.repeated else {}
-    # The caller may see the names: it holds a key of the club.
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
     return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
@@ -166,7 +159,7 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
     """Return random tokens, or with a key those derived from key and body."""
     make: Callable[[str], str]
     if key is None:
-        match_id, make = uuid4(), _random_token
+        match_id, make = uuid4(), lambda _: new_token()
     else:
         derived = Derived(secret, key, msgspec.json.encode(body, order="deterministic"))
         match_id, make = derived.match_id, derived.token
@@ -226,7 +219,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Open a match. In a club's match the rows hold references for the names of officials, which can be erased."""
+    """Open a match. In a club's match refs replace the names of officials."""
     names = officials_named(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -235,16 +228,8 @@ async def _opened(service: Service, command: Command, opened: MatchOpened) -> Ou
         return await service.commands.do(replace(command, request=named))
 
 
-def _random_token(_: str) -> str:
-    return new_token()
-
-
-def _secret(service: Service) -> bytes:
-    return service.referee.secret
-
-
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club of the match and the actor who opens it. Raises Problem (401, 403, 404) if they may not."""
+    """Return the club and the actor who opens the match. Raises Problem (401, 403, 404) if they may not."""
     if body.club is None:
         anybody(request)
         service.quotas.may_open()
@@ -253,7 +238,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
     must_have(caller, "open")
     await service.reader.newest_club(caller.club)
     caller = await service.club_access.caller(request, body.club)  # the newest state may have revoked the key
-    return caller.club.standing, caller.actor
+    return caller.club.state, caller.actor
 
 
 async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
@@ -261,14 +246,14 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
     if club is None:
         service.quotas.opens(request)
         return
-    book = service.projections.matches
-    count, _ = await service.projections.ask_of_all(book, lambda connection: book.still_open(connection, club))
+    matches = service.projections.matches
+    count, _ = await service.projections.ask_of_all(matches, lambda connection: matches.still_open(connection, club))
     service.quotas.may_open_in_club(count)
 
 
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers of a repeated opening. Raises ``KeyReused`` if the body differs from the first, and Problem
-    (422) if that was too long ago."""
+    """Return the headers of a repeated opening. Raises ``KeyReused`` for a different body, Problem (422) after too
+    long."""
     if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)

@@ -1,4 +1,4 @@
-"""The operation that returns the state of a match after an earlier event, with the acts that were legal then."""
+"""The operation that returns an earlier state of a match."""
 
 from typing import Annotated, Any
 
@@ -23,22 +23,19 @@ from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
-    """The state of a match after event ``version``, with the acts that were legal then.
-
-    When the deal of that event is over, every caller sees its cards.
-    """
+    """The state of a match after event ``version``. When its deal is over, every caller sees its cards."""
 
     legal_acts: wire_types.BySeat[Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
-    """The legal acts of each seat; ``null``: the caller may not see them."""
+    """Legal acts by seat; ``null``: the caller may not see them."""
 
 
 def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`Replayed`. Shows the face-down cards of ``then`` if their deal is over ``now``."""
+    """Return the fields of :class:`Replayed`. Shows face-down cards if their deal is over ``now``."""
     public = then.version <= now.public_to
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)
     if public:
-        fields["hands"] = then.rules.view(then.state, "official").hands
+        fields["hands"] = then.rules.view(then.play, "official").hands
     fields["legal_acts"] = [
         then.legal(seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
     ]
@@ -46,10 +43,9 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
 
 
 def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
-    """Return a :class:`Replayed`, encoded. It touches the database."""
-    then = replace(
-        match_of(referee.replay(now.id, at)), opened=now.opened
-    )  # which has the names that the caller may see
+    """Return an encoded :class:`Replayed`. Touches the database."""
+    # ``now.opened`` has the names that the caller may see.
+    then = replace(match_of(referee.replay(now.id, at)), opened=now.opened)
     return encode(replay_fields(then, now, caller))
 
 

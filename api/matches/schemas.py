@@ -43,43 +43,42 @@ RulesetSeen = Annotated[
 
 
 class Seated(Value):
-    """A player and their seat."""
+    """A player."""
 
     seat: Seat
     name: wire_types.Name
     member: wire_types.MemberNumber | None
-    """The player's number in the club; null: the match has no club."""
 
 
 class ShufflingSeen(Value):
-    """The shuffle of the next or present deal, if the server commits to it."""
+    """The committed shuffle of the next or present deal."""
 
     commitment: wire_types.Hash
-    """The SHA-256 of the seed that the server shuffles by. The seed is shown when the deal is over."""
+    """The SHA-256 of the seed, which is shown when the deal is over."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
     """The contribution of each seat; null: none."""
     awaited: wire_types.Seats
-    """Seats that may still contribute; empty when the cards are dealt."""
+    """Seats that may still contribute; empty after dealing."""
     until: Time | None
-    """The time until which the deal waits for them; null: it does not wait."""
+    """The time until which the deal waits; null: it does not."""
 
 
 class TakingBackSeen(Value):
-    """The last act, if the player who did it wants to take it back (J11)."""
+    """The last act, if its player wants to take it back (J11)."""
 
     first: EventNumber
     """The first event of the act."""
     last: EventNumber
     """The last event of the act."""
     agreed: wire_types.Seats
-    """Seats that want to take the act back; the first did the act."""
+    """Seats that want this; the first is the player of the act."""
     awaited: wire_types.Seats
     """Seats that still have to agree."""
 
 
 class MatchSeen(Shown, kw_only=True):
-    """A match as the caller may see it. Arrays go by seat unless their description says otherwise; ``null`` means
-    that a field does not apply."""
+    """A match as the caller may see it. Arrays are by seat unless described otherwise; ``null``: the field does
+    not apply."""
 
     id: UUID
     version: Version
@@ -92,23 +91,18 @@ class MatchSeen(Shown, kw_only=True):
     enforcement: Enforcement
     stakes: Stakes | None
     club: UUID | None
-    """The club that the match belongs to; null: none."""
     evening: wire_types.EveningNumber | None
-    """The evening of the club."""
     table: wire_types.TableNumber | None
-    """The table on that evening."""
     visibility: Visibility
-    """The readers of the match."""
     opened_at: Time
     changed_at: Time
     adjudication: Adjudication | None
-    """The officials of the match, and their time limits; null: no official rules on what the events cannot decide."""
     provisional: bool
-    """The match is over, and its result may still change: a case is open, or scores may be corrected (J8)."""
+    """The match is over, and its result may still change (J8)."""
     shuffling: ShufflingSeen | None
-    """The shuffle that the server has committed to; null: it does not commit, or the match is over."""
+    """The committed shuffle; null: none, or the match is over."""
     taking_back: TakingBackSeen | None
-    """The act that a player wants to take back; null: none."""
+    """The act to be taken back; null: none."""
 
 
 def shuffling(match: Match) -> ShufflingSeen | None:
@@ -118,7 +112,7 @@ def shuffling(match: Match) -> ShufflingSeen | None:
     return ShufflingSeen(
         commitment=commitment.hash,
         entropy=tuple(hex or None for hex in commitment.entropy),
-        awaited=shuffle.awaited(match.standing),
+        awaited=shuffle.awaited(match.state),
         until=commitment.until,
     )
 
@@ -127,7 +121,7 @@ def taking_back(match: Match) -> TakingBackSeen | None:
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
-    waiting = takeback.awaited(match.standing)
+    waiting = takeback.awaited(match.state)
     return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=waiting)
 
 
@@ -173,32 +167,30 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 
 
 class StateSeen(Value):
-    """The seats that a match waits for, as the caller may see it: four fields of :class:`MatchSeen`."""
+    """The seats that a match waits for: four fields of ``MatchSeen``."""
 
     version: Version
     phase: PhaseSeen
-    """The phase of the match."""
+    """The phase."""
     to_act: wire_types.Seats
-    """Seats that the match waits for; none while play is held for a case."""
+    """Seats that the match waits for; none while a case holds play."""
     due: wire_types.Many[DueAct]
-    """Acts that the rules demand before play continues: ``ask``, ``answer``, ``knock_out``."""
+    """Acts that must come before play continues: ``ask``, ``answer``, ``knock_out``."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
-    """Return the seats that the match waits for, as a viewer may see it."""
     shown = match.shown(viewer)
     return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
 
 
 NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
-"""Events whose request holds the hash of a token or of a code, and is therefore never shown."""
+"""Events whose request holds a hash and is never shown."""
 
 
 class EventSeen(Value, omit_defaults=True):
-    """An event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
+    """An event of a match. ``act`` is the Idempotency-Key of its act, for the sender and the official.
 
-    The official also gets ``digest`` (of the request), ``prev`` and ``hash`` (the chain of SHA-256 over rows), and
-    with the first event of an act the ``request`` that made it.
+    Only the official gets ``digest``, ``prev``, ``hash`` and ``request``.
     """
 
     number: EventNumber

@@ -1,4 +1,4 @@
-"""The operation that issues tickets for streams, for clients that cannot send a token with them."""
+"""The operation that issues tickets for streams."""
 
 from litestar import post
 
@@ -12,12 +12,12 @@ from referee.value import Time, Value
 
 
 class Ticket(Value):
-    """A one-time secret that replaces a token in the address of a stream."""
+    """A one-time secret instead of a token in the address of a stream."""
 
     ticket: wire_types.Token
-    """The ticket for `…/events/stream?ticket=`. It opens one stream."""
+    """The ticket for `…/events/stream?ticket=`."""
     expires: Time
-    """The time at which the ticket expires."""
+    """The time of expiry."""
 
 
 @post(

@@ -1,4 +1,4 @@
-"""Operations that issue tokens for a seat, scribe or watcher of a match, and for officials of several matches."""
+"""Operations that issue tokens for a match, and for officials of several matches."""
 
 from typing import Annotated
 from uuid import UUID
@@ -26,21 +26,21 @@ ROLE_SAYS = (
 
 
 class TokenWanted(Value, forbid_unknown_fields=True):
-    """The seat or role that gets a new token."""
+    """The seat or role to get a new token."""
 
     seat: SeatSent | None = None
-    """The seat that gets the token; left out with other roles."""
+    """The seat; left out with other roles."""
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)] = "seat"
 
 
 class TokenGiven(Value):
-    """A new token, shown only once. From ``version`` it is the only one of its seat or role."""
+    """A new token, shown only once. It ends the earlier one."""
 
     match: UUID
     version: Version
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
-    """The seat of the token; null: the role has no seat."""
+    """The seat; null: the role has none."""
     token: wire_types.Token
 
 
@@ -84,10 +84,10 @@ class OfficialToken(Value):
     """A token for an official, shown only once and not stored."""
 
     token: wire_types.Token
-    """The secret. The official sends it in each of their matches and for the list of their cases."""
+    """The secret, for each of their matches and the list of their cases."""
     token_sha256: wire_types.Hash
-    """The SHA-256 of the token, for the callers who open matches (`adjudication.officials[].token_sha256`). With it a
-    caller can only open matches that appear in the official's list."""
+    """The SHA-256, for callers who open matches (`adjudication.officials[].token_sha256`). It permits nothing
+    else."""
 
 
 @post(

@@ -1,4 +1,4 @@
-"""The call that lists the balances of a club's accounts."""
+"""The call that lists account balances."""
 
 from typing import Annotated
 from uuid import UUID
@@ -25,7 +25,7 @@ from referee.value import Value
 
 
 class AccountSeen(Value):
-    """The balance of an account in one currency."""
+    """A balance in one currency."""
 
     account: Account
     currency: wire_types.Currency
@@ -34,14 +34,14 @@ class AccountSeen(Value):
     to_receive: wire_types.Money | None
     """Minor units that the club owes the member, below zero the member's debt; null: an account of the club."""
     name: Ref | None
-    """Name of the member; null: an account of the club itself."""
+    """Name of the member; null: an account of the club."""
 
 
 class Accounts(Value):
-    """The balances of a club's accounts after an entry."""
+    """The balances of a club."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry that the balances include."""
+    """Number of the last entry in the balances."""
     accounts: Annotated[tuple[AccountSeen, ...], wire_types.at_most(TRIAL_MAX)]
     """Balances by currency and account. In each currency they add up to 0."""
 
@@ -82,7 +82,7 @@ async def list_accounts(
     must_see_books(caller)
     unit = None if currency is None else currency_of(caller, currency)
     if evening is not None:
-        evening_of(caller.club.standing, evening)
+        evening_of(caller.club.state, evening)
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:

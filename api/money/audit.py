@@ -7,6 +7,7 @@ from litestar import get
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
+from api.docs.pages import policy_of_framed
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
@@ -52,7 +53,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     must_see_books(caller)
     books, language = service.projections, request.language
     log = await in_thread(stored_log, service.desk)
-    last = log.standing.last if log else None
+    last = log.state.last if log else None
     signed = None if last is None else Signed(last.size, last.root)
     head = await in_thread(books.head)
 
@@ -65,7 +66,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     to = min(at[books.ledger.name], at[books.tree.name])
     if to < head:
         raise Problem("books_behind", headers={"Retry-After": "1"})
-    members = await names_by_member(service, caller, range(1, len(caller.club.standing.members) + 1))
+    members = await names_by_member(service, caller, range(1, len(caller.club.state.members) + 1))
     found = await in_long_thread(
         audit_books,
         books,
@@ -80,7 +81,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
     if kind == HTML:
         body = audit_page.page(found, language)
-        headers |= {"Content-Security-Policy": audit_page.policy()}
+        headers |= {"Content-Security-Policy": policy_of_framed("statement")}
     else:
         body = encode(found)
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)

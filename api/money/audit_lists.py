@@ -1,4 +1,4 @@
-"""The tables of an audit's page that list changes, and the persons who made them."""
+"""The tables of an audit's page that list changes."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -8,17 +8,16 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import Change
 
 BY = ("event", "at", "by", "confirmed_by")
-"""Headings of the columns that :func:`_by` fills."""
+"""Headings of the columns of :func:`_by`."""
 
 
 def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
-    """Yield each list below its heading."""
     yield from _changes(audit, sheet)
     yield from _matches(audit, sheet)
 
 
 def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
-    """Yield the lists of changes in the club, each change with its event, time and persons."""
+    """Yield the lists of changes, each with its event, time and persons."""
 
     def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> str:
         return sheet.listed(title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows])
@@ -60,7 +59,6 @@ def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
 
 
 def _matches(audit: Audit, sheet: Sheet) -> Iterator[str]:
-    """Yield the lists of matches."""
     yield sheet.listed(
         "across_closings",
         ("match", "evening", "closing", "event", "number"),
@@ -111,5 +109,4 @@ def _payee(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban
 
 
 def moment(at: datetime) -> str:
-    """Return a time as an audit shows it."""
     return at.strftime("%Y-%m-%d %H:%M:%S UTC")

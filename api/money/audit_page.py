@@ -2,7 +2,7 @@
 
 from html import escape
 
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import framed
 from api.money.audit_lists import lists, moment
 from api.money.audit_report import Audit, Checked, KeyAudited
 from api.money.audit_texts import WORDS, Sheet
@@ -10,14 +10,8 @@ from projections.journal import decimal
 from referee.sentences import Language
 
 
-def policy() -> str:
-    """Return the Content-Security-Policy of the page, which allows only its own style."""
-    return policy_of_framed("statement")
-
-
 def page(audit: Audit, language: Language) -> bytes:
-    """Return the audit as a printable HTML page without scripts. All texts are escaped."""
-
+    """Return the audit as an HTML page. All texts are escaped."""
     sheet = Sheet(language)
     word, table = sheet.word, sheet.table
 

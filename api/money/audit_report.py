@@ -1,4 +1,4 @@
-"""The audit of a club's books, and the schemas of its result."""
+"""The audit of a club's books, and its schemas."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,25 +46,25 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """The balance of an account in a currency, by the books and by the rows of the log: debit above zero."""
+    """A balance by the books and by the rows: debit above zero."""
 
     account: Account
     currency: wire_types.Currency
     books: wire_types.Money
-    """Balance by the postings of the books, in minor units."""
+    """Balance by the books, in minor units."""
     rows: wire_types.Money
-    """Balance by the entries that follow from the rows, in minor units."""
+    """Balance by the rows, in minor units."""
 
 
 class DifferenceSeen(Difference):
-    """A difference between the books and the rows, with a sentence."""
+    """A difference between books and rows."""
 
     text: wire_types.Sentence = ""
-    """Sentence with the actual and the expected value, in the language of the answer."""
+    """Sentence, in the language of the answer."""
 
 
 class Checked(Value):
-    """A check, and the differences that it found."""
+    """A check."""
 
     check: Check
     """Name of the check."""
@@ -81,38 +81,34 @@ class MatchUnderWay(Value):
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """Evening on which the match was opened; null: none."""
 
 
 class MatchAcrossClosings(Value):
-    """A match for money that began before a closing of the books and ended after it."""
+    """A match for money that began before a closing and ended after it."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """Evening on which the match was opened; null: none."""
     closings: Annotated[tuple[wire_types.ClosingNumber, ...], wire_types.at_most(LISTED_MAX)]
-    """Numbers of the closings after its opening that do not include its result; at most the last 1000."""
+    """Numbers of the closings after its opening that lack its result; at most the last 1000."""
     event: EventNumber
     """Number of the event that ended the match."""
     entry: wire_types.EntryNumber | None
-    """Number of the entry for its result; null: nothing is owed."""
+    """Number of the entry for the result; null: nothing is owed."""
 
 
 class Reversal(Value):
     """An entry that reverses a different one."""
 
     number: wire_types.EntryNumber
-    """Number of the reversing entry."""
+    """Number of the entry."""
     reverses: wire_types.EntryNumber | None
-    """Number of the reversed entry."""
     date: Day
-    """Date in the club's timezone."""
     by: Actor
     """Sender of the act, or the official who corrected the match."""
 
 
 class ViewRefused(Value):
-    """Requests for the officials' view of a match, by one key or token that a player of the match held or gave."""
+    """Requests for the officials' view of a match, by one key or token that its player held or gave."""
 
     match: wire_types.MatchId
     at: Time
@@ -124,16 +120,17 @@ class ViewRefused(Value):
 
 
 class KeyAudited(KeyHeld):
-    """A key of the club, with its holder, scopes, period and changes."""
+    """A key, with its changes."""
 
     name: Ref | None = None
-    """Name of the member; null: a program's key."""
+    """Name of the holder; null: a program's key."""
     changes: wire_types.Many[KeyChange] = ()
     """Changes of the key, in order."""
 
 
 class Audit(Value):
-    """The audit of a club's books up to an entry and an event of the club."""
+    """The audit of a club's books. A list with a limit of 1000 has the last items; `open_matches`, `waiting` and
+    `left_out` have the first."""
 
     club: wire_types.Name
     """Name of the club."""
@@ -142,46 +139,43 @@ class Audit(Value):
     version: EventNumber
     """Number of the club's last audited event."""
     signed: wire_types.Lag
-    """Number of rows that the last checkpoint covers; 0: the log was never signed."""
+    """Number of rows in the last checkpoint; 0: none."""
     ok: bool
     """True: no check found a difference."""
     checks: Annotated[tuple[Checked, ...], wire_types.at_most(len(CHECKS))]
-    """Results of all checks."""
+    """All checks."""
     trial: Annotated[tuple[TrialLine, ...], wire_types.at_most(TRIAL_MAX)]
-    """Trial balance, by currency and account. Each column adds up to 0 in each currency."""
+    """Trial balance. In each currency each column adds up to 0."""
     open_matches: Annotated[tuple[MatchUnderWay, ...], wire_types.at_most(LISTED_MAX)]
-    """Unfinished matches for money; at most the first 1000."""
+    """Unfinished matches for money."""
     across_closings: Annotated[tuple[MatchAcrossClosings, ...], wire_types.at_most(LISTED_MAX)]
-    """Matches for money that began before a closing and ended after it; at most the last 1000."""
+    """Matches for money that began before a closing and ended after it."""
     proposals: Annotated[tuple[Waiting, ...], wire_types.at_most(PROPOSALS_MAX)]
-    """Acts that wait for the confirmation of a member."""
+    """Acts that wait for a confirmation."""
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
-    """Entries that reverse earlier ones; at most the last 1000."""
+    """Entries that reverse earlier ones."""
     keys: Annotated[tuple[KeyAudited, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """All keys, also those that have ended."""
+    """All keys, also ended ones."""
     settings: Annotated[tuple[SettingChange, ...], wire_types.at_most(LISTED_MAX)]
-    """Changes of settings; at most the last 1000."""
+    """Changes of settings."""
     payees: Annotated[tuple[PayeeChange, ...], wire_types.at_most(LISTED_MAX)]
-    """Changes of payment numbers; at most the last 1000."""
+    """Changes of payment numbers."""
     erasures: Annotated[tuple[Erasure, ...], wire_types.at_most(LISTED_MAX)]
-    """Erasures of former members; at most the last 1000."""
+    """Erasures of former members."""
     closings: Annotated[tuple[BooksClosing, ...], wire_types.at_most(LISTED_MAX)]
-    """Closings of the books; at most the last 1000."""
+    """Closings of the books."""
     alone: Annotated[tuple[LoneAct, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts that take two persons, done by one alone; at most the last 1000."""
+    """Acts for two persons, done by one alone."""
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
-    """Payments and other acts by two persons related by invitations: one invited the other, or a third person both;
-    at most the last 1000."""
+    """Acts by two persons related by invitations: one invited the other, or a third person both."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
-    """Stakes that one person confirmed or declined for other members, or to which a member agreed by redeeming an
-    invitation; at most the last 1000."""
+    """Stakes confirmed or declined by one person for other members, or agreed to by redeeming an invitation."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
-    """Finished matches for money whose stakes not all members have agreed to; at most the first 1000."""
+    """Finished matches for money whose stakes not all members have agreed to."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
-    """Requests for the officials' view of an unfinished match, by a key or token that a player of the match holds or
-    gave; at most the last 1000."""
+    """Requests for the officials' view of an unfinished match by a key or token that its player holds or gave."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
-    """Results that are too large for the books; at most the first 1000."""
+    """Results that are too large for the books."""
     closed_through: wire_types.EntryCount
     """Number of the last closed entry."""
     after_closing: wire_types.EntryCount
@@ -189,18 +183,17 @@ class Audit(Value):
 
 
 Say = Callable[[Difference], str]
-"""Function that returns the sentence for a difference."""
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the basis for the settlement of a match; ``None``: the match is not for money."""
+    """Return the basis for a settlement; ``None``: the match is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
 
 
 class TextsOfClub:
-    """The names, numbers and texts of a club, for its audit."""
+    """Reads the texts of a club for its audit."""
 
     def __init__(self, names: Names, club: UUID) -> None:
         self._names, self._club = names, club
@@ -211,7 +204,7 @@ class TextsOfClub:
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts of each erasure of the club, by its digest."""
+        """Return the deleted and replaced texts by the digest of their erasure."""
         with self._names.reader.connect() as connection:
             return lists_in(connection, self._club)
 
@@ -229,7 +222,7 @@ def audit_books(
 
     ``say``: returns the sentence for a difference. ``members``: names by number.
 
-    Touches the database, and takes two or three times as long as reading and decoding the rows.
+    Touches the database, and takes two or three times as long as reading the rows.
     """
     findings = Findings()
 
@@ -248,7 +241,10 @@ def audit_books(
             ok=not any(findings.counts.values()),
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
-            open_matches=_open_matches(rows),
+            open_matches=tuple(
+                MatchUnderWay(match=str(match), evening=evening)
+                for match, evening in islice(rows.open_matches(), LISTED_MAX)
+            ),
             across_closings=_across_closings(rows),
             proposals=tuple(rows.people.proposals.values()),
             reversals=_reversals(rows, club),
@@ -271,7 +267,7 @@ def audit_books(
 def _compared(
     projections: Projections, rows: Rows, to: int, signed: Signed | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Compare the books and the signed log with the rows. Return the last entry and the trial balance."""
+    """Compare books and signed log with the rows. Return the last entry and the trial balance."""
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
@@ -288,11 +284,6 @@ def _compared(
         compared.compare()
         compare(rows, kept, projections.tree, to, signed, whose, findings)
         return compared.last, _trial(compared)
-
-
-def _open_matches(rows: Rows) -> tuple[MatchUnderWay, ...]:
-    found = islice(rows.open_matches(), LISTED_MAX)
-    return tuple(MatchUnderWay(match=str(match), evening=evening) for match, evening in found)
 
 
 def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:
@@ -328,7 +319,7 @@ def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
 
 
 def _attempts(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
-    """Return the refused requests for the officials' view, an item by match and actor, in the order of time."""
+    """Return the refused requests for the officials' view by time, one for each match and actor."""
     with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
         matches = connection.scalars(projections.matches.of_club(club, sight)).all()

@@ -1,4 +1,4 @@
-"""The words of an audit, and the parts of its page."""
+"""The texts of an audit, and the parts of its page."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -18,22 +18,21 @@ PLACES = ("entry", "account", "aggregate", "event", "closing", "leaf", "member")
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """The words of an audit, by code."""
+    """The texts of ``audit_page.toml``, by code."""
 
     words: dict[str, Text]
     checks: dict[str, Text]
     acts: dict[str, Text]
-    """Names of acts that can be proposed and make no entry."""
+    """Acts that can be proposed and make no entry."""
     places: dict[str, Text]
     differences: dict[str, Text]
 
 
 WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_bytes(), type=Words)
-"""The texts of ``audit_page.toml``, which a translator may change."""
 
 
 def sentence(one: Difference, language: Language) -> str:
-    """Return the sentence for a difference: its place, the actual value and the expected value."""
+    """Return the sentence for a difference: its place, the actual and the expected value."""
     parts = [
         WORDS.places[name].in_(language).replace(f"{{{name}}}", str(value))
         for name in PLACES
@@ -48,7 +47,7 @@ def sentence(one: Difference, language: Language) -> str:
 
 
 def _parts(said: str) -> Iterable[str]:
-    """Yield the pieces of a sentence; of a name in braces only the name."""
+    """Yield the pieces of a sentence, of ``{name}`` only the name."""
     for piece in said.split("{"):
         name, brace, rest = piece.partition("}")
         yield name
@@ -57,24 +56,24 @@ def _parts(said: str) -> Iterable[str]:
 
 
 class Sheet:
-    """Makes the parts of a page in one language. All texts are escaped."""
+    """Makes the parts of a page in one language."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
 
     def said(self, code: str, **values: object) -> str:
-        """Return words with their values, not escaped."""
+        """Return words with values, not escaped."""
         text = WORDS.words[code].in_(self.language)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", str(value))
         return text
 
     def word(self, code: str, **values: object) -> str:
-        """Return words with their values as HTML."""
+        """Return words with values, escaped."""
         return escape(self.said(code, **values))
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], sums: Sequence[int] = ()) -> str:
-        """Return a table; ``sums``: its columns of amounts."""
+        """Return a table. ``sums``: its columns of amounts."""
         top = "".join(f"<th>{self.word(code)}</th>" for code in heads)
         body = "".join(
             "<tr>" + "".join(_cell(one, at in sums) for at, one in enumerate(row)) + "</tr>" for row in rows
@@ -84,18 +83,17 @@ class Sheet:
         return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
     def listed(self, title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-        """Return a table below its heading."""
         return f"<h2>{self.word(title)}</h2>{self.table(heads, rows)}"
 
     def member(self, number: int | None, name: str | None) -> str:
-        """Return a member's name and number; for ``None`` an empty text."""
+        """Return a member's name and number; empty for ``None``."""
         if number is None:
             return ""
         member = self.said("member", member=number)
         return member if name is None else f"{name} ({member})"
 
     def person(self, person: Person | None) -> str:
-        """Return the name of the member or program behind an act; for ``None`` an empty text."""
+        """Return the name of a member or program; empty for ``None``."""
         if person is None:
             return ""
         if person.member is not None:
@@ -103,11 +101,10 @@ class Sheet:
         return str(person.actor) if person.app is None else f"{person.app} ({person.actor})"
 
     def act(self, tag: str) -> str:
-        """Return the name of an act of two persons."""
+        """Return the name of an act for two persons."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
     def proposed(self, one: Waiting) -> str:
-        """Return the name of the proposed act."""
         return self.act(str(one.act.__struct_config__.tag) if one.draft is None else one.draft.kind)
 
 

@@ -23,33 +23,32 @@ from referee.clubs.facts import Label, Trial
 from referee.value import VERSION_MAX, Time, Value
 
 CLOSINGS_MAX = 100
-"""Limit on the closings of a page, because each has a trial balance."""
+"""Limit on a page: each closing has a trial balance."""
 
 
 class ClosingSeen(Value):
-    """A closing of the books. The entries up to ``through`` never change."""
+    """A closing. Entries up to ``through`` never change."""
 
     closing: wire_types.ClosingNumber
     """Number of the closing, from 1."""
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the previous closing's digest and the entries since then."""
+    """SHA-256 over the previous digest and the entries since then."""
     label: Label
     """Name of the closing."""
     at: Time
-    """Time of the closing."""
     trial: Trial
-    """Trial balance at the closing, without accounts whose balance was 0."""
+    """Trial balance, without balances of 0."""
     holds: bool
-    """True: digest and trial balance are equal to those calculated again from the entries."""
+    """True: digest and trial balance follow from the entries."""
 
 
 class ClosingPage(Value):
     """A page of closings, by number."""
 
     closings: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
-    """Closings of this page."""
+    """The closings."""
     next: wire_types.ClosingNumber | None
     """`after` of the next page; null: this is the last page."""
 

@@ -1,4 +1,4 @@
-"""The values of the books that acts about money are decided on, at the version of the club of the decision."""
+"""The values of the books on which acts about money are decided."""
 
 from typing import Any
 from uuid import UUID
@@ -25,18 +25,15 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""The type that is decided, by the type that a client sends. It adds values of the books and, for an erasure, its
-changes."""
+"""The type that is decided, with values of the books, by the type that a client sends."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""Acts that can be proposed, and for which a confirmation reads the books again."""
+"""Acts that can be proposed. A confirmation reads the books again."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
 async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the present values of the books for an act: the fields that the client did not send.
-
-    Raises ``Problem`` (503) if the books do not include all stored events in time.
-    """
+    """Return the fields of an act that the client did not send, by the present books. Raises ``Problem`` (503) if
+    the books do not include all stored events in time."""
     books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
@@ -52,16 +49,15 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
 
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
-    """Return whether the decision about an act depends on entries of matches."""
+    """Return whether an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
-        proposal = club.standing.proposals.get(sent.proposal)
+        proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)
     return isinstance(sent, BasisAct)
 
 
 def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
-    """Return the act with the values of the books from its first request ``before``; ``None`` if that was a different
-    act."""
+    """Return the act with the values of its first request; ``None`` if that was a different act."""
     kind = WITH_BASIS[type(sent)]
     if type(before) is not kind:
         return None
@@ -70,8 +66,8 @@ def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
 
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the values of the books for an act: the fields that the client did not send."""
-    state = club.standing
+    """Return the fields of an act that the client did not send."""
+    state = club.state
     match sent:
         case commands.EraseSent(member=member):
             account = account_of(member)

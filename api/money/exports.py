@@ -1,4 +1,4 @@
-"""The call that exports a club's books as a file for a different program."""
+"""The call that exports a club's books."""
 
 from datetime import date, timedelta
 from typing import Annotated, NamedTuple
@@ -42,7 +42,7 @@ from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
 LAST_DAY = date.max - timedelta(days=1)
-"""Last day of a file: some formats name the day after it."""
+"""Last day of a file: some formats name the next day."""
 
 
 class AccountFiled(Value):
@@ -50,7 +50,7 @@ class AccountFiled(Value):
 
     account: Account
     name: Ref | None
-    """Name of the member; null: an account of the club itself, or names were not requested."""
+    """Name of the member; null: an account of the club, or names were not requested."""
 
 
 class EntryFiled(EntrySeen):
@@ -61,7 +61,7 @@ class EntryFiled(EntrySeen):
 
 
 class JournalFiled(Value):
-    """A club's journal over some days: ``opening`` plus the postings of ``entries`` is ``closing``."""
+    """A club's journal: ``opening`` plus the postings of ``entries`` is ``closing``."""
 
     club: wire_types.Name
     """Name of the club."""
@@ -72,7 +72,7 @@ class JournalFiled(Value):
     made: Day
     """Day of the export, in the club's timezone."""
     accounts: Annotated[tuple[AccountFiled, ...], wire_types.at_most(TRIAL_MAX)]
-    """Accounts of the club itself, then those of members with a balance or posting in these days."""
+    """Accounts of the club, then those of members with a balance or posting."""
     opening: Trial
     """Balances before the first day."""
     entries: Annotated[tuple[EntryFiled, ...], wire_types.at_most(wire_types.ENTRIES_MAX)]
@@ -135,7 +135,7 @@ async def export_books(
 
 
 class _Part(NamedTuple):
-    """The part of the books that a file has: ``None`` stands for all days or currencies."""
+    """The part of the books in a file. ``None``: all."""
 
     first: date | None
     last: date | None
@@ -144,19 +144,19 @@ class _Part(NamedTuple):
 
 
 async def _names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
-    """Return the names of the members that are not erased, by number."""
-    members = caller.club.standing.members
+    """Return the names that are not erased, by member."""
+    members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
     return {number: name for number, name in names.items() if name != members[number - 1].name}
 
 
 def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
-    """Return a part of a club's journal. Raises ``Problem`` (422) if it has no entry."""
+    """Return a part of a journal. Raises ``Problem`` (422) if it has no entry."""
     low, high = ledger.days(connection, club.id, part.first, part.last)
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):
         raise Problem("empty_period")
-    state = club.standing
+    state = club.state
     journal = Journal(
         club=state.name,
         currencies=state.currencies,

@@ -26,7 +26,7 @@ class JournalPage(Value):
     """A page of entries, by number."""
 
     entries: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
-    """Entries of this page."""
+    """The entries."""
     next: wire_types.EntryNumber | None
     """`after` of the next page; null: this is the last page."""
 

@@ -1,4 +1,4 @@
-"""Parameters, schemas and functions that the calls about a club's books share."""
+"""Parameters, schemas and functions of several calls about a club's books."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -53,30 +53,25 @@ Day = Annotated[str, Meta(extra_json_schema={"format": "date", "maxLength": 10})
 
 
 class EntrySeen(Value):
-    """An entry of the books. Its postings add up to 0."""
+    """An entry. Its postings add up to 0."""
 
     number: wire_types.EntryNumber
-    """Number of the entry in the club's books, from 1 without gaps."""
+    """Number of the entry, from 1 without gaps."""
     date: Day
-    """Date in the club's timezone; never before the previous entry's date."""
+    """Date in the club's timezone, never before the previous one."""
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
-    """Event that made the entry."""
     evening: wire_types.EveningNumber | None
-    """Evening of the entry; null: none."""
     postings: Postings
     reverses: wire_types.EntryNumber | None
-    """Number of the reversed entry; null: the entry reverses none."""
     by: Actor
     """Sender of the act, or the actor who ended the match."""
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
-    """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events of matches.
-
-    Raises ``Problem`` (503) if the ledger does not have them in time.
-    """
+    """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events. Raises
+    ``Problem`` (503) if that takes too long."""
     books = service.projections
     if fresh:
         await books.catch_up(books.ledger)
@@ -85,16 +80,16 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
 def currency_of(caller: ClubCaller, currency: str | None) -> str:
     """Return the currency, by default the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
-    currencies = caller.club.standing.currencies
+    currencies = caller.club.state.currencies
     if currency is not None and currency not in currencies:
         raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=currencies)
     return currency or currencies[0]
 
 
 def account_in(caller: ClubCaller, text: str) -> Account:
-    """Return ``text`` as an account of the club. Raises ``Problem`` (404) if it names none."""
+    """Return the account ``text``. Raises ``Problem`` (404) if it does not exist."""
     member = member_of(text) if re.fullmatch(ACCOUNT, text) else 0
-    if member is not None and caller.club.standing.member(member) is None:
+    if member is not None and caller.club.state.member(member) is None:
         raise Problem("no_such_account")
     return text
 
@@ -106,8 +101,8 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return the names of members, by number. A caller who may not see names gets refs."""
-    state = caller.club.standing
+    """Return names by member; refs for a caller who may not see names."""
+    state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}
     return {number: texts.get(member.name, member.name) for number, member in found.items()}

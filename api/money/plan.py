@@ -1,4 +1,4 @@
-"""The calls for the plan of payments that settles all debts, and for the QR code of a payment."""
+"""The calls for the plan of payments and their QR codes."""
 
 from typing import Annotated, NamedTuple
 
@@ -28,7 +28,7 @@ from referee.value import Value
 
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""The number of the payee that a code needs, and the most that one payment may be in minor units, by currency."""
+"""Number that a code needs and maximum of a payment in minor units, by currency."""
 CODE = "^[0-9a-f]{16}[.]svg$"
 SwishCode = Annotated[
     str,
@@ -62,7 +62,7 @@ class PaymentPlanned(Value):
     """A payment of the plan."""
 
     id: wire_types.Digest
-    """Id of the payment, constant while the plan lists it. `pay` sends it as `plan`."""
+    """Id of the payment, constant while the plan lists it: `plan` of `pay`."""
     payer: Node = field(name="from")
     payee: Node = field(name="to")
     amount: wire_types.Money
@@ -70,26 +70,24 @@ class PaymentPlanned(Value):
     text: wire_types.Name
     """Text for the payee."""
     swish: SwishCode | None
-    """Content of the QR code, for a payment in kronor; null: the payee has no number that the caller may see."""
+    """QR code for a payment in kronor; null: the caller may see no number of the payee."""
     epc: EpcCode | None
-    """Content of the QR code, for a payment in euros; null: the payee has no IBAN that the caller may see."""
+    """QR code for a payment in euros; null: the caller may see no IBAN of the payee."""
 
 
 class PlanSeen(Value):
     """The payments that settle all debts."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry that the plan includes."""
+    """Number of the last entry in the plan."""
     payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """Payments by payer and payee, the club last: all of them, or only those to or from the caller."""
+    """Payments by payer and payee, the club last, or only those of the caller."""
     count: wire_types.Tally
-    """Number of ``payments``."""
+    """Number of payments."""
     minimal: bool | None
-    """True: no plan has fewer payments. False: unknown, because there are too many people. null: the caller sees
-    only their own payments."""
+    """True: no plan has fewer payments; false: unknown; null: only the caller's payments are shown."""
     groups: wire_types.Tally | None
-    """Number of groups of members, and the club, whose debts cancel within the group. null: the caller sees only
-    their own payments."""
+    """Number of groups whose debts cancel within the group; null: only the caller's payments are shown."""
 
 
 @get(
@@ -191,7 +189,7 @@ async def get_payment_code(
 
 
 class _VisiblePlan(NamedTuple):
-    """A plan, and its payments that the caller may see."""
+    """A plan, as the caller may see it."""
 
     caller: ClubCaller
     entry: int
@@ -199,10 +197,10 @@ class _VisiblePlan(NamedTuple):
     text: str
     plan: Plan
     payments: tuple[Payment, ...]
-    """All payments, or only those to or from a caller who may not see the books."""
+    """Visible payments."""
 
     def may_make(self, payment: Payment) -> bool:
-        """Return whether the caller may see the payee's number for this payment."""
+        """Return whether the caller may see the payee's number."""
         if sees_numbers(self.caller, None if payment.payee == CLUB else payment.payee):
             return True
         return self.caller.member == payment.payer
@@ -216,33 +214,33 @@ async def _visible_plan(
     unit = currency_of(caller, currency)
     number = None if evening == "all" else int(evening)
     if number is not None:
-        evening_of(caller.club.standing, number)
+        evening_of(caller.club.state, number)
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
-    state = caller.club.standing
+    state = caller.club.state
     text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
     shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
     return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
 async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each payment's code; ``None`` if it has none, or the caller may not see it."""
+    """Return the content of each code; ``None`` if it does not exist or is hidden from the caller."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club
     payees = {None if one.payee == CLUB else one.payee for one in payments if made.may_make(one)}
     numbers = await service.member_names.numbers_of(club, payees)
-    members = {one: club.standing.members[one - 1] for one in payees if one is not None}
+    members = {one: club.state.members[one - 1] for one in payees if one is not None}
     names = await service.member_names.names_of(club, members) if made.currency == "EUR" else {}
 
     def code(payment: Payment) -> str | None:
         payee = None if payment.payee == CLUB else payment.payee
         known = numbers.get(payee, Numbers())
-        name = club.standing.name if payee is None else names.get(members[payee].name) if payee in members else None
+        name = club.state.name if payee is None else names.get(members[payee].name) if payee in members else None
         try:
             if made.currency == "SEK":
                 return known.swish and payable.swish(known.swish, payment.amount, made.text)
             return known.iban and name and payable.epc(name, known.iban, payment.amount, made.text)
-        except ValueError:  # the amount is too large for one payment, or the name has no letter
+        except ValueError:  # the amount is too large, or the name has no letter
             return None
 
     return [code(one) if made.may_make(one) else None for one in payments]

@@ -1,4 +1,4 @@
-"""The plan that settles a club's debts, made from its books."""
+"""The plan that settles a club's debts."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -16,7 +16,7 @@ from referee.store.club import Club
 
 
 class ClubPlan(NamedTuple):
-    """A plan, and the last entry of the books that it rests on."""
+    """A plan, and the last entry in it."""
 
     entry: int
     plan: Plan
@@ -25,10 +25,8 @@ class ClubPlan(NamedTuple):
 async def plan_of(
     service: Service, club: Club, evening: int | None, currency: str, *, fresh: bool = False
 ) -> ClubPlan:
-    """Return the plan for the entries of an evening, or for all entries if ``evening`` is ``None``.
-
-    Raises 503 if the ledger does not have the club's last event in time.
-    """
+    """Return the plan for an evening, or for all entries. Raises Problem (503) if the ledger lacks the club's last
+    event."""
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
@@ -44,11 +42,9 @@ async def plan_of(
 
 
 async def planned_payment(service: Service, club: Club, sent: PaySent) -> PlannedPayment | None:
-    """Return the payment between two members that the plan lists under ``sent.plan``, or ``None``.
-
-    Raises 503 if the ledger does not have the club's last event in time.
-    """
-    currency = sent.currency or club.standing.currencies[0]
+    """Return the payment between two members that the plan lists under ``sent.plan``, or ``None``. Raises Problem
+    (503) if the ledger lacks the club's last event."""
+    currency = sent.currency or club.state.currencies[0]
     made = await plan_of(service, club, sent.evening, currency)
     for one in made.plan.payments:
         if one.id == sent.plan and one.payer != CLUB and one.payee != CLUB:

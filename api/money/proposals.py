@@ -27,36 +27,33 @@ from referee.value import EventNumber, Time, Value, Version
 
 
 class ProposalSeen(Value):
-    """An act that waits for another member to confirm it."""
+    """An act that waits for a confirmation."""
 
     proposal: wire_types.ProposalNumber
     """Number of the proposal, for `confirm` and `decline`."""
     act: ProposedAct
-    """Proposed act. Its payment numbers are shown to callers who may confirm it, or who see the payee's numbers."""
+    """The act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
     draft: MoneyDraft | None
-    """Entry that the act makes in the books; null: none."""
+    """Entry that the act makes; null: none."""
     by: Actor
     """Sender of the act."""
     at: Time
-    """Time of the proposal."""
     event: EventNumber
     """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Other party of a `pay`, or of its reversal by a party. That party confirms with `self`, or a treasurer who is
-    neither. null: any member except the sender confirms it."""
+    """Other party of a `pay` or its reversal, who confirms with `self`; or a treasurer who is neither does. null:
+    any other member confirms."""
     yours: bool
-    """True: the caller may confirm the proposal with this key."""
+    """True: the caller may confirm."""
 
 
 class ProposalPage(Value):
     """A page of proposals, by number."""
 
     version: Version
-    """Number of the club's last event."""
     proposals: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Proposals of this page."""
+    """The proposals."""
     next: wire_types.Cursor | None
-    """`cursor` of the next page; null: this is the last page."""
 
 
 @get(
@@ -81,7 +78,7 @@ async def list_proposals(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    state, own = caller.club.standing, caller.member
+    state, own = caller.club.state, caller.member
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
@@ -95,7 +92,7 @@ async def list_proposals(
 
 
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
-    yours = not_for(caller.club.standing, one, caller.actor, utc_now()) is None
+    yours = not_for(caller.club.state, one, caller.actor, utc_now()) is None
     act, others = one.act, others_of(one)
     if isinstance(act, SetPayee):
         act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
@@ -112,7 +109,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 
 
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether a caller reads the books, may confirm such acts, sent this one, or is a member it concerns."""
+    """Return whether a caller reads the books, may confirm such acts, sent this one, or is concerned."""
     member = caller.member
     if sees_proposals(caller, confirmers(proposal.act)):
         return True

@@ -10,6 +10,7 @@ from litestar.params import PathParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
+from api.docs.pages import policy_of_framed
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
@@ -38,7 +39,6 @@ from projections.cursors import page_of
 from projections.ledger import Ledger
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
-from referee.log.facts import LogSigned
 from referee.log.notes import base64, checkpoint_in
 
 CSV = "text/csv"
@@ -91,6 +91,7 @@ async def get_statement(
     must_be_period(first, last)
     names = await names_by_member(service, caller, () if owner is None else (owner,))
     signed = await signed_last(service)
+    checkpoint = None if signed is None else checkpoint_in(signed.note)
     part = _Part(account, unit, after, first, last, limit)
 
     def read(connection: Connection, club_id: UUID) -> _Lines:
@@ -98,7 +99,7 @@ async def get_statement(
 
     found = await ask_the_books(service, caller.club, read, fresh=fresh)
     statement = Statement(
-        club=caller.club.standing.name,
+        club=caller.club.state.name,
         account=account,
         name=None if owner is None else names.get(owner),
         currency=unit,
@@ -106,14 +107,12 @@ async def get_statement(
         lines=found.lines,
         after=found.after,
         next=found.next,
-        checkpoint=None if signed is None else checkpointed(signed),
+        checkpoint=None if checkpoint is None else Checkpointed(size=checkpoint.size, root=base64(checkpoint.root)),
     )
     return await _reply(request, statement)
 
 
 class _Part(NamedTuple):
-    """The part of an account that a statement shows."""
-
     account: Account
     currency: str
     after: int
@@ -123,7 +122,7 @@ class _Part(NamedTuple):
 
 
 class _Lines(NamedTuple):
-    """Postings on an account, the balances before and after them, and the ``after`` of the next page."""
+    """Postings, the balances before and after them, and the next page."""
 
     lines: tuple[StatementLine, ...]
     before: int
@@ -132,7 +131,7 @@ class _Lines(NamedTuple):
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
-    """Return the postings of a part. If it has none, both balances are those at the end of its last day."""
+    """Return the postings of a part. If it has none, both balances are those after its last day."""
     account, currency, after, first, last, limit = part
     found = ledger.statement(
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
@@ -147,23 +146,17 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
 
 
 async def _reply(request: ApiCall, statement: Statement) -> Reply:
-    """Return a statement in the form that the client prefers: JSON, CSV or HTML."""
+    """Return a statement as JSON, CSV or HTML."""
     kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     if kind == HTML:
         body = statements.page(statement, language)
-        headers |= {"Content-Language": language, "Content-Security-Policy": statements.policy()}
+        headers |= {"Content-Language": language, "Content-Security-Policy": policy_of_framed("statement")}
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next, by="after")
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
-
-
-def checkpointed(signed: LogSigned) -> Checkpointed:
-    """Return the size and root of a checkpoint."""
-    checkpoint = checkpoint_in(signed.note)
-    return Checkpointed(size=checkpoint.size, root=base64(checkpoint.root))
 
 
 def _line(line: Line) -> StatementLine:

@@ -1,6 +1,5 @@
-"""A statement of account: its schemas, its CSV file and its page."""
+"""A statement of account: schemas, CSV file and page."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from html import escape
 from importlib.resources import files as resources
@@ -8,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import framed
 from api.money.ledger_access import LINES_MAX, Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
@@ -23,14 +22,13 @@ COLUMNS = ("entry", "date", "kind", "amount", "balance", "evening", "reverses", 
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """The texts of a statement, by code."""
+    """The texts of ``statement_page.toml``, by code."""
 
     words: dict[str, Text]
     kinds: dict[str, Text]
 
 
 WORDS = msgspec.toml.decode((resources("api.docs") / "statement_page.toml").read_bytes(), type=Words)
-"""The texts of ``statement_page.toml``, which a translator may change."""
 
 
 class StatementLine(Value):
@@ -39,38 +37,33 @@ class StatementLine(Value):
     number: wire_types.EntryNumber
     """Number of the entry."""
     date: Day
-    """Date in the club's timezone."""
     kind: EntryKind
     amount: wire_types.Money
     """Minor units: debit above zero, credit below."""
     balance: wire_types.Money
-    """Balance of the account after the posting, in minor units."""
+    """Balance after the posting, in minor units."""
     evening: wire_types.EveningNumber | None
-    """Evening of the entry; null: none."""
     cause: Cause
-    """Event that made the entry."""
     reverses: wire_types.EntryNumber | None
-    """Number of the reversed entry; null: the entry reverses none."""
 
 
 class Checkpointed(Value):
-    """The size and root of the last checkpoint. A proof of consistency with a later one shows that no earlier row was
-    changed."""
+    """The last checkpoint. A proof of consistency with a later one shows that no earlier row was changed."""
 
     size: LogSize
     """Number of rows."""
     root: HashText
-    """Root of the tree over these rows."""
+    """Root of the tree."""
 
 
 class Statement(Value):
-    """The postings on an account in a currency: ``before`` plus the amounts is ``after``."""
+    """The postings on an account: ``before`` plus the amounts is ``after``."""
 
     club: wire_types.Name
     """Name of the club."""
     account: Account
     name: Ref | None
-    """Name of the member; null: an account of the club itself."""
+    """Name of the member; null: an account of the club."""
     currency: wire_types.Currency
     before: wire_types.Money
     """Balance before the first line, in minor units."""
@@ -81,11 +74,11 @@ class Statement(Value):
     next: wire_types.EntryNumber | None
     """`after` of the next page; null: this is the last page."""
     checkpoint: Checkpointed | None
-    """Last checkpoint of the log, to keep with the statement; null: nothing is signed (yet)."""
+    """Last checkpoint, to keep with the statement; null: none."""
 
 
 def csv(statement: Statement) -> bytes:
-    """Return the lines as CSV (RFC 4180), amounts with a point and two decimals."""
+    """Return the lines as CSV (RFC 4180), amounts with two decimals."""
     rows = (
         [
             one.number,
@@ -102,13 +95,8 @@ def csv(statement: Statement) -> bytes:
     return table(COLUMNS, rows).encode()
 
 
-def policy() -> str:
-    """Return the Content-Security-Policy of the page, which allows only its own style."""
-    return policy_of_framed("statement")
-
-
 def page(statement: Statement, language: Language) -> bytes:
-    """Return the statement as a printable HTML page without scripts. All texts are escaped."""
+    """Return the statement as an HTML page. All texts are escaped."""
 
     def word(code: str) -> str:
         return escape(WORDS.words[code].in_(language))
@@ -126,14 +114,11 @@ def page(statement: Statement, language: Language) -> bytes:
         *(_row(one, language) for one in statement.lines),
         _sum(word("after"), statement.after),
         "</tbody></table>",
-        *_checkpoint(statement.checkpoint, word("checkpoint")),
     ]
+    if (signed := statement.checkpoint) is not None:
+        text = word("checkpoint").replace("{size}", str(signed.size)).replace("{root}", escape(signed.root))
+        body.append(f"<p>{text}</p>")
     return framed("statement", language, title, "\n".join(body))
-
-
-def _checkpoint(signed: Checkpointed | None, what: str) -> Iterator[str]:
-    if signed is not None:
-        yield f"<p>{what.replace('{size}', str(signed.size)).replace('{root}', escape(signed.root))}</p>"
 
 
 def _sum(what: str, amount: int) -> str:

@@ -135,7 +135,7 @@ def prepare_erasure(
 
 
 def _decide(club: Club, actor: Actor, request: Erase) -> None:
-    club.procedure.take(club.standing, request, Moment(club.version, utc_now(), "", actor, match=club.id))
+    club.procedure.take(club.state, request, Moment(club.version, utc_now(), "", actor, match=club.id))
 
 
 class Erasures:
@@ -147,7 +147,7 @@ class Erasures:
     def redactions(self, club: Club) -> Redactions:
         """Return the changes of a club's texts by all its recorded erasures."""
         with self._names.reader.connect() as connection:
-            return folded_over(club.standing.erasures, lists_in(connection, club.id))
+            return folded_over(club.state.erasures, lists_in(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
         """Return the plan of a member's erasure. First carry out recorded erasures that are not done."""
@@ -200,7 +200,7 @@ class Erasures:
                 return {}
         with self._names.writer.begin() as connection:
             rows = connection.execute(planned).all()
-            due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.standing.erasures}
+            due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.state.erasures}
             for changes in due.values():
                 _apply(connection, changes)
             done = [erasure for erasure, changes in due.items() if changes]
@@ -237,7 +237,7 @@ class _Planning:
 
     def __init__(self, rows: Sequence[Any], on_record: Redactions, referee: Referee, club: Club, member: int) -> None:
         self._referee, self._club, self._number = referee, club, member
-        own = {*club.standing.members[member - 1].names, *club.standing.members[member - 1].payee.numbers}
+        own = {*club.state.members[member - 1].names, *club.state.members[member - 1].payee.numbers}
         self._theirs = [row for row in rows if row.ref in own or row.member == member]
         theirs = {row.ref for row in self._theirs}
         intact = [row for row in rows if _is_intact(row, on_record)]
@@ -306,7 +306,7 @@ class _Planning:
         return row is not None and since is not None and since <= row.at
 
     def _acted_in(self, match_id: UUID) -> bool:
-        keys = enumerate(self._club.standing.keys, 1)
+        keys = enumerate(self._club.state.keys, 1)
         actors = {f"key:k{number}" for number, key in keys if key.member == self._number}
         return bool(actors) and any(one.actor in actors for one in self._referee.history(match_id))
 

@@ -71,9 +71,9 @@ class AggregateReader:
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
         """Raises Problem (404) if the match has no case of this number."""
         match = await self.match(match_id)
-        if case > match.state.table.ledger.cases:
+        if case > match.play.table.ledger.cases:
             match = await self.newest(match)
-        last = match.state.table.ledger.cases
+        last = match.play.table.ledger.cases
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         return match
@@ -87,7 +87,7 @@ class AggregateReader:
         of = match.opened
         if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
             return False
-        if not 1 <= case <= match.state.table.ledger.cases:
+        if not 1 <= case <= match.play.table.ledger.cases:
             return False
         return match.docket is None or match.docket.case(case).verdict is not None
 
@@ -125,7 +125,7 @@ class AggregateReader:
 
 def is_over(match: Match) -> bool:
     """Return whether no event can follow, except by officials."""
-    return isinstance(match.state, Over) and not match.provisional(utc_now())
+    return isinstance(match.play, Over) and not match.provisional(utc_now())
 
 
 def match_of(aggregate: Aggregate) -> Match:

@@ -1,8 +1,10 @@
 """Sends commands to the desk, and stores the names and texts in them outside the events."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -39,11 +41,42 @@ REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld,
 """The errors after which it is certain that nothing was done."""
 
 
+def end(waiter: asyncio.Future[None]) -> None:
+    """Resume the coroutine that awaits this future, unless it has been resumed or cancelled."""
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+class Waiters:
+    """Wakes an event loop for the answers that the desk gives on its own thread.
+
+    The loop is woken once for all answers of a transaction: each wake-up is a call to the system.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._answered: deque[asyncio.Future[None]] = deque()
+        self._woken = False
+
+    def wake(self, waiter: asyncio.Future[None]) -> None:
+        """Resume the coroutine that awaits this future. May be called on any thread."""
+        self._answered.append(waiter)
+        if not self._woken:
+            self._woken = True
+            self.loop.call_soon_threadsafe(self._resume)
+
+    def _resume(self) -> None:
+        self._woken = False  # first: an answer that arrives from here on wakes the loop again
+        while self._answered:
+            end(self._answered.popleft())
+
+
 class Commands:
     """Has commands decided and stored by the desk."""
 
     def __init__(self, desk: Desk, reader: AggregateReader, names: Names) -> None:
         self._desk, self._reader, self._names = desk, reader, names
+        self._waiters: Waiters | None = None
 
     async def do(self, command: Command) -> Outcome:
         """Have the desk decide and store a command, and return its outcome.
@@ -86,28 +119,28 @@ class Commands:
 
     async def _decided(self, command: Command) -> Outcome:
         loop = asyncio.get_running_loop()
-        future, answered = self._desk.submit(command), loop.create_future()
-
-        def go_on() -> None:
-            if not answered.done():
-                answered.set_result(None)
-
+        answer, waiter = self._desk.submit(command), loop.create_future()
+        answer.when_done(partial(self._waiters_of(loop).wake, waiter))
         timer: asyncio.TimerHandle
 
-        def go_on_unless_aside() -> None:
+        def give_up_unless_aside() -> None:
             nonlocal timer
-            if future.aside:
-                timer = loop.call_later(ASIDE_SECONDS - ACT_SECONDS, go_on)
+            if answer.aside:
+                timer = loop.call_later(ASIDE_SECONDS - ACT_SECONDS, end, waiter)
             else:
-                go_on()
+                end(waiter)
 
-        timer = loop.call_later(ACT_SECONDS, go_on_unless_aside)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
-        await answered
+        timer = loop.call_later(ACT_SECONDS, give_up_unless_aside)
+        await waiter
         timer.cancel()
-        if not future.done():  # a command that the desk has not begun can be cancelled
-            raise Busy if future.cancel() else InDoubt
-        return future.result()
+        if not answer.done:  # a command that the desk has not begun can be cancelled
+            raise Busy if answer.cancel() else InDoubt
+        return answer.outcome()
+
+    def _waiters_of(self, loop: asyncio.AbstractEventLoop) -> Waiters:
+        if self._waiters is None or self._waiters.loop is not loop:
+            self._waiters = Waiters(loop)
+        return self._waiters
 
     async def _writer(self, match: Match, command: Command) -> int | None:
         """Return the member who wrote the texts of a command: at a seat, or with a key. None if no member did."""
@@ -116,5 +149,5 @@ class Commands:
         if isinstance(seat, int):
             return opened.members[seat] if 0 <= seat < len(opened.members) else None
         club = None if opened.club is None else await self._reader.readable_club(opened.club)
-        key = None if club is None or not str(actor).startswith("key:") else club.standing.key(str(actor)[4:])
+        key = None if club is None or not str(actor).startswith("key:") else club.state.key(str(actor)[4:])
         return None if key is None else key.member

@@ -88,7 +88,7 @@ class MemberNames:
     async def redactions(self, club_id: UUID) -> Redactions:
         """Return by ref the texts that erasures have changed; None for a deleted one."""
         club = await self._reader.readable_club(club_id)
-        if club is None or not (erasures := club.standing.erasures):
+        if club is None or not (erasures := club.state.erasures):
             return {}
         known = self._redacted.get(club_id)
         if known is None or known[0] != erasures:
@@ -120,7 +120,7 @@ class MemberNames:
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}
-        known = {number: club.standing.member(number) for number in members}
+        known = {number: club.state.member(number) for number in members}
         refs = {number: one.name for number, one in known.items() if one is not None and not one.erased}
         names = await self._called(club, set(refs.values()))
         return {number: names[ref] for number, ref in refs.items() if ref in names}
@@ -146,7 +146,7 @@ class MemberNames:
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
         """Return the payment numbers by member, the club's under None."""
-        known = {one: club.standing.payee_of(one) for one in payees}
+        known = {one: club.state.payee_of(one) for one in payees}
         found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _kept(payee)))
         return {
             one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
@@ -162,7 +162,7 @@ class MemberNames:
 
     async def forget_numbers(self, club: Club, whose: int | None) -> None:
         """Delete the replaced numbers of a member, or of the club (None)."""
-        payee = club.standing.payee_of(whose)
+        payee = club.state.payee_of(whose)
         if gone := set(payee.numbers).difference(_kept(payee)):
             await in_thread(self._names.forget, gone)
 

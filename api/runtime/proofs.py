@@ -65,7 +65,7 @@ def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
 async def signed_last(service: Service) -> LogSigned | None:
     """Return the last signed checkpoint, if there is one."""
     log = await in_thread(stored_log, service.desk)
-    return log.standing.last if log else None
+    return log.state.last if log else None
 
 
 async def last_signed(service: Service) -> LogSigned:

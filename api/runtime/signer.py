@@ -119,7 +119,7 @@ class Signer:
             head = self._projections.head()
             at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
             stored = stored_log(self._desk)
-            last = stored.standing.last if stored else None
+            last = stored.state.last if stored else None
             try:
                 in_file = self._file.read()
             except (ValueError, OSError) as error:

@@ -1,7 +1,5 @@
-"""Commands to a club: one tagged union, tag ``act``.
-
-A type that ends in ``Sent`` lacks the values that the service adds, such as hashes of secrets.
-"""
+"""Commands to a club: one tagged union, tag ``act``. A type that ends in ``Sent`` lacks the values that the service
+adds."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -75,14 +73,11 @@ OVERLAP_MAX = 604_800
 
 
 class EntryFound(Value, omit_defaults=True):
-    """An entry of the club's books."""
-
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
     evening: wire_types.EveningNumber | None = None
     reversed: bool = False
-    """True if a different entry reverses it."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(9)] = ()
     """Present balance of each account of ``postings``, debit above zero."""
 
@@ -122,18 +117,15 @@ class SetPayee(ClubAct, tag="set_payee"):
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """Delete the names and numbers of a former member, and the texts that the member wrote, permanently. In other
-    people's texts about matches with this member the name is replaced."""
+    """Delete the names, numbers and texts of a former member permanently. In other people's texts about matches with
+    this member the name is replaced."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """The erasure of a former member, with the state of the books and counts of the affected texts.
-
-    A member is erased only if all balances are 0 and all entries of the member are closed.
-    """
+    """The erasure of a former member, with the state of the books and counts of texts."""
 
     texts: wire_types.Hash
     """SHA-256 over the deleted texts and the replacements."""
@@ -163,19 +155,17 @@ class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
 
 
 class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
-    """A new key, with its SHA-256."""
-
     hash: wire_types.HiddenHash
 
 
 class Invite(IssueKeySent, kw_only=True, tag="invite"):
-    """A key for another member, who redeems it by a code; with the SHA-256 of the code."""
+    """A key for another member. ``hash`` is that of the code of the invitation."""
 
     hash: wire_types.HiddenHash
 
 
 class RedeemKey(ClubAct, tag="redeem_key"):
-    """A member redeems the invitation to a key; with the SHA-256 of the key."""
+    """Redeem the invitation to a key. ``hash`` is that of the key."""
 
     key: KeySent
     hash: wire_types.HiddenHash
@@ -190,8 +180,6 @@ class RotateKeySent(ClubAct, tag="rotate_key"):
 
 
 class RotateKey(RotateKeySent, kw_only=True, tag="rotate_key"):
-    """A new secret for a key, with its SHA-256."""
-
     hash: wire_types.HiddenHash
 
 
@@ -216,17 +204,16 @@ class Set(ClubAct, tag="set"):
     applies."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """The people who agree to the stakes of matches opened from now on. The default is `members`."""
+    """The people who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Limit on the amount that one match opened from now on may move (the sum of all payments), in minor units of the
-    match's currency. The books do not count a match above it."""
+    """Minor units of the match's currency that one later match may move (the sum of all payments). The books do not
+    count a match above it."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):
     """Begin an evening."""
 
     on: date
-    """Date in the club's timezone."""
     season: SeasonSent
 
 
@@ -237,7 +224,7 @@ class CloseEvening(ClubAct, tag="close_evening"):
 
 
 class MoneyAct(ClubAct):
-    """A command that posts entries in the club's books, or may do so after a confirmation."""
+    """A command that posts entries in the club's books, at once or after a confirmation."""
 
 
 class Deposit(MoneyAct, tag="deposit"):
@@ -262,8 +249,6 @@ class PayoutSent(MoneyAct, tag="payout"):
 
 
 class Payout(PayoutSent, kw_only=True, tag="payout"):
-    """A payout, with the member's balance."""
-
     balance: wire_types.Money
     """Balance of the member in that currency, debit above zero."""
 
@@ -287,15 +272,13 @@ class PaySent(MoneyAct, tag="pay"):
     currency: CurrencySent | None = None
     evening: EveningSent | None = None
     plan: Annotated[wire_types.Digest, Meta(pattern="^[0-9a-f]{16}$")] | None = None
-    """The `id` of the planned payment, if it is one. The plan of this `evening` and `currency` must list it, with
-    this payer, payee and amount."""
+    """The `id` of a planned payment. The plan of this `evening` and `currency` must list it, with this payer, payee
+    and amount."""
 
 
 class Pay(PaySent, kw_only=True, tag="pay"):
-    """A payment, with the matching payment of the plan."""
-
     planned: PlannedPayment | None = None
-    """The payment that the plan lists under the id ``plan``; ``None`` if it lists none between two members."""
+    """The payment that the plan lists under the id ``plan``, if any."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -326,8 +309,6 @@ class ReverseSent(MoneyAct, tag="reverse"):
 
 
 class Reverse(ReverseSent, kw_only=True, tag="reverse"):
-    """A reversal, with the entry as it is in the books."""
-
     found: EntryFound | None = None
 
 
@@ -339,8 +320,6 @@ class CloseBooksSent(MoneyAct, tag="close_books"):
 
 
 class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
-    """A closing, with the last entry of the books, the digest up to it, and the balances."""
-
     through: wire_types.EntryCount
     digest: wire_types.Hash
     trial: Trial
@@ -352,7 +331,7 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
 """A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""A proposed command whose decision needs more values than were sent."""
+"""A proposed command with values that the service adds."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -364,7 +343,6 @@ SENT: dict[type, type] = {
 
 
 def sent(request: Any) -> Any:
-    """Return a request as the client sent it."""
     kind: Any = SENT.get(type(request), type(request))
     return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})
 
@@ -377,14 +355,12 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
-    """A confirmation, with the command of the proposal as it is decided now."""
-
     complete: CompletedAct | None = None
-    """Left out: the proposal's command needs no further values."""
+    """The command of the proposal; left out: it needs no further values."""
 
 
 class Decline(ClubAct, tag="decline"):
-    """Decline a proposal, or withdraw the caller's own. Its command is not carried out."""
+    """Decline a proposal, or withdraw the caller's own."""
 
     proposal: ProposalSent
 
@@ -427,4 +403,3 @@ ClubRequest = (
 """A command as it is decided and stored."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode
-"""Return the command that a row stores as JSON."""

@@ -15,4 +15,3 @@ DECIMALS: dict[str, int] = {
     **dict.fromkeys(_NONE.split(), 0),
     **dict.fromkeys(_THREE.split(), 3),
 }
-"""Number of decimals, by currency code."""

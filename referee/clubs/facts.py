@@ -1,5 +1,4 @@
-"""The events of a club. Members are numbers. Names and other texts are keyed hashes (:data:`Ref`); an authorised
-reader gets the text instead."""
+"""The events of a club. Members are numbers; names and other texts are keyed hashes (:data:`Ref`)."""
 
 from datetime import date, datetime, timedelta
 from typing import Annotated, ClassVar, Literal, get_args
@@ -36,7 +35,6 @@ NumberRef = Annotated[
 ]
 Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""All scopes, in the order of lists."""
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
 KeyId = Annotated[
     str,
@@ -85,7 +83,7 @@ Zone = Annotated[
     str,
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
 ]
-"""A timezone by its name in the IANA database: the dates of a club's evenings follow its clock."""
+"""A timezone of the IANA database."""
 SieAccount = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 
 
@@ -104,7 +102,6 @@ class SieAccounts(Value, forbid_unknown_fields=True):
 OWN = ("cash", "bank", "pot", "fees", "opening")
 """Accounts of the club itself."""
 MEMBER = "member:"
-"""Prefix of a member's number in the name of the member's account."""
 ACCOUNT = f"^(member:[1-9][0-9]{{0,4}}|{'|'.join(OWN)})$"
 Account = Annotated[
     str,
@@ -152,16 +149,15 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 
 
 AMOUNT_MAX = 10**10
-"""Minor units that one command about money may name."""
+"""Minor units that one command may name."""
 MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""The largest balance that a match may give an account. All commands that a club may have then keep the balance exact
-in JSON."""
+"""The largest balance after a match: all further commands keep it exact in JSON."""
 LIMIT_DAYS = timedelta(days=30)
 """Period whose payouts count against ``payout_limit``."""
 
 
 def day_of(at: datetime, zone: str) -> date:
-    """Return the date at this time in a timezone of the IANA database."""
+    """Return the date at this time in an IANA timezone."""
     return at.astimezone(ZoneInfo(zone)).date()
 
 
@@ -170,23 +166,20 @@ def account_of(member: int) -> Account:
 
 
 def member_of(account: Account) -> int | None:
-    """Return the member that owns an account; ``None`` for an account of the club itself."""
+    """Return the member that owns an account, if any."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 
 class MoneyDraft(Value, omit_defaults=True):
-    """An entry of a proposed command. It has no number until it is in the books."""
+    """An entry of a proposed command, which has no number yet."""
 
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
     evening: wire_types.EveningNumber | None = None
     reverses: wire_types.EntryNumber | None = None
-    """The entry that this one reverses."""
     reversed_kind: EntryKind | None = None
-    """The kind of the reversed entry."""
     plan: wire_types.Digest | None = None
-    """Id of the planned payment of a `pay`."""
 
 
 class ClubFounded(Event):
@@ -197,7 +190,6 @@ class ClubFounded(Event):
     name: wire_types.Name
     """Name of the club."""
     currencies: Currencies
-    """Codes of ISO 4217; the first is the default."""
     timezone: Zone
     founder: Ref
     """Name of the first member."""
@@ -220,24 +212,19 @@ class ClubSet(Event):
     """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """The people who agree to the stakes of matches that are opened from here on."""
+    """The people who agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None = None
-    """The most that one match opened from here on may move, in minor units."""
+    """The most that one later match may move, in minor units."""
     alone: bool = False
-    """True if the change takes two persons, but one person made it alone because the club had no second one."""
 
 
 class MemberJoined(Event):
-    """A member joined, with the next number."""
-
     TOPIC: ClassVar[str] = "member/joined"
     member: wire_types.MemberNumber
     name: Ref
 
 
 class MemberNamed(Event):
-    """The name of a member changed."""
-
     TOPIC: ClassVar[str] = "member/named"
     member: wire_types.MemberNumber
     name: Ref
@@ -249,7 +236,6 @@ class MemberLeft(Event):
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
     on: date
-    """Date in the club's timezone."""
 
 
 class MemberErased(Event):
@@ -258,9 +244,9 @@ class MemberErased(Event):
     TOPIC: ClassVar[str] = "member/erased"
     member: wire_types.MemberNumber
     texts: wire_types.Hash
-    """SHA-256 over the deleted texts and the replacements. The list is stored with the texts."""
+    """SHA-256 over the deleted texts and the replacements, whose list is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """The member's balances at that time, by currency of the club: all 0."""
+    """The member's balances then, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
     """Number of the last entry on the member's account, which was closed; 0: the account had no entry."""
     deleted: wire_types.Tally = 0
@@ -280,7 +266,6 @@ class PayeeSet(Event):
     iban: NumberRef | None = None
     """IBAN of an account in SEPA, for euros."""
     alone: bool = False
-    """True if the change takes two persons, but one person made it alone because the club had no second one."""
 
 
 class KeyIssued(Event):
@@ -300,7 +285,7 @@ class KeyIssued(Event):
 
 
 class KeyInvited(Event):
-    """A member was invited to a key. Its secret is shown to the member when they redeem the invitation's code."""
+    """A member was invited to a key. Its secret is shown when the member redeems the invitation's code."""
 
     TOPIC: ClassVar[str] = "key/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -310,13 +295,10 @@ class KeyInvited(Event):
     hash: wire_types.HiddenHash
     """SHA-256 of the code. Never shown."""
     expires_at: Time
-    """Time at which the key ends."""
     until: Time
     """Time until which the code can be redeemed."""
     by: Actor
-    """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     alone: bool = False
-    """True if the key takes two persons, but one person invited alone because the club had no second one."""
     given_by: wire_types.Givers = ()
     """The members who invited to the key and confirmed the invitation."""
 
@@ -332,7 +314,7 @@ class KeyRedeemed(Event):
 
 
 class KeyRotated(Event):
-    """The secret of a key was replaced; its id and scopes stay. The old secret is valid until ``until``."""
+    """The secret of a key was replaced; its id and scopes stay."""
 
     TOPIC: ClassVar[str] = "key/rotated"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -356,8 +338,6 @@ class KeyRevoked(Event):
 
 
 class EveningOpened(Event):
-    """An evening began, on the club's own date."""
-
     TOPIC: ClassVar[str] = "evening/opened"
     evening: wire_types.EveningNumber
     on: date
@@ -379,23 +359,18 @@ class MoneyPosted(Event):
     currency: wire_types.Currency
     postings: Postings
     by: Actor
-    """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     evening: wire_types.EveningNumber | None = None
     reverses: wire_types.EntryNumber | None = None
-    """The entry that this one reverses."""
     reversed_kind: EntryKind | None = None
-    """The kind of the reversed entry."""
     proposal: wire_types.ProposalNumber | None = None
     """The proposal that was confirmed; left out: the act needed no second person."""
     plan: wire_types.Digest | None = None
-    """Id of the planned payment of a `pay`."""
     balance: wire_types.Money | None = None
     """Balance of the member before a `payout`, or before the reversal of a `deposit`; below zero: the club's debt to
     the member."""
 
     @property
     def draft(self) -> MoneyDraft:
-        """The entry as a proposal of it names it."""
         return MoneyDraft(**{name: getattr(self, name) for name in MoneyDraft.__struct_fields__})
 
 
@@ -410,8 +385,6 @@ class BooksClosed(Event):
     digest: wire_types.Hash
     """SHA-256 over the digest of the closing before and the entries since."""
     trial: Trial
-    """Balance of each account at that time; accounts with balance 0 are left out."""
+    """Balances then; accounts with balance 0 are left out."""
     label: Label
-    """The club's name for the closing."""
     alone: bool = False
-    """True if one person closed the books alone because the club had no second one."""

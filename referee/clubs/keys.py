@@ -1,7 +1,6 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret. A key for another member is an invitation: the member redeems its code and
-receives the secret. Only the member rotates a member's key. The operator's command line restores lost access.
+No caller sees another member's secret: the member redeems an invitation. Only the member rotates the key.
 """
 
 from collections.abc import Callable
@@ -19,15 +18,15 @@ from referee.clubs.state import Club, Key
 from referee.invitations import Invitation, check_open, expiry
 from referee.refusals import AgainstTheClub, ClubState, InvitationOver, NotGranted
 from referee.ruleset import Moment
+from referee.value import with_item
 from referee.visibility import Event
 from referee.wire_types import MEMBERS_MAX
 
 KEY_DAYS_MAX = 400
-"""Days until a new key must end, at most."""
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 REMOVED_DAYS = timedelta(days=30)
-"""Period in which a member still counts as a holder of scopes after another member revoked the key. Otherwise a
-member could become the only holder by revoking the others' keys."""
+"""Period in which a member still counts as a holder of scopes after another member revoked the key, so that revoking
+keys makes no member the only holder."""
 
 Events = tuple[Event, ...]
 
@@ -73,7 +72,6 @@ def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
 
 
 def _must_be_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
-    """Raise ``Refused`` unless the member is here, the time is right, and the caller has the scopes."""
     if request.member is not None:
         member_here(club, request.member)
     if len(club.keys) == MEMBERS_MAX:
@@ -91,13 +89,13 @@ def _must_be_own(club: Club, member: int, actor: Actor) -> None:
 
 def givers(club: Club, actor: Actor) -> tuple[int, ...]:
     """Return the members who answer for what this key gives another member: its member, or those behind a program's
-    key. An invitation goes to another person, so those who gave the inviter a key are not among them."""
-    member, key = member_by(club, actor), key_by(club, actor)
-    return (member,) if member is not None else () if key is None else tuple(sorted(key.behind))
+    key."""
+    member = member_by(club, actor)
+    return _behind(club, actor) if member is None else (member,)
 
 
 def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return all members behind a key that issues or rotates one: its holder is shown the secret."""
+    """Return all members behind the key that issues or rotates one: its holder is shown the secret."""
     key = key_by(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 
@@ -107,7 +105,8 @@ def _next(club: Club) -> str:
 
 
 def open_invitation(club: Club, name: str, at: datetime) -> Key:
-    """Return an invited key that can be redeemed. Raises :class:`~referee.refusals.Refused` if it cannot."""
+    """Return an invited key that can be redeemed. Raises ``AgainstTheClub`` or ``InvitationOver`` for any other
+    key."""
     key = key_of(club, name)
     invitation = key.invitation
     inviter = None if invitation is None else key_by(club, invitation.by)
@@ -141,11 +140,10 @@ def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
     key = key_of(club, request.key)
     if key.revoked:
         raise ClubState("key_ended", None, key=request.key)
-    return (revoked(club, request.key, key, moment),)
+    return (revocation(club, request.key, key, moment),)
 
 
-def revoked(club: Club, name: str, key: Key, moment: Moment) -> Event:
-    """Return the event that ends a key."""
+def revocation(club: Club, name: str, key: Key, moment: Moment) -> Event:
     own = moment.actor == "operator" or key.member is None or key.member == member_by(club, moment.actor)
     held = bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND)
     until = min(moment.at + REMOVED_DAYS, key.expires_at) if held and not own else None
@@ -166,8 +164,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 def _changed(club: Club, name: str, **changes: Any) -> Club:
     place = int(name[1:]) - 1
-    key = replace(club.keys[place], **changes)
-    return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
+    return replace(club, keys=with_item(club.keys, place, replace(club.keys[place], **changes)))
 
 
 def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:

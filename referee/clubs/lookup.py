@@ -1,5 +1,4 @@
-"""Look up members, keys and evenings of a club by the numbers and ids in requests. Raises ``Refused`` if one is
-missing."""
+"""Look up members, keys and evenings of a club by the numbers and ids in requests."""
 
 from datetime import datetime
 
@@ -9,7 +8,7 @@ from referee.refusals import AgainstTheClub, ClubState
 
 
 def member_of(club: Club, number: int) -> Member:
-    """Return the present or former member of this number. Raises ``AgainstTheClub`` if no member ever had it."""
+    """Return the present or former member. Raises ``AgainstTheClub`` if no member ever had the number."""
     member = club.member(number)
     if member is None:
         raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
@@ -17,7 +16,7 @@ def member_of(club: Club, number: int) -> Member:
 
 
 def member_here(club: Club, number: int) -> Member:
-    """Return the present member of this number. Raises ``ClubState`` if the member has left."""
+    """Return the present member. Raises ``ClubState`` if the member has left."""
     member = member_of(club, number)
     if member.left is not None:
         raise ClubState("member_left", None, member=number)
@@ -25,7 +24,7 @@ def member_here(club: Club, number: int) -> Member:
 
 
 def not_erased(club: Club, number: int) -> Member:
-    """Return the present or former member of this number. Raises ``ClubState`` if the member is erased."""
+    """Return the present or former member. Raises ``ClubState`` if the member is erased."""
     member = member_of(club, number)
     if member.erased:
         raise ClubState("member_erased", None, member=number)
@@ -33,7 +32,7 @@ def not_erased(club: Club, number: int) -> Member:
 
 
 def key_of(club: Club, name: str) -> Key:
-    """Return the key of this id, valid or not. Raises ``AgainstTheClub`` if it does not exist."""
+    """Return the key, valid or not. Raises ``AgainstTheClub`` if it does not exist."""
     key = club.key(name)
     if key is None:
         raise AgainstTheClub("no_such_key", None, key=name)
@@ -41,7 +40,7 @@ def key_of(club: Club, name: str) -> Key:
 
 
 def good_key(club: Club, name: str, at: datetime) -> Key:
-    """Return the valid key of this id. Raises ``ClubState`` if it is revoked or expired."""
+    """Return the valid key. Raises ``ClubState`` if it is revoked or expired."""
     key = key_of(club, name)
     if key.revoked or key.expires_at <= at:
         raise ClubState("key_ended", None, key=name)
@@ -49,25 +48,23 @@ def good_key(club: Club, name: str, at: datetime) -> Key:
 
 
 def evening_of(club: Club, number: int) -> Evening:
-    """Return the evening of this number. Raises ``AgainstTheClub`` if it does not exist."""
-    evening = club.evening(number)
-    if evening is None:
+    """Return the evening. Raises ``AgainstTheClub`` if it does not exist."""
+    if not 1 <= number <= len(club.evenings):
         raise AgainstTheClub("no_such_evening", None, evening=number, last=len(club.evenings))
-    return evening
+    return club.evenings[number - 1]
 
 
 def key_by(club: Club, actor: Actor) -> Key | None:
-    """Return the key that an actor uses; ``None`` if the actor has none."""
     return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
 
 
 def is_program(club: Club, actor: Actor) -> bool:
-    """Return whether the caller acts by a key that no member holds. The operator has no key."""
+    """Return whether the caller uses a key that no member holds. The operator has no key."""
     key = key_by(club, actor)
     return key is not None and key.member is None
 
 
 def member_by(club: Club, actor: Actor) -> int | None:
-    """Return the member whose key an actor uses; ``None`` for all other actors."""
+    """Return the member whose key an actor uses, if any."""
     key = key_by(club, actor)
     return None if key is None else key.member

@@ -1,14 +1,14 @@
 """Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection of these events and of the matches. A command brings along the values of the books that its
-decision needs (a balance, an entry). Debit is above zero: a balance below zero is the club's debt to a member.
+The books are a projection. A command brings along the balance or entry that its decision needs. A balance below zero
+is the club's debt to a member.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from referee.actors import Actor
 from referee.clubs import commands, facts
@@ -19,7 +19,6 @@ from referee.clubs.facts import (
     EntryKind,
     MoneyDraft,
     Posting,
-    Postings,
     account_of,
     member_of,
 )
@@ -35,8 +34,8 @@ Events = tuple[Event, ...]
 def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
     """Return whether a command about money always waits for another member.
 
-    These do: a payment between members, a payout above the limit, and the reversal of a match, of a payment, and of a
-    deposit above the limit, which pays it out. So does every command of a caller who is not a member.
+    These do: a payment between members, a payout above the limit, the reversal of a match or payment, or of a deposit
+    above the limit, and every command of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_by(club, moment.actor) is None:
         return True
@@ -78,7 +77,6 @@ def _of_member(
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
-    """Return an entry between a member and an account of the club."""
     not_erased(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
@@ -99,13 +97,6 @@ def _draft(
     )
 
 
-def _owners(club: Club, postings: Postings) -> None:
-    """Raise ``Refused`` if an account in the postings belongs to an erased member."""
-    for one in postings:
-        if (member := member_of(one.account)) is not None:
-            not_erased(club, member)
-
-
 def _covered(amount: int, balance: int, currency: str) -> None:
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
@@ -124,7 +115,7 @@ def _paid_key(account: Account, currency: str) -> str:
 
 
 def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
-    """Return the payouts that still count against ``payout_limit`` at a time."""
+    """Return the payouts that still count against ``payout_limit``."""
     return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
 
 
@@ -144,7 +135,7 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
     """Raise ``Refused`` if the named plan does not list a payment, or a proposal already waits for it.
 
-    A confirmation is not checked again: the payment was made, although the plan may have changed since.
+    A confirmation is not checked: the payment was made, even if the plan has changed since.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
@@ -181,7 +172,9 @@ def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> 
 
 def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
-    _owners(club, found.postings)
+    for one in found.postings:
+        if (member := member_of(one.account)) is not None:
+            not_erased(club, member)
     balance = None
     if found.kind == "deposit":
         paid_in, balance = _of_a_member(found)
@@ -227,29 +220,11 @@ def _reversible(entry: int, found: commands.EntryFound | None) -> commands.Entry
 def _close_books(club: Club, request: commands.CloseBooks, moment: Moment) -> Events:
     if request.through <= club.closed_through:
         raise ClubState("nothing_to_close", None, last=club.closed_through)
-    return (
-        facts.BooksClosed(
-            closing=club.closings + 1,
-            through=request.through,
-            digest=request.digest,
-            trial=request.trial,
-            label=request.label,
-        ),
-    )
+    return (facts.BooksClosed(closing=club.closings + 1, **asdict(request)),)
 
 
 def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
-    return facts.MoneyPosted(
-        kind=draft.kind,
-        currency=draft.currency,
-        postings=draft.postings,
-        by=by,
-        evening=draft.evening,
-        reverses=draft.reverses,
-        reversed_kind=draft.reversed_kind,
-        plan=draft.plan,
-        balance=balance,
-    )
+    return facts.MoneyPosted(**asdict(draft), by=by, balance=balance)
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {

@@ -18,9 +18,8 @@ class ProposalMade(Event):
     act: ProposedAct
     """The act in the form that the client sent."""
     by: Actor
-    """The sender of the act."""
     draft: MoneyDraft | None = None
-    """The entry that the act makes in the books; left out: the act makes none."""
+    """The entry that the act makes in the books, if it makes one."""
 
 
 class ProposalConfirmed(Event):
@@ -29,15 +28,12 @@ class ProposalConfirmed(Event):
     TOPIC: ClassVar[str] = "proposal/confirmed"
     proposal: wire_types.ProposalNumber
     by: Actor
-    """The sender of the act. The actor of this event confirmed it."""
 
 
 class ProposalDeclined(Event):
-    """A proposal was declined, or withdrawn by its proposer: its act is not done."""
+    """A proposal was declined, or withdrawn by its proposer."""
 
     TOPIC: ClassVar[str] = "proposal/declined"
     proposal: wire_types.ProposalNumber
     act: ProposedAct
-    """The act that is not done."""
     by: Actor
-    """The sender of the act. The actor of this event declined it."""

@@ -1,8 +1,7 @@
 """Proposals: acts that take two persons wait until another member confirms or declines them.
 
-An act is decided when it is sent, so that a refusal comes at once. It is decided again when it is confirmed, on the
-state of that moment. A member with a key of their own confirms. A program, or the operator, may propose: a member who
-confirms such a proposal becomes its sender, and the act may then need yet another member.
+An act is decided when it is sent and again when it is confirmed. A member who confirms the proposal of a program or
+of the operator becomes its sender; the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -26,9 +25,9 @@ from referee.visibility import Event
 PROPOSALS_MAX = 1000
 """Proposals that may wait at a time."""
 SECOND: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes that decide about a second person: if two members hold one, the acts of :func:`takes_two` wait."""
+"""Scopes of a second person: if two members hold one of them, the acts of :func:`takes_two` wait."""
 STRONG: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
-"""The scopes for which another member's key takes two persons."""
+"""Scopes for which another member's key takes two persons."""
 LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
@@ -36,7 +35,7 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""The settings that control one person, and whether a new value controls less than the present one."""
+"""True if a new value of the setting controls one person less than the present one."""
 
 
 # Acts that take two persons
@@ -106,7 +105,6 @@ def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGran
 
 
 def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
-    """Return a refusal if the proposer could not send the act any more."""
     key = key_by(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
@@ -123,12 +121,12 @@ def parties_of(proposal: Proposal) -> frozenset[int]:
 
 
 def others_of(proposal: Proposal) -> tuple[int, ...]:
-    """Return the parties of a payment that did not propose the act; of other acts none."""
     return tuple(sorted(parties_of(proposal) - {proposal.member}))
 
 
 def waiting(club: Club, number: int) -> Proposal:
-    """Return a proposal that waits. Raises :class:`~referee.refusals.Refused` if it does not."""
+    """Return a proposal that waits. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it is
+    settled."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -141,8 +139,7 @@ def waiting(club: Club, number: int) -> Proposal:
 
 
 def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the proposal of an act; ``events`` are its events if it were decided now. Raises ``ClubState`` if too
-    many wait."""
+    """Return the proposal of an act that would have these events now. Raises ``ClubState`` if too many wait."""
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
@@ -152,8 +149,8 @@ def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], m
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Return the event that declines a proposal.
 
-    Allowed for the key that proposed, and for those who may confirm the act. With `self` also for the member who
-    proposed it and the parties of a payment. Raises ``NotGranted`` for other callers.
+    The key that proposed may, and those who may confirm; with `self` also the member who proposed and the parties of
+    a payment. Raises ``NotGranted`` for other callers.
     """
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act
@@ -186,7 +183,6 @@ def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
 
 
 def numbers_of(act: commands.SetPayee | facts.PayeeSet) -> tuple[str, ...]:
-    """Return the numbers that an act or event of this kind names."""
     return tuple(number for number in (act.swish, act.iban) if number is not None)
 
 

@@ -16,6 +16,7 @@ from referee.clubs.proposal_events import ProposalConfirmed
 from referee.clubs.state import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
+from referee.value import with_item
 from referee.visibility import Event
 from referee.wire_types import MEMBERS_MAX
 
@@ -23,12 +24,9 @@ Events = tuple[Event, ...]
 
 
 class ClubRules:
-    """The rules of clubs, which are the same for all clubs."""
-
     state = Club
 
     def start(self, opened: facts.ClubFounded) -> Club:
-        """Return the state of a club without members."""
         return Club(
             name=opened.name,
             currencies=opened.currencies,
@@ -46,7 +44,7 @@ class ClubRules:
         return facts.MemberJoined(member=1, name=club.founder), first
 
     def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
-        """Return the events of a command, and the club after them. Raises :class:`~referee.refusals.Refused`."""
+        """Return the events of a command, and the club after them. Raises ``Refused``."""
         club = self.acts(club, moment.at)
         events = _decided(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
@@ -58,7 +56,6 @@ class ClubRules:
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
-        """Return the club after an event."""
         return EVOLVE[type(event)](club, event, number)
 
 
@@ -68,7 +65,7 @@ RULES = ClubRules()
 def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it takes a second person.
 
-    A program is not a person: its act that takes two waits for a member even in a club of one.
+    If the club has no second person, its member acts ``alone``. A program is not a person: its act waits even then.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.must_be_planned(club, request)
@@ -94,19 +91,16 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
         after = RULES.evolve(club, confirmed, moment.version + 1)
         return (confirmed, *_decided(after, act, moment))
     events = DECIDE[type(act)](club, act, replace(moment, actor=proposal.by))
-    numbered = (_numbered(event, request.proposal) for event in events)
-    return (confirmed, *(_confirmed(club, event, moment.actor) for event in numbered))
+    return (confirmed, *(_confirmed(club, event, request.proposal, moment.actor) for event in events))
 
 
-def _confirmed(club: Club, event: Event, actor: Actor) -> Event:
+def _confirmed(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
     """Return the event of a confirmed act. The confirmer of an invitation is shown its code."""
-    if not isinstance(event, facts.KeyInvited):
-        return event
-    return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
-
-
-def _numbered(event: Event, proposal: int) -> Event:
-    return replace(event, proposal=proposal) if isinstance(event, facts.MoneyPosted) else event
+    if isinstance(event, facts.MoneyPosted):
+        return replace(event, proposal=proposal)
+    if isinstance(event, facts.KeyInvited):
+        return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
+    return event
 
 
 # Decisions
@@ -127,7 +121,7 @@ def _rename(club: Club, request: commands.Rename, moment: Moment) -> Events:
 def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
     member_here(club, request.member)
     theirs = ((f"k{n}", key) for n, key in enumerate(club.keys, 1) if key.member == request.member)
-    revoked = [keys.revoked(club, name, key, moment) for name, key in theirs if not key.revoked]
+    revoked = [keys.revocation(club, name, key, moment) for name, key in theirs if not key.revoked]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
@@ -149,19 +143,12 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
         raise ClubState("balance_left", None, member=request.member)
     if request.entry > club.closed_through:
         raise ClubState("books_open", None, member=request.member, entry=request.entry)
-    until = _years_after(member.left, club.keep_years)
+    until = date(member.left.year + club.keep_years + 1, 1, 1)  # after whole years from the end of that year
     if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
-    return (
-        facts.MemberErased(
-            member=request.member,
-            balances=request.balances,
-            entry=request.entry,
-            deleted=request.deleted,
-            changed=request.changed,
-            texts=request.texts,
-        ),
-    )
+    given = asdict(request)
+    del given["matches"]
+    return (facts.MemberErased(**given),)
 
 
 def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
@@ -177,8 +164,7 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raise :class:`~referee.refusals.AgainstTheClub` unless all currencies are known, have hundredths, and
-    differ."""
+    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths, and differ."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)
@@ -201,7 +187,7 @@ def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -
 
 
 def evening_open(club: Club, number: int) -> Evening:
-    """Return an open evening. Raises :class:`~referee.refusals.Refused` if it does not exist or is closed."""
+    """Return an open evening. Raises ``AgainstTheClub`` if it does not exist, ``ClubState`` if it is closed."""
     evening = evening_of(club, number)
     if evening.closed:
         raise ClubState("evening_closed", None, evening=number)
@@ -209,16 +195,11 @@ def evening_open(club: Club, number: int) -> Evening:
 
 
 def members_here(club: Club, numbers: tuple[int, ...]) -> None:
-    """Raise :class:`~referee.refusals.Refused` unless all are present members, each named once."""
+    """Raise ``Refused`` unless all are present members, each named once."""
     for number in numbers:
         member_here(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:
         raise AgainstTheClub("member_twice", None, member=twice[0])
-
-
-def _years_after(left: date, years: int) -> date:
-    """Return the first day after this number of whole years since the end of that day's year."""
-    return date(left.year + years + 1, 1, 1)
 
 
 DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
@@ -241,9 +222,8 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 
 def _changed_member(club: Club, number: int, **changes: Any) -> Club:
-    place = number - 1
-    member = replace(club.members[place], **changes)
-    return replace(club, members=(*club.members[:place], member, *club.members[place + 1 :]))
+    member = replace(club.members[number - 1], **changes)
+    return replace(club, members=with_item(club.members, number - 1, member))
 
 
 def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
@@ -279,9 +259,8 @@ def _on_opened(club: Club, event: facts.EveningOpened, number: int) -> Club:
 
 
 def _on_closed(club: Club, event: facts.EveningClosed, number: int) -> Club:
-    place = event.evening - 1
-    evening = replace(club.evenings[place], closed=True)
-    return replace(club, evenings=(*club.evenings[:place], evening, *club.evenings[place + 1 :]))
+    evening = replace(club.evenings[event.evening - 1], closed=True)
+    return replace(club, evenings=with_item(club.evenings, event.evening - 1, evening))
 
 
 EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {

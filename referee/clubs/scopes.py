@@ -8,16 +8,12 @@ from referee.clubs.state import Club
 from referee.refusals import NotGranted
 
 MEMBER_SCOPES: tuple[Scope, ...] = ("play", "self")
-"""The scopes of a member's key by default."""
 APP_SCOPES: tuple[Scope, ...] = ("read",)
-"""The scopes of a program's key by default."""
 
 
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` for `confirm` and `decline`.
-
-    :mod:`referee.clubs.proposals` decides about those two, by the proposal.
-    """
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, which :mod:`~referee.clubs.proposals`
+    decides by the proposal."""
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
             return _own(club, actor)
@@ -37,18 +33,18 @@ def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
 
 
 def _own(club: Club, actor: Actor) -> Scope:
-    """Return the scope for an act about the caller: `self`, or `keys`, which allows the same for all members."""
+    """Return the scope for an act about the caller: `self`, or `keys`, which allows it for all members."""
     return "keys" if "keys" in scopes_of(club, actor) else "self"
 
 
 def is_own(club: Club, actor: Actor, name: str) -> bool:
-    """Return whether a key is the caller's: the one in use, or another of the same member."""
+    """Return whether a key is the one in use, or another of the same member."""
     key, member = club.key(name), member_by(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 
 
 def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
-    """Return the scopes of a key to issue: those that are sent, or those of a member or a program by default."""
+    """Return the scopes of a key to issue: those that are sent, or the default."""
     if request.scopes is not None:
         return tuple(scope for scope in SCOPES if scope in request.scopes)
     return MEMBER_SCOPES if request.app is None else APP_SCOPES
@@ -61,7 +57,7 @@ def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
 
 
 def must_have_all(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes, because a key grants only its own."""
+    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key grants only its own."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)

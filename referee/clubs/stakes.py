@@ -12,8 +12,8 @@ from referee.settlement import moved
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
     """Raise ``AgainstTheClub`` if one point, or a player's points at the start, are worth more than a match may move.
 
-    The amount that a match moves has no bound before it is played: every deal may raise the points. The books do not
-    count a result above the limit.
+    Every deal may raise the points, so no opening can be sure to stay below the limit. The books do not count a
+    result above it.
     """
     at_start = max(moved(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
     amount = max(stakes.unit, at_start)
@@ -22,10 +22,7 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 
 
 def need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
-    """Return who agrees to the stakes. Each member does if the house deals or the points at the start are unusual;
-    otherwise the club's setting decides.
-
-    At a real table the players are present and can be asked.
-    """
+    """Return who agrees to the stakes: each member if the house deals or the points at the start are unusual;
+    otherwise the club's setting decides."""
     as_ever = not pot and all(one == rules.start_points for one in points)
     return club.stakes_need if dealing != "house" and as_ever else "members"

@@ -21,7 +21,7 @@ from referee.clubs.facts import (
 )
 from referee.events import StakesNeed
 from referee.invitations import Invitation
-from referee.value import Value
+from referee.value import Value, with_item
 from referee.wire_types import Hash
 
 NO_DIGEST = "0" * 64
@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """The payment numbers of a member or of the club. ``numbers``: all present and former ones."""
+    """Payment numbers. ``numbers``: all present and former ones."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -37,7 +37,7 @@ class Payee(Value):
 
 
 class Member(Value):
-    """A present or former member. ``name``: the reference of the present name, ``names``: of all names so far."""
+    """A present or former member. ``names``: all names so far."""
 
     name: Ref
     names: tuple[Ref, ...]
@@ -50,8 +50,8 @@ class Member(Value):
 class Key(Value):
     """A key with its owner and scopes.
 
-    ``hash`` is the SHA-256 of its secret; ``before`` of the previous secret, which is valid until ``until``. An
-    invited key has no ``hash`` until it is redeemed.
+    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed); ``before`` of the previous secret,
+    which is valid until ``until``.
     """
 
     scopes: Scopes
@@ -65,13 +65,13 @@ class Key(Value):
     counts_until: datetime | None = None
     """Time until which its member still counts as a holder of its scopes, although another member revoked it."""
     invitation: Invitation | None = None
-    """Invitation by which its member gets the key; ``None``: the key was issued."""
+    """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who gave the key: those who invited and confirmed, or those behind the key that issued it."""
+    """Members who invited and confirmed, or those behind the key that issued it."""
 
     @property
     def behind(self) -> frozenset[int]:
-        """The members who may know the secret or gave the key: its own member and its givers."""
+        """The members who may know the secret or gave the key."""
         return frozenset(self.given_by if self.member is None else (self.member, *self.given_by))
 
 
@@ -91,7 +91,6 @@ class Proposal(Value):
     event: int
     """Number of its event in the club."""
     draft: MoneyDraft | None = None
-    """The entry that the act makes in the books, if it makes one."""
 
 
 class PaidOut(Value):
@@ -120,7 +119,7 @@ class Club(Value):
     payee: Payee = Payee()
     """Payment numbers of the club itself."""
     acted_at: datetime | None = None
-    """The time of the club's last act; ``None`` before the first."""
+    """Time of the club's last act; ``None`` before the first."""
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
@@ -131,40 +130,26 @@ class Club(Value):
     proposals: dict[int, Proposal] = field(default_factory=dict)
     """Proposals that wait, by number."""
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
-    """Recent payouts in their order, by account and currency (``member:5 SEK``)."""
+    """Recent payouts by account and currency (``member:5 SEK``)."""
     closings: int = 0
     closed_through: int = 0
     """Number of the last closed entry."""
     digest: str = NO_DIGEST
-    """Digest of the last closing."""
 
     def member(self, number: int) -> Member | None:
-        """Return the present or former member of this number; ``None`` if it was never given."""
+        """Return the present or former member; ``None`` if the number was never given."""
         return self.members[number - 1] if 1 <= number <= len(self.members) else None
 
-    def is_member(self, number: int) -> bool:
-        """Return whether this number belongs to a present member."""
-        member = self.member(number)
-        return member is not None and member.left is None
-
     def key(self, key: KeyId) -> Key | None:
-        """Return the key of this id, valid or not; ``None`` if it does not exist."""
         number = int(key[1:])
         return self.keys[number - 1] if 1 <= number <= len(self.keys) else None
-
-    def evening(self, number: int) -> Evening | None:
-        """Return the evening of this number; ``None`` if it does not exist."""
-        return self.evenings[number - 1] if 1 <= number <= len(self.evenings) else None
 
     def payee_of(self, member: int | None) -> Payee:
         """Return the payment numbers of an existing member, or of the club (``None``)."""
         return self.payee if member is None else self.members[member - 1].payee
 
     def with_payee(self, member: int | None, payee: Payee) -> "Club":
-        """Return the club with these payment numbers of an existing member, or of the club (``None``)."""
         if member is None:
             return replace(self, payee=payee)
-        before = self.members[member - 1]
-        return replace(
-            self, members=(*self.members[: member - 1], replace(before, payee=payee), *self.members[member:])
-        )
+        changed = replace(self.members[member - 1], payee=payee)
+        return replace(self, members=with_item(self.members, member - 1, changed))

@@ -1,13 +1,9 @@
-"""The games: a module here that holds a ``RULESET`` is a game, and no other module lists it.
+"""The games: each module here that holds a ``RULESET``, and each package in the entry-point group ``knacka.games``.
 
-A game may also be installed from another distribution. That distribution names its package in the entry-point group
-``knacka.games``::
+A package from another distribution also holds its rulebook as ``<key>.toml``::
 
     [project.entry-points."knacka.games"]
     high-card = "high_card"
-
-The package holds the ``RULESET`` and, next to its modules, the rulebook as ``<key>.toml``. The ``RULESET`` determines
-the stored, shown and described parts of a game: its options, acts, facts and their topics.
 """
 
 import importlib
@@ -20,7 +16,6 @@ from referee import rulebook
 from referee.ruleset import Ruleset
 
 ENTRY_POINT_GROUP = "knacka.games"
-"""The entry-point group of games from other distributions."""
 
 
 def _own_modules() -> Iterator[ModuleType]:

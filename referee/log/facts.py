@@ -1,4 +1,4 @@
-"""Events of the log itself: its opening and its signatures. Their rows are in the tree like all other rows."""
+"""Events of the log itself, whose rows are in the tree like all other rows."""
 
 from typing import Annotated, ClassVar
 
@@ -40,7 +40,7 @@ Note = Annotated[
 
 
 class LogOpened(Event):
-    """The log of this store was opened for signing; ``origin`` is its name."""
+    """The log of this store was opened for signing."""
 
     TOPIC: ClassVar[str] = "log/opened"
 
@@ -58,6 +58,4 @@ class LogSigned(Event):
 
 
 class Sign(Value, frozen=True, tag_field="act", tag="sign", forbid_unknown_fields=True):
-    """Store a signed checkpoint."""
-
     note: Note

@@ -24,7 +24,6 @@ SIZE_DIGITS_MAX = 18
 
 
 def base64(data: bytes) -> str:
-    """Return bytes as text in base64."""
     return b64encode(data).decode()
 
 
@@ -40,7 +39,7 @@ def bytes_of(text: str) -> bytes:
 
 
 class Checkpoint(Value):
-    """The size of a log and the root over it, to be signed. ``origin`` names the log."""
+    """The size of a log and the root over it, to be signed."""
 
     origin: str
     size: int
@@ -88,7 +87,7 @@ class SigningKey:
     """A private key that signs for a log. Only :meth:`written` reveals it."""
 
     def __init__(self, name: str, seed: bytes) -> None:
-        """Create the key. Raises ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
+        """Raise ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
         if not re.fullmatch(ORIGIN, name):
             raise ValueError("the name of a log has no blanks and no plus, and at most 128 characters of ASCII")
         if len(seed) != SEED_BYTES:
@@ -114,7 +113,6 @@ class SigningKey:
 
 
 def signed(said: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
-    """Return the note that all these keys have signed."""
     return said.text + "\n" + "".join([key.line(said.text) for key in keys])
 
 

@@ -20,11 +20,9 @@ class LogRules:
     state = Signed
 
     def start(self, opened: LogOpened) -> Signed:
-        """Return the state of a log without a checkpoint."""
         return Signed()
 
     def begin(self, state: Signed, moment: Moment) -> tuple[Event, ...]:
-        """Return no events."""
         return ()
 
     def take(self, state: Signed, request: Sign, moment: Moment) -> tuple[tuple[Event, ...], Signed]:
@@ -35,7 +33,6 @@ class LogRules:
         return (event,), self.evolve(state, event, moment.version + 1)
 
     def evolve(self, state: Signed, event: LogSigned, number: int) -> Signed:
-        """Return the state with this checkpoint as the last."""
         return Signed(last=event)
 
 

@@ -1,8 +1,7 @@
 """A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, stored in tiles.
 
-A tile has up to 256 hashes. On level 0 they are the leaves; on each higher level, a hash is the root over a full tile
-of the level below. A full tile never changes, and on each level only the last tile is not full. So a proof reads a
-few tiles, whatever the size of the log.
+On level 0 the hashes of a tile are leaves; on each higher level, a hash is the root over a full tile of the level
+below. On each level only the last tile is not full. So a proof reads a few tiles, whatever the size of the log.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +23,7 @@ EMPTY = sha256().digest()
 _pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes
 Tiles = Callable[[int, int], bytes]
-"""Returns the hashes of the tile of this level and number, concatenated: at least those that the tree's size
+"""Returns the concatenated hashes of the tile of this level and number: at least those that the tree's size
 requires."""
 
 
@@ -34,10 +33,9 @@ def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
-    """Return the hashes of rows of the log, concatenated.
+    """Return the concatenated hashes of rows of the log. Raises ``TypeError`` if a stored value is not bytes.
 
-    ``written``: maps each aggregate's id in the rows to its text in the hash. Raises ``TypeError`` if a row's stored
-    value is not bytes.
+    ``written``: the text in the hash of each aggregate's id in the rows.
     """
     return b"".join(
         [
@@ -48,7 +46,6 @@ def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mappi
 
 
 def node_hash(left: Hash, right: Hash) -> Hash:
-    """Return the hash over two subtrees."""
     return sha256(b"\1" + left + right).digest()
 
 
@@ -68,7 +65,6 @@ class Tree(Value):
     tiles: Tiles
 
     def root(self) -> Hash:
-        """Return the root, which is signed."""
         return self._over(0, self.size)
 
     def first(self, size: int) -> "Tree":
@@ -108,8 +104,7 @@ class Tree(Value):
 
 
 def _halfway(first: int, end: int) -> int:
-    """Return where the second half of the tree over these leaves begins: the first half is the largest power of
-    two."""
+    """Return where the second half begins: the first half is the largest power of two."""
     return first + (1 << (end - first - 1).bit_length() - 1)
 
 
@@ -142,7 +137,7 @@ def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[in
     """Return the tiles that change when leaves are appended after the first ``size``, each whole, by level and
     number.
 
-    ``edge``: the hashes of the last tile of each level that is not full, by level.
+    ``edge``: the hashes of the last tile of each level that is not full.
     """
     changed, level, first = {}, 0, size
     while leaves:

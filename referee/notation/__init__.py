@@ -1,8 +1,5 @@
-"""A deal as plain text: the table, the acts in order, and the result.
-
-``openapi/notation.md`` describes the format. It is the same for all games: a word for each kind of act, never for a
-ruleset. This package reads no clock and no file.
-"""
+"""A deal as plain text: the table, the acts in order, and the result. ``openapi/notation.md`` describes the format,
+which is the same for all games."""
 
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.notation.histories import of_history

@@ -11,7 +11,7 @@ from referee.value import Value
 
 
 class Header(Value):
-    """The table before the deal. Tuples go by seat; ``points`` (and ``pot``) as in the protocol."""
+    """The table before the deal. Tuples go by seat; ``points`` and ``pot`` as in the protocol."""
 
     ruleset: str
     players: tuple[str, ...]
@@ -20,14 +20,13 @@ class Header(Value):
     source: str = ""
     """Origin of the deal, for the reader."""
     number: int = 1
-    """Number of the deal in its match."""
     options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Options that differ from their default."""
     enforcement: Enforcement = "refuse"
     dealing: Dealing = "table"
     stakes: Stakes | None = None
     pot: int | None = None
-    """Amount in the pot before the deal; ``None`` in games without a pot."""
+    """``None`` in games without a pot."""
     halves: bool = False
     """True if the points count half points."""
     out: tuple[int, ...] = ()
@@ -39,7 +38,7 @@ class Header(Value):
 
 
 class Ruling(Value):
-    """The ruling on a knock. ``points`` are those of the ``payer``; ``None``: the knock cost nothing.
+    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: the knock cost nothing.
 
     ``pending``: the knock opened a case, on which an official rules.
     """
@@ -72,7 +71,7 @@ class Result(Value):
     won: tuple[int, ...] = ()
     by: str = ""
     settlement: tuple[int, ...] | None = None
-    """Amount that each seat then received (below zero: paid), in minor units."""
+    """Minor units that each seat then received (below zero: paid)."""
     before: tuple[int, ...] | None = None
     """The protocol before the deal, if a correction has changed it since."""
     pot_before: int | None = None
@@ -80,7 +79,7 @@ class Result(Value):
 
 
 class Correction(Value):
-    """A correction of the line: its event, its rule, and the case and reason, if any."""
+    """A correction of the line."""
 
     event: int
     rule: str

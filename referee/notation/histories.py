@@ -1,7 +1,4 @@
-"""Read the acts of a deal from the stored rows, which hold each act with its events.
-
-No rule is applied again: an act that was accepted stays in the text, whatever the rules say now.
-"""
+"""Read the acts of a deal from the stored rows, which hold each act with its events. No rule is applied again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -35,8 +32,6 @@ BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
 
 
 class Step(NamedTuple):
-    """An act and its events."""
-
     done: Done
     events: tuple[Recorded, ...]
 
@@ -168,7 +163,6 @@ def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Reco
 
 
 def _drawn(event: CardDrawn) -> Done:
-    """Return the house's draw as a draw by the seat."""
     return Done(actor=event.seat, act=Draw(seat=event.seat, card=event.card))
 
 

@@ -28,8 +28,6 @@ class Unreadable(ValueError):
 
 
 class _Lines:
-    """The lines of a text, with the present line."""
-
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.at = 0
@@ -120,6 +118,16 @@ def _read_int(lines: _Lines, text: str) -> int:
     return number
 
 
+def _maybe_int(lines: _Lines, word: str) -> int | None:
+    text = lines.may(word)
+    return None if text is None else _read_int(lines, text)
+
+
+def _maybe_scores(lines: _Lines, word: str, seats: int) -> tuple[int, ...] | None:
+    text = lines.may(word)
+    return None if text is None else _read_scores(lines, text, seats)[0]
+
+
 def _read_options(lines: _Lines, rules: Ruleset) -> dict[str, Any]:
     known = tuple(sorted(rules.options.__struct_fields__))
     options: dict[str, Any] = {}
@@ -163,8 +171,7 @@ def _read_players(lines: _Lines, text: str) -> tuple[str, ...]:
 
 def _read_header(lines: _Lines) -> Header:
     ruleset = _one_of(lines, lines.must("game"), tuple(RULESETS))
-    source, number = lines.may("source") or "", lines.may("number")
-    deal = 1 if number is None else _read_int(lines, number)
+    source, number = lines.may("source") or "", _maybe_int(lines, "number")
     options = _read_options(lines, RULESETS[ruleset])
     enforcement = _one_of(lines, lines.must("errors"), ("refuse", "penalise"))
     dealing = _one_of(lines, lines.must("dealing"), ("house", "table", "tally"))
@@ -178,11 +185,10 @@ def _read_header(lines: _Lines) -> Header:
     among = _read_seats(lines, lines.may("duel"), seats)
     dealer = _read_seat(lines, lines.must("dealer"), seats)
     points, halves = _read_scores(lines, lines.must("before"), seats)
-    pot = lines.may("pot")
     return Header(
         ruleset=ruleset,
         source=source,
-        number=deal,
+        number=1 if number is None else number,
         options=options,
         enforcement=enforcement,
         dealing=dealing,
@@ -191,7 +197,7 @@ def _read_header(lines: _Lines) -> Header:
         dealer=dealer,
         points=points,
         halves=halves,
-        pot=None if pot is None else _read_int(lines, pot),
+        pot=_maybe_int(lines, "pot"),
         out=out,
         among=among,
         carried=_read_carried(lines),
@@ -296,20 +302,12 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
     bid = found[3]
     contract = int(bid) if bid is not None and bid.isdecimal() else bid
     declarer = _read_seat(lines, found[2], seats) if found[2] else None
-    before, pot_before = lines.may("before"), lines.may("pot from")
-    changed = None if before is None else _read_scores(lines, before, seats)[0]
-    units_before = None if pot_before is None else _read_int(lines, pot_before)
+    before, pot_before = _maybe_scores(lines, "before", seats), _maybe_int(lines, "pot from")
     tricks, _ = _read_scores(lines, lines.must("tricks"), seats)
     points, halves = _read_scores(lines, lines.must("after"), seats)
-    pot = lines.may("pot")
-    units = None if pot is None else _read_int(lines, pot)
-    out = _read_seats(lines, lines.may("out"), seats)
-    won, by = lines.may("won"), ""
-    winners: tuple[int, ...] = ()
-    if won is not None:
-        who, _, by = won.rpartition("by ")
-        winners = _read_seats(lines, who.rstrip(" ") or None, seats)
-    settled = lines.may("settled")
+    pot, out = _maybe_int(lines, "pot"), _read_seats(lines, lines.may("out"), seats)
+    who, _, by = (lines.may("won") or "").rpartition("by ")
+    winners = _read_seats(lines, who.rstrip(" ") or None, seats)
     return Result(
         kind=found[1],
         declarer=declarer,
@@ -317,13 +315,13 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
         tricks=tricks,
         points=points,
         halves=halves,
-        pot=units,
+        pot=pot,
         out=out,
         won=winners,
         by=by,
-        settlement=None if settled is None else _read_scores(lines, settled, seats)[0],
-        before=changed,
-        pot_before=units_before,
+        settlement=_maybe_scores(lines, "settled", seats),
+        before=before,
+        pot_before=pot_before,
     )
 
 
@@ -349,8 +347,7 @@ def _read_was(lines: _Lines, seats: int) -> Iterator[ResultWas]:
 
 
 def parse(text: str) -> Deal:
-    """Return the deal in a text. Raises :class:`Unreadable` unless the text is exactly as :func:`write` would write
-    it."""
+    """Return the deal in a text. Raises ``Unreadable`` unless the text is exactly as :func:`write` would write it."""
     lines = _Lines(text)
     header = _read_header(lines)
     seats = len(header.players)
@@ -376,7 +373,7 @@ def parse(text: str) -> Deal:
 
 
 def parse_all(text: str) -> tuple[Deal, ...]:
-    """Return the deals in a text, one after the other, with a line of hyphens between them."""
+    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable``."""
     deals, line = [], 0
     *parts, last = text.split(f"\n{BETWEEN}\n")
     for part in (*(f"{part}\n" for part in parts), last):

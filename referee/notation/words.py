@@ -14,12 +14,16 @@ WIDTH = 10
 """Columns of the word that begins a line."""
 
 
+_Write = Callable[[Any], str]
+_Read = Callable[[str], dict[str, Any] | None]
+
+
 class _Word(NamedTuple):
-    """The words of a kind of act: the word that begins its line, and the token after the player."""
+    """The word that begins the line of an act, and functions for the token after the player."""
 
     line: str
-    write: Callable[[Any], str]
-    read: Callable[[str], dict[str, Any] | None]
+    write: _Write
+    read: _Read
 
 
 def to_json(value: Any) -> str:
@@ -27,18 +31,17 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _only(token: str, **fields: Any) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+def _only(token: str, **fields: Any) -> tuple[_Write, _Read]:
     return lambda act: token, lambda text: dict(fields) if text == token else None
 
 
-def _field(name: str, *tokens: Any) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+def _field(name: str, *tokens: Any) -> tuple[_Write, _Read]:
     """Return functions for a field that holds one of these values, written as they are."""
     by_text = {str(token): token for token in tokens}
     return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
 
 
 def _values(kind: str, name: str) -> tuple[Any, ...]:
-    """Return the values that a field of an act may have."""
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
@@ -73,9 +76,7 @@ def _cards(cards: tuple[str, ...]) -> str:
     return "+".join(cards) or "-"
 
 
-def _with_cards(
-    word: str, field: str, none: str | None
-) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+def _with_cards(word: str, field: str, none: str | None) -> tuple[_Write, _Read]:
     """Return functions for cards after a word; ``none`` replaces missing cards."""
 
     def write(act: Any) -> str:
@@ -124,7 +125,7 @@ def _read_declare(text: str) -> dict[str, Any] | None:
     return fields
 
 
-def _card_or(word: str) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+def _card_or(word: str) -> tuple[_Write, _Read]:
     """Return functions for a card, or for this word if the card is missing."""
     return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 

@@ -11,7 +11,6 @@ from referee.notation.words import WIDTH, WORDS, to_json
 from referee.requests import act_name
 
 ITEMS_MAX = 8
-"""Calls in one line."""
 
 
 def _line(word: str, rest: str) -> str:
@@ -180,7 +179,6 @@ def _came_of_it(deal: Deal) -> Iterator[str]:
 
 
 def write(deal: Deal) -> str:
-    """Return the text of a deal."""
     lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_came_of_it(deal))
     return "\n".join(lines) + "\n"
 
@@ -190,5 +188,4 @@ BETWEEN = "-----"
 
 
 def write_all(deals: tuple[Deal, ...]) -> str:
-    """Return the text of consecutive deals."""
     return f"{BETWEEN}\n".join(map(write, deals))

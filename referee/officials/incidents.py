@@ -127,7 +127,7 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
     """Return whether a fault on record, which is paid for without a knock, is this incident (D-O24)."""
     return any(
         may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
-        for one in ledger.standings
+        for one in ledger.breaches
         if one.breach.points and one.breach.offence == incident.offence and one.breach.seat in incident.players
         for events in ((*one.breach.shown_by, one.event),)
     )

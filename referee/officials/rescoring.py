@@ -429,7 +429,7 @@ def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
     return next(
         (
             (one.event,)
-            for one in ledger.standings
+            for one in ledger.breaches
             if one.case is None and (one.breach.seat, one.breach.offence) == (knock.accused, knock.offence)
         ),
         (),

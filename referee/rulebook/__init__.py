@@ -1,7 +1,6 @@
 """The numbered rules of each ruleset as data: our own words, English and Swedish.
 
-Each ruleset has one TOML file, named by its key; the file of an installed game is in that game's package. This
-package imports only the project's base values, so that games, API and tests can all cite it.
+Each ruleset has one TOML file, named by its key; that of an installed game is in the game's package.
 """
 
 from __future__ import annotations
@@ -23,13 +22,11 @@ _PACKAGES = [__name__]
 """Packages that contain rulebooks."""
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
-"""The part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure``
-belongs to no game: the officials follow it."""
+"""The part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure`` is
+for the officials."""
 
 
 class Title(Value, forbid_unknown_fields=True):
-    """The name of a ruleset in both languages."""
-
     en: str
     sv: str
 
@@ -63,19 +60,17 @@ class Rulebook(Value, forbid_unknown_fields=True):
     readings: tuple[Reading, ...]
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` if an id is used twice: a citation must have one meaning."""
+        """Raise ``ValueError`` if an id is used twice."""
         uses = Counter(entry.id for entry in self.entries)
         if twice := [id for id, count in uses.items() if count > 1]:
             raise ValueError(f"{self.ruleset}: ids used more than once: {', '.join(twice)}")
 
     @property
     def entries(self) -> tuple[Rule | Reading, ...]:
-        """All entries that can be cited: the rules, then the readings."""
         return (*self.rules, *self.readings)
 
     def rule(self, id: str) -> Rule | Reading:
-        """Return the rule or reading with this id, such as "B42" or "B-O2". Raises ``KeyError`` if it does not
-        exist."""
+        """Return the rule or reading with this id ("B42", "B-O2"). Raises ``KeyError`` if it does not exist."""
         for entry in self.entries:
             if entry.id == id:
                 return entry
@@ -83,7 +78,6 @@ class Rulebook(Value, forbid_unknown_fields=True):
 
 
 def add(package: str) -> None:
-    """Add a package that contains rulebooks."""
     _PACKAGES.append(package)
 
 
@@ -94,7 +88,7 @@ def load(ruleset: str) -> Rulebook:
     Raises ``KeyError`` if it has none, ``msgspec.ValidationError`` if the file has unknown or missing fields, and
     ``ValueError`` if an id is used twice or the file belongs to a different ruleset.
     """
-    # The key may come from a URL, so compare it with the names of the files and never join it to a path.
+    # The key may come from a URL, so never join it to a path.
     for file in (file for package in _PACKAGES for file in files(package).iterdir()):
         if file.name == f"{ruleset}.toml":
             book = msgspec.toml.decode(file.read_bytes(), type=Rulebook)

@@ -38,8 +38,11 @@ class Rules(Protocol):
         """Return the state after event ``number``."""
 
 
-class Aggregate(Value):
-    """An aggregate after event number ``version``. Each kind is a subclass that names its rules."""
+class Aggregate(Value, rename={"state": "standing"}):
+    """An aggregate after event number ``version``. Each kind is a subclass that names its rules.
+
+    Snapshots store its state as ``standing``.
+    """
 
     id: UUID
     version: int
@@ -47,7 +50,7 @@ class Aggregate(Value):
     """The first event. Each kind declares its type again, since snapshots are read by it."""
     opened_at: datetime
     changed_at: datetime
-    standing: Any
+    state: Any
     """The state that the rules fold from the events."""
     public_to: int = 0
     """Number of the last event up to which all is public."""
@@ -129,7 +132,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
-    standing, version = aggregate.standing, aggregate.version
+    state, version = aggregate.state, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
     before_request = aggregate.before_request
@@ -139,18 +142,18 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
             raise DamagedRow(aggregate.id, version, "missing")
         event, at = recorded.event, recorded.at
         if before_request is not None and recorded.request is not None:
-            standing = before_request(standing, recorded)
-        standing = evolve(standing, event, version)
+            state = before_request(state, recorded)
+        state = evolve(state, event, version)
         if type(event) in lays_open:
             public_to = version
         if type(event) in ends:
             ended_at = aggregate.ended(event, at, ended_at)
     return msgspec.structs.replace(
-        aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
+        aggregate, state=state, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
     )
 
 
-def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
+def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
     """Return the result of :func:`fold` when the state after these events is already known."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
@@ -160,7 +163,7 @@ def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
             ended_at = aggregate.ended(recorded.event, recorded.at, ended_at)
     version, at = last.originator_version, last.at
     return msgspec.structs.replace(
-        aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
+        aggregate, state=state, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
     )
 
 
@@ -177,5 +180,5 @@ def _begun(first: Recorded) -> Any:
         opened=first.event,
         opened_at=first.at,
         changed_at=first.at,
-        standing=kind.rules_for(first.event).start(first.event),
+        state=kind.rules_for(first.event).start(first.event),
     )

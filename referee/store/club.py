@@ -5,9 +5,10 @@ from hmac import compare_digest
 from typing import Any, ClassVar
 
 from referee.actors import Actor
-from referee.clubs import facts, state
+from referee.clubs import facts
 from referee.clubs.commands import ClubRequest, club_request_of
 from referee.clubs.rules import EVOLVE, RULES
+from referee.clubs.state import Club as State
 from referee.store.aggregate import Aggregate, Rules
 from referee.visibility import Event, Recorded
 
@@ -16,7 +17,7 @@ class Club(Aggregate):
     """A club after event number ``version``."""
 
     opened: facts.ClubFounded
-    standing: state.Club
+    state: State
 
     OPENING: ClassVar[type[Event]] = facts.ClubFounded
     FACTS: ClassVar[tuple[type[Event], ...]] = (facts.ClubFounded, *EVOLVE)
@@ -35,14 +36,14 @@ class Club(Aggregate):
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present or previous key and the key is not revoked. The
         caller has checked the expiry."""
-        key = self.standing.key(str(actor).removeprefix("key:"))
+        key = self.state.key(str(actor).removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present key. A previous one permits nothing new."""
-        key = self.standing.key(str(actor).removeprefix("key:"))
+        key = self.state.key(str(actor).removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 
     def sole_actor(self, request: Any) -> Actor | None:
@@ -50,5 +51,5 @@ class Club(Aggregate):
         return None
 
 
-def _at_time_of_act(state: state.Club, recorded: Recorded) -> state.Club:
+def _at_time_of_act(state: State, recorded: Recorded) -> State:
     return RULES.acts(state, recorded.at)

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -32,6 +31,7 @@ from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, machine
@@ -80,13 +80,6 @@ MADE_MAX = 4096
 """Keyed acts that the desk remembers, so that it recognises their repeats before it decides."""
 CACHE_MEGABYTES = 32
 """Megabytes that the cached aggregates may use in total."""
-
-
-class Answer(Future[Outcome]):
-    """The future outcome of a request."""
-
-    aside = False
-    """The request is decided on the match's whole history, which takes longer in a long match."""
 
 
 class _Job(msgspec.Struct, frozen=True):
@@ -305,8 +298,8 @@ class Desk:
                 self._cache.forget([job.command.id for job in batch])
                 self._to_send_aside.clear()
                 for job in batch:
-                    if not job.future.done():
-                        job.future.set_exception(InDoubt())
+                    if not job.future.done:
+                        job.future.set(InDoubt())
             for job in self._to_send_aside:
                 self._send_aside(job)
             self._to_send_aside.clear()
@@ -323,7 +316,7 @@ class Desk:
                 job = self._waiting.get(block=not batch)
                 last = job is None
                 # A job that comes back is already running. The caller of a new one may have cancelled it.
-                if job is not None and (job.attempts or job.future.set_running_or_notify_cancel()):
+                if job is not None and (job.attempts or job.future.begin()):
                     batch.append(job)
         return batch, last
 
@@ -438,10 +431,10 @@ class Desk:
         if decided is not None and decided.moment.version == aggregate.version:
             if decided.refused is not None:
                 raise decided.refused
-            at, events, state = decided.moment.at, decided.events, decided.standing
+            at, events, state = decided.moment.at, decided.events, decided.state
         else:
             moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
-            events, state = aggregate.procedure.take(aggregate.standing, command.request, moment)
+            events, state = aggregate.procedure.take(aggregate.state, command.request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
@@ -519,7 +512,7 @@ class Desk:
                 stored = not unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
                 for job, _ in work.answers:
-                    self._answer(job, InDoubt())
+                    job.future.set(InDoubt())
                 return
             if not stored:
                 if not unsent(error) and not isinstance(error, IntegrityError):
@@ -529,7 +522,7 @@ class Desk:
         self._cache.keep(work.entries.values())
         self._remember(work.known)
         for job, answer in work.answers:
-            self._answer(job, answer)
+            job.future.set(answer)
         self._apply_newer(work.to_refresh, newer)
         self._after_commit(work)
 
@@ -538,18 +531,12 @@ class Desk:
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
             for job in jobs:
-                self._answer(job, Busy())
+                job.future.set(Busy())
         elif attempt == 1:
             self._commit_on_stored_state(jobs, _Work(), attempt + 1)
         else:
             for job in jobs:
                 self._commit_on_stored_state([job], _Work(), attempt + 1)
-
-    def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
-        if isinstance(answer, Exception):
-            job.future.set_exception(answer)
-        else:
-            job.future.set_result(answer)
 
     def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
         self._recent_acts |= known
@@ -606,7 +593,7 @@ class Desk:
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
         """Answer a job that is decided aside with an error, unless it has been answered."""
         if self._decided_aside.pop(future, future) is None:
-            future.set_exception(error or Busy())
+            future.set(error or Busy())
 
     # The cache, for any thread
 

@@ -20,7 +20,7 @@ class Log(Aggregate):
     """The state of the signed log."""
 
     opened: LogOpened
-    standing: Signed
+    state: Signed
 
     OPENING: ClassVar[type[Event]] = LogOpened
     FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)

@@ -69,22 +69,22 @@ class Match(Aggregate):
         return RULESETS[self.opened.ruleset]
 
     @property
-    def state(self) -> Any:
+    def play(self) -> Any:
         """The phase of the game."""
-        standing = self.standing
-        return standing.play if type(standing) is Attended else standing
+        state = self.state
+        return state.play if type(state) is Attended else state
 
     @property
     def seating(self) -> Seating:
         """The tokens of the match, and the agreements to its stakes."""
-        seating: Seating = self.state.table.seating
+        seating: Seating = self.play.table.seating
         return seating
 
     @property
     def docket(self) -> Docket | None:
         """The officials' docket, ``None`` if they do not attend the match."""
-        standing = self.standing
-        return standing.docket if type(standing) is Attended else None
+        state = self.state
+        return state.docket if type(state) is Attended else None
 
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
@@ -135,25 +135,25 @@ class Match(Aggregate):
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
         """J5: Return the acts open to a viewer, including those about the last act. None for a seat while a case
         holds play."""
-        standing = self.standing
-        if type(standing) is not Attended or viewer == "official":
-            return self.rules.legal(self.state, viewer)
-        if holding(standing.docket):
+        state = self.state
+        if type(state) is not Attended or viewer == "official":
+            return self.rules.legal(self.play, viewer)
+        if holding(state.docket):
             return ()
-        acts = self.rules.legal(standing.play, viewer)
-        return acts + takeback.offers(standing, viewer) if isinstance(viewer, int) else acts
+        acts = self.rules.legal(state.play, viewer)
+        return acts + takeback.offers(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
         """J5: Return the viewer's view of the match. No seat's turn is shown while a case holds play."""
-        shown, docket = self.rules.view(self.state, viewer), self.docket
+        shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not holding(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
         """J8: Return whether the match is over and its result may still change."""
-        docket, ended_at, state = self.docket, self.ended_at, self.state
-        if docket is None or docket.terms is None or ended_at is None or not isinstance(state, Over):
+        docket, ended_at, play = self.docket, self.ended_at, self.play
+        if docket is None or docket.terms is None or ended_at is None or not isinstance(play, Over):
             return False
-        if state.by == "abandoned":
+        if play.by == "abandoned":
             return False
         if at < corrections.correctable_until(docket.terms, ended_at):
             return True

@@ -81,7 +81,7 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     if snapshot.shape != shape_of(state):
         return None
     return Loaded(
-        msgspec.structs.replace(aggregate, standing=msgspec.convert(raw["standing"], state)),
+        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["standing"], state)),
         snapshot.head,
         aggregate.version,
     )

@@ -23,7 +23,7 @@ class Decided(msgspec.Struct, frozen=True):
     moment: Moment
     """The moment, without the history."""
     events: tuple[Event, ...] = ()
-    standing: Any = None
+    state: Any = None
     refused: Refused | None = None
 
 
@@ -42,7 +42,7 @@ def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment)
     """
     history = History(partial(read_whole, referee, aggregate.id, aggregate.version))
     try:
-        made = aggregate.procedure.take(aggregate.standing, request, msgspec.structs.replace(moment, history=history))
+        made = aggregate.procedure.take(aggregate.state, request, msgspec.structs.replace(moment, history=history))
     except Refused as refused:
         return Decided(moment, refused=refused)
     return Decided(moment, *made)

@@ -61,7 +61,7 @@ class Club:
     def key(self, *scopes: Scope, member: int | None = None, lasts: timedelta = YEAR) -> str:
         """Issue a key of a member or a program; return its text."""
         made: Any = self.desk.get(self.id)
-        key = written(self.id, f"k{len(made.standing.keys) + 1}")
+        key = written(self.id, f"k{len(made.state.keys) + 1}")
         app = "Board" if member is None else None
         asked = IssueKey(
             scopes=scopes or SCOPES, expires_at=utc_now() + lasts, hash=hashed(key), member=member, app=app

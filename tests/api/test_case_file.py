@@ -10,7 +10,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.cases.documents import WORDS
-from api.cases.pages import case_policy
+from api.docs.pages import policy_of_framed
 from api.http.replies import HTML
 from referee.sentences import fields
 from tests.api.table import Table
@@ -368,8 +368,8 @@ class TestPage:
         assert answer.headers["content-type"].startswith(HTML)
         assert answer.headers["content-language"] == language
         assert {"Accept", "Accept-Language", "Authorization"} <= set(answer.headers["vary"].split(", "))
-        secure(answer, case_policy())
-        assert "'unsafe" not in case_policy()
+        secure(answer, policy_of_framed("case"))
+        assert "'unsafe" not in policy_of_framed("case")
         text = answer.text
         assert f'<html lang="{language}">' in text
         assert not re.search(r"<(script|img|link|iframe|form|b)\b|\sstyle=", text)

@@ -63,7 +63,7 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text
             found += 1
-        state = match.rules.view(match.state, "spectator")
+        state = match.rules.view(match.play, "spectator")
         if state.deal > len(deals):
             assert service.get(f"/v1/matches/{match_id}/deals/{state.deal}").status_code == 409
         assert service.get(f"/v1/matches/{match_id}/deals/{state.deal + 1}").status_code == 404

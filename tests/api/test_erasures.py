@@ -55,7 +55,7 @@ def club_after(erasures: Sequence[str], version: int = 1) -> Club:
         expires_at=NOW + timedelta(days=30),
     )
     club: Club = fold(None, [Recorded(CLUB, 1, NOW, "operator", "~", "", "", founded)])
-    return replace(club, version=version, standing=replace(club.standing, erasures=tuple(erasures)))
+    return replace(club, version=version, state=replace(club.state, erasures=tuple(erasures)))
 
 
 def plan_of(names: Names, member: int, version: int = 1) -> Plan:

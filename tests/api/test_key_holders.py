@@ -147,7 +147,7 @@ def holder_of(club: Club, key: str) -> KeyHolder:
     """Return the holder of this key."""
     found = club_of(club.desk.get(club.id))
     name = key[26:28]
-    own = found.standing.key(name)
+    own = found.state.key(name)
     assert own is not None
     return KeyHolder(found, name, own, hashed(key), own.expires_at)
 

@@ -49,7 +49,7 @@ class Hall:
 
     def given(self, by: str, *scopes: Scope, member: int | None = None, confirmed: str | None = None) -> str:
         """Issue a key with the key ``by``, for its own member or a program, or by invitation for another member."""
-        actor, state = f"key:{name_of(by)}", self.standing
+        actor, state = f"key:{name_of(by)}", self.state
         name = f"k{len(state.keys) + 1}"
         key, until = written(self.club.id, name), utc_now() + timedelta(days=300)
         giver = state.key(name_of(by)).member
@@ -68,8 +68,8 @@ class Hall:
         return key
 
     @property
-    def standing(self) -> Any:
-        return self.desk.get(self.club.id).standing
+    def state(self) -> Any:
+        return self.desk.get(self.club.id).state
 
     def get(self, path: str, shown: str) -> httpx.Response:
         answer: httpx.Response = self.client.get(self.match.path + path, headers=bearer(shown))

@@ -20,7 +20,7 @@ Client = TestClient[Litestar]
 
 
 def key_of(club: Club, *scopes: Scope, member: int | None = None) -> str:
-    keys = len(club.service.desk.get(club.id).standing.keys)
+    keys = len(club.service.desk.get(club.id).state.keys)
     key = written(club.id, f"k{keys + 1}")
     app = "Board" if member is None else None
     until = utc_now() + timedelta(days=30)

@@ -19,6 +19,7 @@ from pathlib import Path
 import psycopg
 
 from referee.store.rows import from_row
+from referee.store.store import construct
 from tests.api.serving import free_port
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.replay import long_history
@@ -66,6 +67,15 @@ def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         figures: dict[str, float] = json.loads(done.stdout)
         return figures
+
+
+def must_store_as_named(variant: str, url: str) -> None:
+    """Check that a variant stored what its name says: nothing, or rows."""
+    referee = construct(url)
+    rows = referee.recorder.max_notification_id() or 0
+    referee.close()
+    stores = variant not in ("nothing", "route")
+    assert bool(rows) == stores, f"{variant} stored {rows} rows"
 
 
 def pgbench(server: Postgres, clients: int) -> float | None:
@@ -119,8 +129,10 @@ def main() -> bool:
                 ]:
                     with empty_database(server) as postgres_url:
                         sqlite_url = f"sqlite:///{place}/{turn}-{clients}.db"
-                        figures = loaded(variant, sqlite_url if store == "SQLite" else postgres_url, clients)
-                    assert not figures["errors"], f"{variant} on {store}: {figures}"
+                        url = sqlite_url if store == "SQLite" else postgres_url
+                        figures = loaded(variant, url, clients)
+                        assert not figures["errors"], f"{variant} on {store}: {figures}"
+                        must_store_as_named(variant, url)
                     runs.setdefault((variant, store, clients), []).append(figures)
                 inserted = pgbench(server, clients)
                 if inserted is not None:

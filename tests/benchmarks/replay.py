@@ -75,7 +75,7 @@ def growth() -> tuple[float, float]:
         old = UUID(int=7)
 
         def dealt(match_id: UUID) -> int:
-            dealer = desk.get(match_id).state.table.dealer
+            dealer = desk.get(match_id).play.table.dealer
             for _ in range(10):
                 desk.submit(Command(id=match_id, actor="official", request=Void())).result()
                 desk.submit(Command(id=match_id, actor=dealer, request=Deal(seat=dealer))).result()
@@ -132,7 +132,7 @@ def correcting(key: str) -> tuple[int, float, float]:
 
     def correction() -> int:
         event = make_correction(
-            rules, match.opened, match.standing, history, None, why, scripts, (), moment, beyond_doubt=True
+            rules, match.opened, match.state, history, None, why, scripts, (), moment, beyond_doubt=True
         )
         return 1 if event.lines else 0
 

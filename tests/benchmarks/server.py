@@ -14,15 +14,15 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from eventsourcing.persistence import StoredEvent
 from litestar import Litestar, Request, post
 from litestar.response.base import ASGIResponse
 
 import api.app
 from api.server import Server, config_of
 from api.settings import Settings
+from referee.store.answer import Answer
 from referee.store.command import Command
-from referee.store.desk import Answer, Desk, _Job, _Work
+from referee.store.desk import Desk, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
@@ -35,14 +35,17 @@ LIMITED: dict[str, dict[str, Any]] = {
 
 
 def keeping_nothing(url: str, **settings: Any) -> Referee:
-    """Return a store that accepts everything and stores nothing."""
+    """Return a store that accepts everything and stores nothing: no row, no keyed act, no snapshot."""
     referee = construct(url, **settings)
 
-    def insert_nothing(stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
-        return [0] * len(stored_events)
+    def insert_nothing(*args: Any, **kwargs: Any) -> Sequence[int]:
+        return ()
 
     recorder: Any = referee.recorder
-    recorder.insert_events = insert_nothing
+    recorder.store = recorder.insert_events = insert_nothing
+    assert referee.snapshots is not None
+    snapshots: Any = referee.snapshots.recorder
+    snapshots.insert_events = insert_nothing
     return referee
 
 
@@ -67,9 +70,9 @@ class SavingDesk(Desk):
                 self.referee.save(*outcome.events)
                 self._cache.keep(work.entries.values())
         except Exception as error:
-            answer.set_exception(error)
+            answer.set(error)
         else:
-            answer.set_result(outcome)
+            answer.set(outcome)
 
 
 def construct_for_threads(url: str, **settings: Any) -> Referee:

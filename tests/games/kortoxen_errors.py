@@ -7,7 +7,7 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, PickUp, Play, Report
 from referee.events import CardPlayed, Dealt, Reported, TrickTaken
-from referee.games._rodskagg import CardsCut, PickedUp
+from referee.games._rodskagg.facts import CardsCut, PickedUp
 from referee.visibility import Event
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4

@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Abandon, Bid, Cut, Deal, Draw, KeepCards, Knock, Play, Report, RequestCards, Void
 from referee.cards import HONOURS, PACK, cards_of
 from referee.events import Dealt, DealVoided, Reported
-from referee.games._rodskagg import MisdealFound, NewHands
+from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, table

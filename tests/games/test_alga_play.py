@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Answer, Ask, Deal, Play, Score
 from referee.events import CardPlayed, TrickTaken
-from referee.games._rodskagg import QuestionAsked
+from referee.games._rodskagg.facts import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, table

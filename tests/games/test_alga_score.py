@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Ask, Bid, Deal, Play, Score, Void
 from referee.events import DealScored, MatchWon, PlayerEliminated
-from referee.games._rodskagg import DuelCalled
+from referee.games._rodskagg.facts import DuelCalled
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4

@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Bid, Cut, Deal, Discard, Draw, KeepCards, KnockOut, Play, RequestCards, Void
 from referee.cards import PACK
 from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
-from referee.games._rodskagg import CardGiven, CardsThrown
+from referee.games._rodskagg.facts import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, cats

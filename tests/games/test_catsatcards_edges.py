@@ -20,7 +20,7 @@ from referee.acts import (
     Void,
 )
 from referee.events import CardDrawn, DealScored, Dealt, TrickTaken
-from referee.games._rodskagg import Announced, AuctionWon, MisdealFound, PickedUp, QuestionAnswered
+from referee.games._rodskagg.facts import Announced, AuctionWon, MisdealFound, PickedUp, QuestionAnswered
 from tests.games.rodskagg import MIXED, Table, cats, fem, near
 from tests.given import P1, P2, P3, P4
 

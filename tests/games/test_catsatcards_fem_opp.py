@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
 from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld
-from referee.games._rodskagg import MisdealFound, PickedUp
+from referee.games._rodskagg.facts import MisdealFound, PickedUp
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.visibility import seen

@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Announce, Answer, Ask, Deal, Play, Remind, Score
 from referee.events import CardPlayed, TrickTaken
-from referee.games._rodskagg import Announced, QuestionAsked, Reminded
+from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import MIXED, Table, cats, near
 from tests.given import P1, P2, P3, P4

@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Ask, Bid, Deal, Draw, KeepCards, Play, Remind, Score, Void
 from referee.events import CardDrawn, DealScored, MatchWon, PlayerEliminated
-from referee.games._rodskagg import DuelCalled, LeadDrawn
+from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, cats
 from tests.given import P1, P2, P3, P4

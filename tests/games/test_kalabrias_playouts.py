@@ -197,7 +197,7 @@ class Playout:
         history = self.t.history
         cut = self.luck.randrange(1, len(history))
         whole = fold(None, history)
-        assert whole.state == self.t.state
+        assert whole.play == self.t.state
         assert fold(fold(None, history[:cut]), history[cut:]) == whole
         state = self.t.state
         assert msgspec.json.decode(msgspec.json.encode(state), type=RULESET.state) == state

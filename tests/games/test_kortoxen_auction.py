@@ -6,7 +6,7 @@ import pytest
 
 from referee.acts import Ask, Bid, Cut, Deal, KnockForCards, Play, Void
 from referee.events import PlayEnded
-from referee.games._rodskagg import AuctionWon, BidMade
+from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4

@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Play, Void
 from referee.events import CardPlayed, Dealt
-from referee.games._rodskagg import PickedUp
+from referee.games._rodskagg.facts import PickedUp
 from referee.refusals import NoSuchCard
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4

@@ -6,7 +6,7 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, Knock, KnockOut, PickUp, Play, Score, Void
 from referee.events import CardPlayed, PenaltyImposed, TrickTaken
-from referee.games._rodskagg import KnockedOut
+from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4

@@ -6,7 +6,7 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, KnockForCards, PickUp, Report
 from referee.events import Reported
-from referee.games._rodskagg import MisdealFound
+from referee.games._rodskagg.facts import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, fem, misdealt, penalising, table

@@ -8,7 +8,7 @@ import pytest
 from referee.acts import Bid, Cut, Deal, KeepCards, KnockForCards, PickUp, Play, RequestCards
 from referee.cards import PACK
 from referee.events import Dealt, PlayEnded, TrickTaken
-from referee.games._rodskagg import HandKept, HandRequested, MisdealFound, NewHands
+from referee.games._rodskagg.facts import HandKept, HandRequested, MisdealFound, NewHands
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.visibility import Event, seen

@@ -6,7 +6,7 @@ import pytest
 
 from referee.acts import Answer, Ask, Play, Report, Void
 from referee.events import CardPlayed, Reported, TrickTaken
-from referee.games._rodskagg import QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4, deal

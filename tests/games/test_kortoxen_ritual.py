@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Void
 from referee.events import Dealt
-from referee.games._rodskagg import CardsCut, KnockedForCards, PickedUp
+from referee.games._rodskagg.facts import CardsCut, KnockedForCards, PickedUp
 from referee.refusals import AgainstTheRules, WrongPhase
 from tests.games.rodskagg import SIX_EACH, misdealt, penalising, table
 from tests.given import P1, P2, P3, P4

@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Cut, KnockOut
 from referee.events import PlayEnded
-from referee.games._rodskagg import KnockedOut
+from referee.games._rodskagg.facts import KnockedOut
 from tests.games.rodskagg import table
 from tests.games.test_kortoxen_end import BOTH, ended, playing
 from tests.given import P1, P2, P3

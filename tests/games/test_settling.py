@@ -436,7 +436,7 @@ class TestCorrections:
     def test_a_match_that_is_open_again_owes_nothing(self):
         t = self.won_by_p2()
         corrected(t, five(P2, 2))
-        assert t.match.state.table.points[P2] != 0
+        assert t.match.play.table.points[P2] != 0
         assert (of(t).status, amounts(of(t)), of(t).payments) == ("open", (0, 0, 0, 0), ())
 
     def test_a_deal_that_was_struck_is_not_paid_for(self):

@@ -191,7 +191,7 @@ def auditors_key(client: Client, books: Audited) -> str:
     """Return a new key of the club with `audit`, which the operator issues for a program."""
     app: Any = client.app
     desk, club = app.state.service.desk, UUID(books.club.id)
-    key = written(club, f"k{len(desk.get(club).standing.keys) + 1}")
+    key = written(club, f"k{len(desk.get(club).state.keys) + 1}")
     until = utc_now() + timedelta(days=30)
     issue = IssueKey(scopes=("audit",), expires_at=until, hash=hash_of(key), app="Auditor")
     desk.submit(Command(id=club, actor="operator", request=issue)).result(30)

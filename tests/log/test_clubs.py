@@ -49,7 +49,7 @@ def scored(club: Club, offence: str = "misdeal") -> ClubTable:
 
 def auditor(club: Club) -> str:
     """Return a key of the club with the scope to audit. The operator issues it, for the founder plays."""
-    keys = club.service.desk.get(club.id).standing.keys
+    keys = club.service.desk.get(club.id).state.keys
     key = written(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)
     request = IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key))

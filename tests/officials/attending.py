@@ -28,7 +28,7 @@ class Attending:
         self.opened = opening(adjudication=adjudication, **kwargs)
         self.history: list[Recorded] = []
         self.stand((self.opened,))
-        self.stand(self.match.procedure.begin(self.match.standing, self.moment("official")))
+        self.stand(self.match.procedure.begin(self.match.state, self.moment("official")))
 
     @property
     def match(self) -> Match:
@@ -60,9 +60,9 @@ class Attending:
         for request in requests:
             by = self.who(request) if actor is None else actor
             match = self.match
-            events, state = match.procedure.take(match.standing, request, self.moment(by, seed))
+            events, state = match.procedure.take(match.state, request, self.moment(by, seed))
             self.stand(events, by, request)
-            assert self.match.standing == state, "what take gives is what folding gives"
+            assert self.match.state == state, "what take gives is what folding gives"
         return events
 
     def who(self, request: Any) -> Actor:
@@ -74,11 +74,11 @@ class Attending:
         """Return the refusal of a request."""
         match = self.match
         with pytest.raises(Refused) as caught:
-            match.procedure.take(match.standing, request, self.moment(self.who(request)))
+            match.procedure.take(match.state, request, self.moment(self.who(request)))
         assert (caught.value.code, caught.value.rule) == (code, rule)
         return caught.value
 
     def legal(self) -> list[Any]:
         """Return the acts that the seats may do in the game."""
         match = self.match
-        return [act for seat in match.state.table.active for act in match.rules.legal(match.state, seat)]
+        return [act for seat in match.play.table.active for act in match.rules.legal(match.play, seat)]

@@ -32,10 +32,10 @@ def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: 
     request = Correct(why=Why(rule="B42", reason="seen by all"), scripts=scripts, strike=strike, **more)
     match, before = t.match, t.version
     moment = Moment(before, t.at, "seed", "official", tuple(t.history))
-    events, state = match.procedure.take(match.standing, request, moment)
+    events, state = match.procedure.take(match.state, request, moment)
     for event in events:
         t.record(event, "official", request if event is events[0] else None)
-    assert t.match.standing == state, "what take gives is what folding gives"
+    assert t.match.state == state, "what take gives is what folding gives"
     t.state = state.play
     return events
 

@@ -96,11 +96,11 @@ def ask(match: Match, request: Any, at: datetime | None = None, actor: Actor = "
     """Do a request; return its events. Check that the fold gives the decided state."""
     before = match.attended()
     moment = Moment(match.version, at or match.at, f"asked {match.version}", actor, tuple(match.history))
-    events, folded = before.procedure.take(before.standing, request, moment)
+    events, folded = before.procedure.take(before.state, request, moment)
     for event in events:
         match.version += 1
         match.history.append(match.recorded(event))
-    assert match.attended().standing == folded
+    assert match.attended().state == folded
     match.state = folded.play
     match.points = match.state.table.points
     match.new_deal()

@@ -32,7 +32,7 @@ class Hearing:
         first = opening(ruleset=ruleset, **opened)
         self._record((first,), "official")
         self.match: Match = fold(None, self.history)
-        self._record(self.match.procedure.begin(self.match.standing, Moment(1, NOON, "")), "official")
+        self._record(self.match.procedure.begin(self.match.state, Moment(1, NOON, "")), "official")
         self.match = fold(None, self.history)
 
     def _record(self, events: tuple[Event, ...], actor: Actor) -> None:
@@ -46,10 +46,10 @@ class Hearing:
             actor = getattr(request, "seat", None)
         actor = "official" if actor is None else actor
         moment = Moment(len(self.history), self.at, "seed", actor, self.history)
-        events, state = self.match.procedure.take(self.match.standing, request, moment)
+        events, state = self.match.procedure.take(self.match.state, request, moment)
         self._record(events, actor)
         self.match = fold(None, self.history)
-        assert self.match.standing == state, "what take gives is what folding gives"
+        assert self.match.state == state, "what take gives is what folding gives"
         self.said = events
         return events
 
@@ -67,16 +67,16 @@ class Hearing:
 
     def deal(self, **fields: Any) -> Self:
         """Deal closed hands."""
-        dealer = self.match.state.table.dealer
-        self.ask(Deal(seat=dealer, **(fields or {"counts": (6,) * self.match.state.table.seats})))
+        dealer = self.match.play.table.dealer
+        self.ask(Deal(seat=dealer, **(fields or {"counts": (6,) * self.match.play.table.seats})))
         return self
 
     def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
         """Do the first legal act each time, until an event with this topic or for this many acts."""
         for _ in range(acts):
-            legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.state, seat)]
+            legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.play, seat)]
             wanted = [act for act in legal if not isinstance(act, KnockOut | Deal)]
-            if not getattr(self.match.state, "calls", True):  # a seat must declare, or the deal is not played
+            if not getattr(self.match.play, "calls", True):  # a seat must declare, or the deal is not played
                 wanted = [act for act in wanted if act.bid != "pass"]
             if not wanted or until in {event.TOPIC for event in self.ask(wanted[0])}:
                 break
@@ -119,5 +119,5 @@ class Hearing:
     @property
     def up(self) -> tuple[int, ...]:
         """Return the penalties in the deal under way, by seat."""
-        ledger = self.match.state.table.ledger
-        return tuple(ledger.points(seat) for seat in range(self.match.state.table.seats))
+        ledger = self.match.play.table.ledger
+        return tuple(ledger.points(seat) for seat in range(self.match.play.table.seats))

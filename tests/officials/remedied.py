@@ -48,14 +48,14 @@ def wrong(hearing: Hearing, body: Body, by: int = 0, deal: int = 1) -> None:
 
 
 def all_agree(hearing: Hearing, case: int = 1, by: int = 0) -> None:
-    for seat in range(hearing.match.state.table.seats):
+    for seat in range(hearing.match.play.table.seats):
         if seat != by:
             hearing.says(seat, True, case=case)
 
 
 def appeal(hearing: Hearing, case: int = 1) -> None:
     """Appeal by the first seat that the ruling went against."""
-    seats = range(hearing.match.state.table.seats)
+    seats = range(hearing.match.play.table.seats)
     seat = next(seat for seat in seats if hearing.cases[case - 1].went_against(seat))
     hearing.ask(Appeal(case=case, seat=seat))
 
@@ -77,7 +77,7 @@ def correction(hearing: Hearing) -> ProtocolCorrected:
 
 def points(hearing: Hearing) -> tuple[int, ...]:
     """Return the present points."""
-    points_now: tuple[int, ...] = hearing.match.state.table.points
+    points_now: tuple[int, ...] = hearing.match.play.table.points
     return points_now
 
 
@@ -85,6 +85,6 @@ def folds(hearing: Hearing) -> None:
     """Check that the match is the fold of its events, continued from any event."""
     for cut in range(1, len(hearing.history)):
         head: Any = fold(None, hearing.history[:cut])
-        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert stored == head.standing
-        assert fold(msgspec.structs.replace(head, standing=stored), hearing.history[cut:]) == hearing.match
+        stored = msgspec.json.decode(msgspec.json.encode(head.state), type=head.procedure.state)
+        assert stored == head.state
+        assert fold(msgspec.structs.replace(head, state=stored), hearing.history[cut:]) == hearing.match

@@ -23,7 +23,7 @@ def test_a_knock_that_is_upheld_in_the_act_that_ends_the_deal_is_a_case_of_that_
     events = hearing.ask(SHEET, "official")
     kinds = [type(event) for event in events]
     assert kinds.index(KnockUpheld) < kinds.index(DealScored), "one act rules and ends the deal"
-    assert hearing.match.state.table.deal == 2
+    assert hearing.match.play.table.deal == 2
     assert (hearing.case.deal, hearing.case.during, hearing.case.verdict) == (1, 1, "upheld")
     assert hearing.case.entered is not None, "its penalty is in the line of the first deal"
     assert hearing.case.entered.points == 5
@@ -33,5 +33,5 @@ def test_a_knock_that_is_upheld_in_the_act_that_ends_the_deal_is_a_case_of_that_
 def test_a_knock_in_play_is_a_case_of_the_deal_under_way(dealt: Hearing) -> None:
     dealt.ask(Knock(seat=BERIT, accused=CESAR))
     dealt.play()
-    assert dealt.match.state.table.deal == 2
+    assert dealt.match.play.table.deal == 2
     assert (dealt.case.deal, dealt.case.verdict) == (1, "dismissed")

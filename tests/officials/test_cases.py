@@ -295,27 +295,27 @@ class TestRams:
 
     @pytest.mark.rule("J1", "D68")
     def test_a_report_by_another_opens_a_case(self, rams: Hearing) -> None:
-        accused = rams.match.state.order[0]
-        other = rams.match.state.order[1]
+        accused = rams.match.play.order[0]
+        other = rams.match.play.order[1]
         rams.ask(Report(seat=other, accused=accused, fault="exposed_card"))
         assert isinstance(rams.said[0], CaseOpened)
-        assert rams.match.state.table.ledger.standings == ()
+        assert rams.match.play.table.ledger.breaches == ()
         *_, reported = rams.rule("upheld", rule="D68")
         assert isinstance(reported, Reported)
         assert (reported.seat, reported.breaches[0].points) == (accused, 5)
         rams.ask(Appeal(case=1, seat=accused))
         *_, lifted = rams.rule("dismissed", by="official:2", rule="D68")
         assert lifted == FaultLifted(accused=accused, fault="exposed_card")
-        assert rams.match.state.table.ledger.standings == ()
+        assert rams.match.play.table.ledger.breaches == ()
 
     def test_one_s_own_stands(self, rams: Hearing) -> None:
-        accused = rams.match.state.order[0]
+        accused = rams.match.play.order[0]
         rams.ask(Report(seat=accused, accused=accused, fault="exposed_card"))
         assert isinstance(rams.said[0], Reported)
 
     @pytest.mark.rule("D-O24")
     def test_a_knock_is_only_for_faults_that_events_cannot_show(self, rams: Hearing) -> None:
-        one, other = rams.match.state.order[:2]
+        one, other = rams.match.play.order[:2]
         rams.refused(Knock(seat=one, accused=other), "no_knocking", "D-O24")
         assert rams.knock(one, other, "revoke").status == "pending"
 

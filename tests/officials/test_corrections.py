@@ -89,9 +89,9 @@ def test_played_on_and_corrected_again(ruleset: str) -> None:
                 raise
         cut = chance.randrange(1, len(match.history))
         head: Any = fold(None, match.history[:cut])
-        stored = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
-        assert stored == head.standing
-        assert fold(msgspec.structs.replace(head, standing=stored), match.history[cut:]) == fold(None, match.history)
+        stored = msgspec.json.decode(msgspec.json.encode(head.state), type=head.procedure.state)
+        assert stored == head.state
+        assert fold(msgspec.structs.replace(head, state=stored), match.history[cut:]) == fold(None, match.history)
     never = {"reopened", "won earlier", "struck"} if ruleset == "rams-english" else set()  # a session has no winner
     assert {what for what, many in met.items() if not many} == never
 

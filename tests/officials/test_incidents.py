@@ -287,9 +287,9 @@ class TestASheet:
         for seat in (CESAR, DAG, ANNA):
             hearing.says(seat, True, case=2)
         hearing.ask(OpenCase(kind="offence", accused=CESAR, offence="exposed_card", deal=1), "official")
-        before = hearing.match.state.table.points
+        before = hearing.match.play.table.points
         hearing.rule("upheld", case=3)
-        assert hearing.match.state.table.points[CESAR] == before[CESAR] + 5
+        assert hearing.match.play.table.points[CESAR] == before[CESAR] + 5
 
 
 class TestRams:
@@ -348,4 +348,4 @@ def playing_rams() -> Hearing:
 
 def faults(hearing: Hearing) -> int:
     """Return the number of faults of the deal that will be paid for."""
-    return sum(map(len, faults_of(hearing.match.state.table).values()))
+    return sum(map(len, faults_of(hearing.match.play.table).values()))

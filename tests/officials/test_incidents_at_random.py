@@ -72,10 +72,10 @@ class Evening:
     def play(self) -> bool:
         """Do an act of the game, sometimes a revoke; return whether the deal continues."""
         match, chance = self.hearing.match, self.chance
-        legal = [act for seat in range(4) for act in match.rules.legal(match.state, seat)]
+        legal = [act for seat in range(4) for act in match.rules.legal(match.play, seat)]
         cards = [act for act in legal if isinstance(act, Play) and act.card in self.hands[act.seat]]
         if cards:
-            seat, led = cards[0].seat, getattr(match.state, "led", 0)
+            seat, led = cards[0].seat, getattr(match.play, "led", 0)
             suit = [act for act in cards if BIT[act.card] & led]
             others = [act for act in cards if act not in suit]
             revokes = bool(suit and others) and "rodskagg" in self.ruleset and chance.random() < 0.5
@@ -138,21 +138,21 @@ class Evening:
 
     def check(self) -> None:
         """Check that each player pays for at most the errors that this player made."""
-        table = self.hearing.match.state.table
+        table = self.hearing.match.play.table
         made = Counter(accused for accused, *_ in self.errors)
         for seat in range(4):
             if self.ruleset == "rams-english":
                 own = faults_of(table).get(seat, [])
                 shown = sum(
                     one.breach.seat == seat and one.breach.offence not in TOLD[self.ruleset]
-                    for one in table.ledger.standings
+                    for one in table.ledger.breaches
                 )
                 assert len(own) - shown <= made[seat], (self.errors, self.hearing.history)
             else:
                 own_points = table.ledger.points(seat)
                 acts = 5 * sum(
                     one.breach.seat == seat and one.breach.offence not in ("revoke", *TOLD[self.ruleset])
-                    for one in table.ledger.standings
+                    for one in table.ledger.breaches
                 )
                 assert own_points <= 5 * made[seat] + acts, (self.errors, self.hearing.history)
 

@@ -55,12 +55,12 @@ def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
     (opened,) = table.do(misclick())
     assert (opened.kind, opened.by, opened.events, opened.accused) == ("misclick", 1, (3,), None)
     agree(table, 2, 0)
-    assert table.match.state.to_speak[0] == 2, "it stands while somebody has not agreed"
+    assert table.match.play.to_speak[0] == 2, "it stands while somebody has not agreed"
     agree(table, 3)
     *_, ruled, done = table.events
     assert (ruled.official, ruled.standard, ruled.appeal_until) == (None, "agreed_facts", None)
     assert done == ActTakenBack(case=1, first=3, last=3)
-    assert (table.match.state.to_speak[0], table.match.state.table.ledger.cases) == (1, 1)
+    assert (table.match.play.to_speak[0], table.match.play.table.ledger.cases) == (1, 1)
     assert len(table.match.docket.cases) == 1, "that case, and no other"
 
 
@@ -71,7 +71,7 @@ def test_an_official_rules_if_a_seat_does_not_agree(table: Attending) -> None:
     ruled, done = table.do(ruling("upheld"))
     assert (ruled.verdict, ruled.payer, ruled.penalty) == ("upheld", None, 0)
     assert isinstance(done, ActTakenBack)
-    assert table.match.state.to_speak[0] == 1
+    assert table.match.play.to_speak[0] == 1
 
 
 def test_it_is_final_when_the_act_is_taken_back(table: Attending) -> None:
@@ -85,9 +85,9 @@ def test_it_is_final_when_the_act_is_taken_back(table: Attending) -> None:
 @pytest.mark.rule("J7")
 def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending) -> None:
     table.do(misclick(), ruling("dismissed"), Appeal(case=1, seat=1))
-    assert table.match.state.to_speak[0] == 2
+    assert table.match.play.to_speak[0] == 2
     table.do(ruling("upheld"), actor="official:2")
-    assert table.match.state.to_speak[0] == 1
+    assert table.match.play.to_speak[0] == 1
 
 
 @pytest.mark.rule("J7")
@@ -122,7 +122,7 @@ class TestOvertaken:
         agree(table, 0)
         assert case_of(table).status == "pending"
         table.do(ruling("upheld"))
-        assert table.match.state.to_speak[0] == 1
+        assert table.match.play.to_speak[0] == 1
 
     def test_that_the_table_takes_the_act_back_withdraws_it_too(self, table: Attending) -> None:
         table.do(misclick(), *(TakeBack(seat=seat) for seat in (1, 0, 2, 3)))
@@ -140,7 +140,7 @@ class TestOvertaken:
         terms = replace(TERMS, correction_minutes=0)
         table = Attending(terms, ruleset="rams-english", dealing="tally", enforcement="penalise")
         table.do(Deal(seat=0), Bid(seat=1, bid="join"), misclick(), Void(), Close())
-        assert isinstance(table.match.state, Over)
+        assert isinstance(table.match.play, Over)
         assert not table.match.provisional(NOON + timedelta(days=1))
 
 
@@ -151,12 +151,12 @@ def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
     table.do(Deal(seat=0), Bid(seat=1, bid=1), misclick())
     agree(table, 0, 2)
     table.do(Bid(seat=2, bid="pass"), Bid(seat=3, bid="rodskagg"), Trick(seat=0), Score(seat=0))
-    assert table.match.state.table.active == (0, 1, 2)
+    assert table.match.play.table.active == (0, 1, 2)
     assert case_of(table).status == "withdrawn"
     moment = replace(
         table.moment(1), history=NOT_HERE
     )  # the case can never be ruled on, so no history is read for it
-    assert table.match.procedure.take(table.match.standing, Deal(seat=1), moment)
+    assert table.match.procedure.take(table.match.state, Deal(seat=1), moment)
 
 
 def test_an_official_says_so_himself(table: Attending) -> None:
@@ -165,7 +165,7 @@ def test_an_official_says_so_himself(table: Attending) -> None:
     agree(table, 0, 2, 3)
     assert case_of(table).status == "pending", "who did it is asked, too"
     agree(table, 1)
-    assert table.match.state.to_speak[0] == 1
+    assert table.match.play.to_speak[0] == 1
 
 
 def test_only_of_one_s_own_act(table: Attending) -> None:
@@ -191,4 +191,4 @@ def test_withdrawn_it_leaves_the_act_to_the_table(table: Attending) -> None:
     table.do(misclick(), Withdrawal(case=1, seat=1))
     table.do(*(TakeBack(seat=seat) for seat in (1, 0, 2, 3)))
     assert table.events[-1] == ActTakenBack(case=2, first=3, last=3, seat=1)
-    assert table.match.state.to_speak[0] == 1
+    assert table.match.play.to_speak[0] == 1

@@ -19,7 +19,7 @@ def prices(hearing: Hearing, accused: int = ANNA) -> set[str]:
     match, found = hearing.match, set()
     for offence in match.rules.offences:
         try:
-            found.add(offence if remedies.price(match.rules, match.state, offence, accused).points else "")
+            found.add(offence if remedies.price(match.rules, match.play, offence, accused).points else "")
         except Refused:
             continue
     return found

@@ -76,7 +76,7 @@ class TestAWrongLine:
         all_agree(hearing)
         assert lines(hearing) == lines(at_once)
         assert points(hearing) == points(at_once)
-        assert hearing.match.state.table.dealer == at_once.match.state.table.dealer
+        assert hearing.match.play.table.dealer == at_once.match.play.table.dealer
 
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("ruleset", GAMES)
@@ -127,7 +127,7 @@ class TestAWrongLine:
         wrong(hearing, sheets.right)
         for one in (hearing, at_once):
             one.ask(Deal(seat=BERIT))
-            while one.match.state.__struct_config__.tag != "played":
+            while one.match.play.__struct_config__.tag != "played":
                 one.play(acts=1)
         all_agree(hearing)
         for one in (hearing, at_once):
@@ -234,8 +234,8 @@ class TestTheEnd:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is None
-        assert hearing.match.state.table.points[DAG] != 0
-        assert hearing.match.rules.between_deals(hearing.match.state)
+        assert hearing.match.play.table.points[DAG] != 0
+        assert hearing.match.rules.between_deals(hearing.match.play)
         assert not hearing.match.provisional(hearing.at)
         hearing.ask(Deal(seat=BERIT))
         folds(hearing)
@@ -348,10 +348,10 @@ class TestCards:
         wrong(hearing, X1)
         all_agree(hearing)
         assert points(hearing) == (49, 49, 46, 50)
-        table = hearing.match.state.table
+        table = hearing.match.play.table
         assert (table.house, table.tally, table.penalise) == (dealing == "house", False, enforcement == "penalise")
         hearing.deal(**({} if dealing == "table" else {"hands": None})).play()
-        assert hearing.match.state.table.deal == 3
+        assert hearing.match.play.table.deal == 3
         folds(hearing)
 
     @pytest.mark.rule("D-X1", "J9")
@@ -361,7 +361,7 @@ class TestCards:
         wrong(hearing, SHEETS["rams-english"].right)
         all_agree(hearing)
         assert points(hearing) == (2, 1, 2, -10)
-        assert hearing.match.state.table.pot == 5
+        assert hearing.match.play.table.pot == 5
         folds(hearing)
 
     @pytest.mark.rule("E-X1", "J9")
@@ -369,7 +369,7 @@ class TestCards:
         hearing = Hearing("kalabrias", players=2, first_dealer=1, dealing="house")
         hearing.ask(Deal(seat=1))
         for _ in range(100):
-            acts: list[Act] = [act for seat in (0, 1) for act in hearing.match.rules.legal(hearing.match.state, seat)]
+            acts: list[Act] = [act for seat in (0, 1) for act in hearing.match.rules.legal(hearing.match.play, seat)]
             if "deal/scored" in {event.TOPIC for event in hearing.ask(acts[0])}:
                 break
         wrong(hearing, SHEETS["kalabrias"].right)

@@ -212,7 +212,7 @@ class TestRams:
     """A game in which a fault costs points without a knock: it is noted late, or lifted, and no money is lost."""
 
     def worth(self, hearing: Hearing) -> int:
-        return sum(points(hearing)) + int(hearing.match.state.table.pot)
+        return sum(points(hearing)) + int(hearing.match.play.table.pot)
 
     @pytest.mark.rule("D70", "J9")
     def test_late_and_lifted_again(self) -> None:
@@ -234,7 +234,7 @@ class TestRams:
     @pytest.mark.rule("D70", "J9")
     def test_one_that_is_written_is_lifted(self) -> None:
         hearing = Hearing("rams-english").deal(counts=(5,) * 4, turn_up="H7").play(until="declarations/closed")
-        one, accused = hearing.match.state.order[:2]
+        one, accused = hearing.match.play.order[:2]
         hearing.knock(one, accused, "exposed_card")
         hearing.rule("upheld", rule="D68")
         hearing.play().ask(Appeal(case=1, seat=accused))

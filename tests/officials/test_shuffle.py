@@ -250,9 +250,9 @@ class TestWhatASeatAdds:
 
     def test_nothing_of_what_is_refused_stays(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
-        before = played.match.standing
+        before = played.match.state
         played.refused(digits(5))
-        assert played.match.standing == before
+        assert played.match.state == before
         assert len(played.history) == 2
 
 
@@ -325,7 +325,7 @@ class TestOtherChance:
                     continue
                 assert [type(event) for event in made[-2:]] == [LeadDrawn, ShuffleCommitted]
                 assert tuple(drawn) == order_by(played, len(played.history) - 1)[: len(drawn)]
-                shuffle_now, duel = shuffling(played.match), played.match.state.table.playing
+                shuffle_now, duel = shuffling(played.match), played.match.play.table.playing
                 assert shuffle_now is not None
                 assert shuffle_now.awaited == duel
                 for beside in {*range(4)} - {*duel}:

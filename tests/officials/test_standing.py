@@ -37,7 +37,7 @@ class Sides:
         self.record("alone", (self.alone,))
         for side in self.history:
             match = self.match(side)
-            self.record(side, match.procedure.begin(match.standing, Moment(1, NOON, "begin")))
+            self.record(side, match.procedure.begin(match.state, Moment(1, NOON, "begin")))
 
     def match(self, side: str) -> Match:
         match: Match = fold(None, self.history[side])
@@ -54,12 +54,12 @@ class Sides:
         for side in self.history:
             match = self.match(side)
             try:
-                events, standing = match.procedure.take(match.standing, act, Moment(match.version, NOON, seed))
+                events, state = match.procedure.take(match.state, act, Moment(match.version, NOON, seed))
             except Refused as refusal:
                 came.append((type(refusal), refusal.code, refusal.rule))
                 continue
             self.record(side, events)
-            assert self.match(side).standing == standing, "what take gives is what folding gives"
+            assert self.match(side).state == state, "what take gives is what folding gives"
             came.append(tuple(map(without_officials, events)))
         return tuple(came)
 
@@ -79,7 +79,7 @@ def test_the_game_goes_on_as_it_would_without_them(ruleset: str) -> None:
     sides, chance = Sides(ruleset), Random(7)
     for turn in range(150):
         match = sides.match("alone")
-        if not (acts := [act for seat in range(4) for act in match.rules.legal(match.state, seat)]):
+        if not (acts := [act for seat in range(4) for act in match.rules.legal(match.play, seat)]):
             break
         act = chance.choice(acts) if turn % 5 else Knock(seat=chance.randrange(4), accused=chance.randrange(4))
         attended, alone = sides.do(act, f"seed {turn}")
@@ -89,7 +89,7 @@ def test_the_game_goes_on_as_it_would_without_them(ruleset: str) -> None:
     assert type(attended_match.docket) is Docket
     assert {case.status for case in attended_match.docket.cases} <= {"ruled"}
     assert alone_match.docket is None
-    assert type(alone_match.standing) is not Attended, "a match without officials is its game's alone"
+    assert type(alone_match.state) is not Attended, "a match without officials is its game's alone"
 
 
 def test_a_snapshot_keeps_the_docket(store_url: str) -> None:
@@ -102,4 +102,4 @@ def test_a_snapshot_keeps_the_docket(store_url: str) -> None:
         loaded = referee.load(match_id)
     assert loaded.kept == kept.version, "it is not folded anew"
     assert loaded.aggregate == kept
-    assert type(loaded.aggregate.standing) is Attended
+    assert type(loaded.aggregate.state) is Attended

@@ -72,16 +72,16 @@ def back(seat: int) -> TakeBack:
 class TestAllAgree:
     def test_the_last_to_agree_takes_it_back(self) -> None:
         table = bidding()
-        before = table.match.state
+        before = table.match.play
         table.do(Bid(seat=2, bid=3))
         number = table.version
         assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
         table.do(back(0), back(1))
-        assert table.match.state.to_speak[0] == 3, "it stands while somebody has not agreed"
+        assert table.match.play.to_speak[0] == 3, "it stands while somebody has not agreed"
         agreement, done = table.do(back(3))
         assert agreement == TakeBackAsked(seat=3, first=number, last=number)
         assert done == ActTakenBack(case=1, first=number, last=number, seat=2)
-        assert like(table.match.state, before)
+        assert like(table.match.play, before)
         table.do(Bid(seat=2, bid="pass"))
 
     def test_a_seat_asks_only_for_its_own_act(self) -> None:
@@ -100,7 +100,7 @@ class TestAllAgree:
         assert table.match.docket.last.asked == ()
         table.refused(back(3), "not_your_act")
         table.do(back(2), back(0), back(1), back(3))
-        assert table.match.state.to_speak[0] == 2, "that act, and not the one before it"
+        assert table.match.play.to_speak[0] == 2, "that act, and not the one before it"
 
     def test_only_one_act(self) -> None:
         table = bidding()
@@ -109,9 +109,9 @@ class TestAllAgree:
 
     def test_who_is_out_of_the_match_is_not_asked(self) -> None:
         table = bidding()
-        play = table.match.state
+        play = table.match.play
         state = replace(play, table=replace(play.table, active=(0, 1, 2)))
-        state = replace(table.match.standing, play=state)
+        state = replace(table.match.state, play=state)
         assert takeback.awaited(state) == (0, 1, 2)
         with pytest.raises(Refused, match="eliminated"):
             takeback.take_back(table.match.rules, state, back(3), table.moment(3))
@@ -211,11 +211,11 @@ class TestARequestForNewCards:
 
     def test_before_another_has_answered_it_is_taken_back(self, ruleset: str) -> None:
         table = self.asking(ruleset)
-        before = table.match.state
+        before = table.match.play
         table.do(RequestCards(seat=1), *map(back, (1, 0, 2)))
         (_, done) = table.do(back(3))
         assert isinstance(done, ActTakenBack)
-        assert like(table.match.state, before)
+        assert like(table.match.play, before)
         table.do(KeepCards(seat=1))
 
     @pytest.mark.parametrize("answer", [RequestCards(seat=2), KeepCards(seat=2)])
@@ -252,7 +252,7 @@ class TestNumbersAndTokens:
         table.do(IssueToken(seat=2, hash="b" * 64), actor="official")
         assert isinstance(table.events[-1], TokenMade)
         table.do(*map(back, (1, 0, 2, 3)))
-        assert table.match.state.to_speak[0] == 1
+        assert table.match.play.to_speak[0] == 1
         assert table.match.seating.seats[2] == "b" * 64
 
     def test_it_is_a_case_of_its_own_on_which_all_agreed(self) -> None:
@@ -272,7 +272,7 @@ class TestNumbersAndTokens:
         table.do(Statement(case=1, seat=2, agrees=False), back(0))
         first, second = table.match.docket.cases
         assert (first.status, first.said, second.kind) == ("pending", ((2, False),), "misclick")
-        assert table.match.state.to_speak[0] == 1
+        assert table.match.play.to_speak[0] == 1
         table.do(Knock(seat=0, accused=3, offence="exposed_card"))
         assert [case.case for case in table.match.docket.cases] == [1, 2, 3]
 
@@ -286,7 +286,7 @@ class TestNumbersAndTokens:
 
     def test_an_event_of_the_officials_that_changes_the_game_lets_the_act_stand(self) -> None:
         table = bidding()
-        state = table.match.standing
+        state = table.match.state
         play = state.play
         numbered = replace(play, table=replace(play.table, ledger=replace(play.table.ledger, cases=1)))
         assert takeback.with_last_act_checked(state, replace(state, play=numbered)).docket.last is not None, (
@@ -366,7 +366,7 @@ class TestOpening:
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), Bid(seat=2, bid=3))
         assert table.match.legal(0) == (back(0),), "whoever writes"
         assert table.do(back(0)) == (ActTakenBack(case=1, first=4, last=4, seat=0),)
-        assert table.match.state.to_speak[0] == 2
+        assert table.match.play.to_speak[0] == 2
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
@@ -382,13 +382,13 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
             break
         act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
         made = table.do(act, seed=seed)
-        if takeback.offers(table.match.standing, act.seat):
+        if takeback.offers(table.match.state, act.seat):
             moment = Moment(before.version, NOON, "another seed", act.seat)
-            assert before.procedure.take(before.standing, act, moment)[0] == made, "chance had no part in it"
+            assert before.procedure.take(before.state, act, moment)[0] == made, "chance had no part in it"
             if turn % 3 == 0:
-                others = [seat for seat in table.match.state.table.active if seat != act.seat]
+                others = [seat for seat in table.match.play.table.active if seat != act.seat]
                 table.do(*map(back, (act.seat, *others)))
-                assert like(table.match.state, before.state)
+                assert like(table.match.play, before.state)
                 assert of_the_play(table.match) == of_the_play(before)
                 taken += 1
                 continue
@@ -401,7 +401,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     assert deals, "some were scored"
     rescored, rules = rescore(table.match.rules, table.history), table.match.rules
     assert rescored.lines == lines_that_count(table.history), "scored anew it is what it was"
-    assert like(rescored.state, table.match.state)
+    assert like(rescored.state, table.match.play)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
     corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))
     assert [bare(line) for line in corrected.lines.values()] == [bare(line) for line in other.lines.values()]
@@ -465,7 +465,7 @@ def test_the_protocol_forgets_what_an_act_cost() -> None:
     assert pending() == [5]
     table.do(back(2))
     assert pending() == []
-    assert table.match.rules.view(table.match.state, 0).penalties == (0, 0, 0, 0)
+    assert table.match.rules.view(table.match.play, 0).penalties == (0, 0, 0, 0)
 
 
 def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
@@ -481,6 +481,6 @@ def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
         assert loaded.aggregate == desk.get(match_id)
         send(other, match_id, back(0))
         after = send(other, match_id, back(2)).aggregate
-        assert like(after.state, before.state)
+        assert like(after.play, before.play)
         assert referee.load(match_id).aggregate == fold(None, referee.history(match_id)) == after
     assert differences(store_url, match_id) == ()

@@ -405,8 +405,8 @@ class TestOnRecord:
         t.enter(kind="redeal")
         for version in range(1, t.version + 1):
             match: Any = fold(None, t.history[:version])
-            assert msgspec.json.decode(msgspec.json.encode(match.state), type=t.rules.state) == match.state
+            assert msgspec.json.decode(msgspec.json.encode(match.play), type=t.rules.state) == match.play
             for viewer in (P1, "official", "spectator"):
-                seen = match.rules.view(match.state, viewer)
+                seen = match.rules.view(match.play, viewer)
                 assert (seen.hand, seen.hands, seen.cards_left) == (None, None, None)
                 assert "turn_up" not in seen.more

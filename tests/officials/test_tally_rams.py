@@ -453,4 +453,4 @@ class TestWhenAndWhat:
         for act in TestActByAct.ACTS:
             t.do(act)
             assert msgspec.json.decode(msgspec.json.encode(t.state), type=t.rules.state) == t.state
-        assert t.match.state == t.state
+        assert t.match.play == t.state

@@ -35,10 +35,10 @@ KINDS: tuple[dict[str, Any], ...] = (
 def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
     """Return an actor and an act, mostly within the rules."""
     what, seats = chance.random(), range(len(match.opened.players))
-    if what < (0.05 if any(match.rules.view(match.state, "spectator").penalties) else 0.005):
+    if what < (0.05 if any(match.rules.view(match.play, "spectator").penalties) else 0.005):
         return "official", Void(reason="spilt coffee")
     if what < 0.1:
-        ledger = getattr(match.state.table, "ledger", None)
+        ledger = getattr(match.play.table, "ledger", None)
         done = [(one.breach.seat, one.breach.offence) for one in getattr(ledger, "standings", ())]
         accused, offence = chance.choice([*done, (0, None)])
         seat = chance.choice([seat for seat in seats if seat != accused])
@@ -47,7 +47,7 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
     plays = [act for act in legal if isinstance(act, Play)]
     if plays and what < 0.2:
         seat = plays[0].seat
-        return seat, Play(seat=seat, card=chance.choice(match.rules.view(match.state, seat).hand or ("SA",)))
+        return seat, Play(seat=seat, card=chance.choice(match.rules.view(match.play, seat).hand or ("SA",)))
     if not legal:
         return "official", Close()
     act = chance.choice(legal)
@@ -75,16 +75,16 @@ def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID
         return fold(match, new)
 
     match = stand("official", (opened,))
-    if begun := rules.begin(match.state, Moment(match.version, NOON, f"{seed}")):
+    if begun := rules.begin(match.play, Moment(match.version, NOON, f"{seed}")):
         match = stand("official", begun)
     for turn in range(acts):
-        if rules.view(match.state, "spectator").phase == "over":
+        if rules.view(match.play, "spectator").phase == "over":
             break
         actor, act = _any_act(match, chance)
-        if turn > acts - 200 and Close() in rules.legal(match.state, "official"):
+        if turn > acts - 200 and Close() in rules.legal(match.play, "official"):
             actor, act = "official", Close()
         try:
-            events = rules.decide(match.state, act, Moment(match.version, NOON + timedelta(hours=1), f"{seed}{turn}"))
+            events = rules.decide(match.play, act, Moment(match.version, NOON + timedelta(hours=1), f"{seed}{turn}"))
         except Refused:
             continue
         match = stand(actor, events, act)

@@ -97,13 +97,13 @@ def _any_act(match: Match, chance: random.Random) -> Any:
     legal = [act for act in legal_acts(match) if getattr(act, "bid", None) != "rodskagg" or chance.random() < 0.02]
     if what < 0.3 and (plays := [act for act in legal if isinstance(act, Play)]):
         seat = plays[0].seat
-        return Play(seat=seat, card=chance.choice(match.rules.view(match.state, seat).hand or ()))
+        return Play(seat=seat, card=chance.choice(match.rules.view(match.play, seat).hand or ()))
     return chance.choice(legal) if legal else None
 
 
 def _knock(match: Match, chance: random.Random) -> Knock:
     """Return a knock, with or without a reason."""
-    done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.table.ledger.standings]
+    done = [(noted.breach.seat, noted.breach.offence) for noted in match.play.table.ledger.breaches]
     accused, offence = chance.choice([*done, (0, None), (1, "revoke")])
     others = [seat for seat in range(len(match.opened.players)) if seat != accused]
     return Knock(seat=chance.choice(others), accused=accused, offence=offence, note="I saw it")

@@ -75,7 +75,7 @@ def test_the_sheet_and_the_list_agree_with_the_match_after_each_act(history: lis
     for (match, sheet, entry), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
         if act == following:
             continue
-        shown = match.rules.view(match.state, "spectator")
+        shown = match.rules.view(match.play, "spectator")
         assert sheet.points == shown.points
         over = shown.phase == "over"
         assert (sheet.over, entry.status == "over") == (over, over)

@@ -65,7 +65,7 @@ def test_an_entry_is_the_match_as_it_stands(connection: Connection, rows: Sequen
     over = 0
     for entry in entries:
         match: Match = fold(None, (recorded for recorded in events if recorded.originator_id == entry.match))
-        shown = match.rules.view(match.state, "spectator")
+        shown = match.rules.view(match.play, "spectator")
         assert entry.opened_at == match.opened_at
         assert entry.changed_at == match.changed_at
         assert (entry.ruleset, entry.players) == (match.opened.ruleset, match.opened.players)

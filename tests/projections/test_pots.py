@@ -46,7 +46,7 @@ def _any_act(match: Match, chance: random.Random) -> Any:
         return Void(reason="spilt coffee")
     plays = [act for act in legal if isinstance(act, Play)]
     if plays and chance.random() < 0.2:  # a revoke, perhaps
-        return Play(seat=plays[0].seat, card=chance.choice(match.rules.view(match.state, plays[0].seat).hand or ()))
+        return Play(seat=plays[0].seat, card=chance.choice(match.rules.view(match.play, plays[0].seat).hand or ()))
     return chance.choice(legal) if legal else None
 
 
@@ -70,7 +70,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
         for match_id in matches[:3]:  # the fourth continues
             for _ in range(200):
                 match = desk.get(match_id)
-                if Close() in match.rules.legal(match.state, "official"):
+                if Close() in match.rules.legal(match.play, "official"):
                     send(match_id, Close())
                     break
                 send(match_id, chance.choice(legal_acts(match)))
@@ -147,7 +147,7 @@ def test_the_match_shows_what_lies_there_with_the_stake(histories: list[list[Rec
         acts = [recorded.act_id for recorded in history]
         for (recorded, match, pot, _), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
             if act != following:
-                more = match.rules.view(match.state, "spectator").more
+                more = match.rules.view(match.play, "spectator").more
                 assert more is not None
                 assert more["pot"] == pot.contents + sum(one.units for one in pot.pending)
             for one in pot.pending:

@@ -69,10 +69,10 @@ def test_the_sheet_agrees_with_the_match_after_each_act(histories: dict[UUID, li
         acts = [recorded.act_id for recorded in history]
         for (match, sheet), act, following in zip(steps(history), acts, [*acts[1:], None], strict=True):
             assert sheet.version == match.version
-            assert sheet.points == match.state.table.points
+            assert sheet.points == match.play.table.points
             if act == following:
                 continue
-            shown = match.rules.view(match.state, "spectator")
+            shown = match.rules.view(match.play, "spectator")
             assert sheet.winner == shown.winner
             if sheet.winner is None:
                 seats = range(len(sheet.points))

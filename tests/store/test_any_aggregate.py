@@ -137,7 +137,7 @@ def test_it_is_opened_acted_on_and_read_again(store_url: str, desk: Desk, refere
     outcome = count(desk, tally, 5)
     assert [one.event for one in outcome.events] == [Counted(by=5), Filled()]
     assert isinstance(outcome.aggregate, Tally)
-    assert outcome.aggregate.standing == TallyState(most=9, count=9)
+    assert outcome.aggregate.state == TallyState(most=9, count=9)
     assert outcome.aggregate == referee.load(tally).aggregate == fold(None, referee.history(tally))
     assert [one.actor for one in referee.history(tally)] == ["official", *["scribe"] * 3]
     assert differences(store_url, tally) == ()
@@ -170,7 +170,7 @@ def test_what_another_process_counted_is_counted(desk: Desk, referee: Referee, t
     other = Desk(referee)
     other.get(tally)
     count(desk, tally, 4)  # unknown to the other desk
-    assert count(other, tally, 5).aggregate.standing.count == 9
+    assert count(other, tally, 5).aggregate.state.count == 9
     with pytest.raises(TooMany):
         count(desk, tally, 1)
     other.close()
@@ -183,7 +183,7 @@ def test_a_snapshot_spares_the_beginning_of_the_history(desk: Desk, referee: Ref
     assert referee.snapshots is not None
     assert referee.snapshots.recorder.select_events(tally)
     assert next(referee._snapshots(tally, None)) == referee.load(tally)
-    assert referee.load(tally).aggregate.standing.count == 6
+    assert referee.load(tally).aggregate.state.count == 6
 
 
 def test_a_row_reads_as_what_was_recorded_and_a_replay_stops_where_it_is_told_to(
@@ -192,7 +192,7 @@ def test_a_row_reads_as_what_was_recorded_and_a_replay_stops_where_it_is_told_to
     count(desk, tally, 4)
     count(desk, tally, 5)
     assert [to_row(from_row(row)) for row in referee.rows(tally)] == list(referee.rows(tally))
-    assert [referee.replay(tally, at).standing.count for at in (1, 2, 3)] == [0, 4, 9]
+    assert [referee.replay(tally, at).state.count for at in (1, 2, 3)] == [0, 4, 9]
 
 
 def test_a_book_takes_it_in(desk: Desk, referee: Referee, tally: UUID, store_url: str) -> None:
@@ -243,7 +243,7 @@ class TestFull:
             count(desk, tally, 1)
         assert len(referee.rows(tally)) == 4
         assert desk.get(tally).version == 4
-        assert referee.replay(tally, 3).standing.count == 2
+        assert referee.replay(tally, 3).state.count == 2
 
     def test_a_repeat_is_answered_as_ever(self, desk: Desk, referee: Referee, tally: UUID) -> None:
         first = [count(desk, tally, 1, key=f"{place}") for place in range(3)]

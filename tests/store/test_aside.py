@@ -97,12 +97,12 @@ def test_it_is_decided_again_when_somebody_has_acted(
 def test_three_times_and_no_more(store_url: str, desk: Desk, referee: Watched) -> None:
     match_id = scored(desk, 1)
     referee.read = acting = Acting(desk, match_id, 100)
-    points, version = desk.get(match_id).state.table.points, desk.get(match_id).version
+    points, version = desk.get(match_id).play.table.points, desk.get(match_id).version
     with pytest.raises(command.Overtaken):
         asked(desk, match_id).result(30)
     assert acting.read == 3
     match = desk.get(match_id)
-    assert (match.version, match.state.table.points) == (version + acting.events, points)
+    assert (match.version, match.play.table.points) == (version + acting.events, points)
 
 
 def test_a_refusal_rests_on_the_match_as_it_stands(desk: Desk, referee: Watched) -> None:

@@ -39,8 +39,8 @@ def scored(desk: Desk, deals: int) -> UUID:
         for outcome in play_out(desk, match_id, 1000, seed):
             if (
                 any(isinstance(one.event, DealScored) for one in outcome.events)
-                and outcome.aggregate.state.table.deal > deals
-                and not isinstance(outcome.aggregate.state, Over)
+                and outcome.aggregate.play.table.deal > deals
+                and not isinstance(outcome.aggregate.play, Over)
             ):
                 return match_id
     raise AssertionError("never reached")
@@ -53,11 +53,11 @@ def correct(desk: Desk, match_id: UUID, request: Correct = FIVE, **more: Any) ->
 
 def test_it_is_stored_like_any_act_and_proved_like_it(store_url: str, desk: Desk, referee: Referee) -> None:
     match_id = scored(desk, 2)
-    before = desk.get(match_id).state.table.points
+    before = desk.get(match_id).play.table.points
     outcome = correct(desk, match_id, key="once")
     (recorded,) = outcome.events
     assert isinstance(recorded.event, ProtocolCorrected)
-    assert outcome.aggregate.state.table.points == recorded.event.points != before
+    assert outcome.aggregate.play.table.points == recorded.event.points != before
     again = correct(desk, match_id, key="once")
     assert (again.repeated, again.events) == (True, outcome.events)
     assert fold(None, referee.history(match_id)) == desk.get(match_id)
@@ -67,7 +67,7 @@ def test_it_is_stored_like_any_act_and_proved_like_it(store_url: str, desk: Desk
 def test_play_goes_on_and_the_record_of_the_next_deal_is_right(store_url: str, desk: Desk, referee: Referee) -> None:
     match_id = scored(desk, 1)
     correct(desk, match_id)
-    points = desk.get(match_id).state.table.points
+    points = desk.get(match_id).play.table.points
     for outcome in play_out(desk, match_id, 1000, seed=5):
         if any(isinstance(one.event, DealScored) for one in outcome.events):
             break
@@ -83,15 +83,15 @@ def test_it_sees_what_its_batch_has_not_stored_yet(store_url: str, desk: Desk, r
     with held(store_url):
         futures = [desk.submit(Command(id=match_id, actor="official", request=FIVE)) for _ in range(2)]
     first, second = [future.result(30) for future in futures]
-    points = match.state.table.points
-    assert first.aggregate.state.table.points == (points[0], points[1] + 5, *points[2:])
-    assert second.aggregate.state.table.points == (points[0], points[1] + 10, *points[2:])
+    points = match.play.table.points
+    assert first.aggregate.play.table.points == (points[0], points[1] + 5, *points[2:])
+    assert second.aggregate.play.table.points == (points[0], points[1] + 10, *points[2:])
     assert differences(store_url, match_id) == ()
 
 
 def test_what_is_refused_leaves_nothing(desk: Desk, referee: Referee) -> None:
     match_id = scored(desk, 1)
-    dealer = desk.get(match_id).state.table.dealer
+    dealer = desk.get(match_id).play.table.dealer
     send(desk, match_id, Deal(seat=dealer))
     version = desk.get(match_id).version
     with pytest.raises(Refused) as refused:

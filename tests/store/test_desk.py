@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,7 +16,8 @@ from referee.refusals import OutOfTurn, Refused
 from referee.requests import request_of
 from referee.store.acts import KeyedAct
 from referee.store.aggregate import fold
-from referee.store.command import Busy, Command, KeyReused, OpenedByAnother, Outcome, Stale
+from referee.store.answer import Answer
+from referee.store.command import Busy, Command, KeyReused, OpenedByAnother, Stale
 from referee.store.desk import Desk, digest_of
 from referee.store.rows import row_hash
 from referee.store.store import Loaded, Referee, UnknownAggregate, construct, settings_for
@@ -39,7 +39,7 @@ class TestStored:
         for outcome in play_out(desk, match_id, 120):
             assert referee.history(match_id)[-1] == outcome.events[-1]
         played = desk.get(match_id)
-        assert played.state.table.deal > 1, "deals were scored, so that there is a snapshot"
+        assert played.play.table.deal > 1, "deals were scored, so that there is a snapshot"
         assert referee.load(match_id).aggregate == played
         assert fold(None, referee.history(match_id)) == played
 
@@ -133,10 +133,8 @@ class TestInOrder:
     def test_what_waits_together_is_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
         acts = [Deal(seat=0), Bid(seat=1, bid=1), Bid(seat=2, bid=2), Bid(seat=0, bid=1), Bid(seat=0, bid=3)]
-        futures: list[Future[Outcome]] = [
-            desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts
-        ]
-        done = [future.exception(30) or future.result().aggregate.version for future in futures]
+        futures: list[Answer] = [desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts]
+        done = [error_of(future) or future.result().aggregate.version for future in futures]
         assert [done[0], done[1], done[2], done[4]] == [2, 3, 4, 6]
         assert isinstance(done[3], Refused)
         assert done[3].rule == "B34"
@@ -152,7 +150,7 @@ class TestInOrder:
         desk = Desk(referee)
         futures = [desk.submit(Command(id=uuid4(), actor="official", request=opening())) for _ in range(300)]
         desk.close()
-        assert all(future.done() and future.exception() is None for future in futures)
+        assert all(future.done and error_of(future) is None for future in futures)
 
     def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
         """PostgreSQL would never acknowledge hundreds of kilobytes of rows in a pipeline."""
@@ -228,7 +226,16 @@ class Looking(Referee):
         return super().insert(rows, acts, known)
 
 
-def together(desk: Desk, store_url: str, *commands: Command) -> list[BaseException | None]:
+def error_of(answer: Answer) -> Exception | None:
+    """Return the error with which the desk refused a request, ``None`` if it accepted it."""
+    try:
+        answer.result(30)
+    except Exception as error:
+        return error
+    return None
+
+
+def together(desk: Desk, store_url: str, *commands: Command) -> list[Exception | None]:
     """Have these decided in one batch, after a request that waits for the store. Return the error of each."""
     with held(store_url):
         (first,) = openings(1)
@@ -236,7 +243,7 @@ def together(desk: Desk, store_url: str, *commands: Command) -> list[BaseExcepti
         while desk.waiting:
             time.sleep(0.001)
         futures = [desk.submit(command) for command in commands]
-    return [future.exception(30) for future in futures]
+    return [error_of(future) for future in futures]
 
 
 def openings(number: int) -> list[Command]:
@@ -297,7 +304,7 @@ class TestTogether:
             other.submit(Command(id=quiet, actor=0, request=Deal(seat=0))),
             other.submit(Command(id=contested, actor=0, request=Knock(seat=0, accused=1), expected=1)),
         ]
-        done = [future.exception(30) for future in futures]
+        done = [error_of(future) for future in futures]
         other.close()
         assert done[:2] == [None, None]
         assert isinstance(done[2], Stale)
@@ -325,7 +332,7 @@ class TestTogether:
         for match_id in (moved, wrong):
             send(desk, match_id, Deal(seat=0))
 
-        def acted(*acts: tuple[UUID, Bid | Deal]) -> list[BaseException | None]:
+        def acted(*acts: tuple[UUID, Bid | Deal]) -> list[Exception | None]:
             commands = [Command(id=one, actor=act.seat, request=act) for one, act in acts]
             return together(other, store_url, *commands)
 

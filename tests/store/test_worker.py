@@ -239,7 +239,7 @@ class TestDesk:
         outcome = asked(desk, match_id).result(SECONDS_MAX)
         assert desk.worker_pid is not None
         (recorded,) = outcome.events
-        assert outcome.aggregate.state.table.points == recorded.event.points
+        assert outcome.aggregate.play.table.points == recorded.event.points
         assert differences(store_url, match_id) == ()
 
     def test_a_refusal_comes_from_there(self, desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""The question after trick four, asked and answered (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four and its answers (A33-A37, B46-B52, C30-C32)."""
 
 from typing import Any
 
@@ -18,13 +18,12 @@ from referee.visibility import Event
 
 
 def is_time(state: InPlay[Any]) -> bool:
-    """Return whether the fourth trick is taken and the fifth is not led to, and the question not put (A33, B46, B48,
-    C30)."""
+    """A33, B46, B48, C30: Return whether the question can be put: between tricks four and five, once."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def wrong_time(state: InPlay[Any], cites: Cites, rule: str | None = None) -> WrongPhase:
-    """Return the refusal of a question that comes too early, too late or for the second time."""
+    """Return the refusal of a question that is too early, too late or repeated."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -36,12 +35,11 @@ def question_asked(state: P, event: QuestionAsked, number: int) -> P:
 
 
 def question_forgotten(state: P, number: int) -> P:
-    """Return the state after the lead that makes the question too late."""
     return replace(state, question=replace(state.question, forgotten=number))
 
 
 def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A34-A37, B47-B52, C30-C32, C36: Record the answer of the seat whose turn it is. Refuses other seats."""
+    """A34-A37, B47-B52, C30-C32, C36: Record an answer. Raises OutOfTurn if a different seat must answer."""
     pending = state.question.pending
     if act.seat not in pending:
         raise _not_asked(state, act.seat, cites)
@@ -60,7 +58,7 @@ def _not_asked(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn:
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """Return the state after an answer. A seat that folds takes no part in the last two tricks (A37, B52, C32)."""
+    """Return the state after an answer. A seat that folds plays no more tricks (A37, B52, C32)."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
     question = replace(question, pending=question.pending[1:], answers=answers)
@@ -71,9 +69,9 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
 
 
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
-    """Return by seat ``play``, ``fold`` or, for a seat with a trick when the question was put, ``in``.
+    """Return ``play`` or ``fold`` by seat, and ``in`` for seats with a trick when the question was put.
 
-    ``None`` for the declarer, for a seat that is not in the deal, and for every seat if the question was not put.
+    ``None`` for the declarer, for seats outside the deal, and for all if the question was not put.
     """
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:

@@ -1,5 +1,6 @@
 """An auction of rising bids in which each seat speaks once (A17-A26, B28-B38)."""
 
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -7,11 +8,12 @@ from msgspec.structs import replace
 from referee import phases
 from referee.acts import Bid
 from referee.events import PlayEnded
-from referee.games._rodskagg import bids
-from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Calls
+from referee.games._rodskagg import bids, in_play
+from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Calls, Contract
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
+from referee.games._rodskagg.in_play import P
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
 from referee.value import Value
@@ -26,7 +28,6 @@ class Auction(Value, Generic[T], tag="auction"):
     to_speak: tuple[int, ...]
     calls: Calls = ()
     highest: BidValue | None = None
-    """The bid that the next one must exceed; ``None`` before the first."""
 
 
 def opened(table: T, cards: DealtCards) -> Auction[T]:
@@ -34,22 +35,23 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
-def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[Event, ...]:
-    """Record a bid or a pass of the seat whose turn it is. ``cap`` limits its number; ``None`` is no limit.
+def bid(
+    state: Auction[Any], act: Bid, moment: Moment, *, cap: Callable[[Any, int], int | None], cites: Cites
+) -> tuple[Event, ...]:
+    """A17-A26, A57, B28-B38: Record a bid or a pass. Raises OutOfTurn or AgainstTheRules.
 
-    Refuses a second bid of a seat, a bid out of turn, and one that is unknown, too low or above the cap.
+    ``cap`` returns the highest number that a seat may bid.
     """
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
         has_spoken = bids.spoken(state.calls, seat)
         rule = cites.spoken if has_spoken else cites.bid_turn
         raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
-    return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap, cites)),)
+    return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap(state, seat), cites)),)
 
 
 def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """End the auction after rödskägg, or when all have spoken: the last bidder is declarer, or all have passed
-    (A24-A25, B37)."""
+    """A24-A25, B37: End the auction after rödskägg, or when all have spoken; else empty."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -61,3 +63,9 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
     calls = (*state.calls, (event.seat, event.bid))
     highest = state.highest if event.bid == PASS else event.bid
     return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
+
+
+def won(state: Auction[Any], event: AuctionWon, number: int, *, playing: type[P]) -> P:
+    """A29, B41: Return the start of the play. The declarer leads."""
+    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
+    return in_play.opened(playing, state.table, state.cards, event.seat, contract=contract)

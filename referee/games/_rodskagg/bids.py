@@ -1,7 +1,9 @@
-"""Bids that must rise, and the contract that the last of them makes (A17-A28, B28-B40)."""
+"""Rising bids, and the contract that the last of them makes (A17-A28, B28-B40)."""
 
+from collections.abc import Iterable
 from typing import Literal
 
+from referee.acts import Act, Bid
 from referee.games._rodskagg.cites import Cites
 from referee.refusals import AgainstTheRules
 from referee.value import BidNumber, Value
@@ -24,12 +26,12 @@ class Contract(Value):
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """A20-A21, B33-B34: Return the bids above the last one; all bids if none was made."""
+    """A20-A21, B33-B34: Return the bids above the last one, if any."""
     return BIDS if last is None else _HIGHER[last]
 
 
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """A-O20, B32: Return the bids that these points allow: rödskägg always, and all if ``None``."""
+    """A-O20, B32: Return the bids that these points allow: always rödskägg; all if ``None``."""
     return BIDS if points is None else tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
 
 
@@ -43,7 +45,7 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
 
 
 def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
-    """Return the bid as a value. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
+    """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
     if bid == PASS:
         return PASS
     if bid not in _HIGHER:
@@ -57,10 +59,17 @@ def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: 
 
 
 def spoken(calls: Calls, seat: int) -> bool:
-    """A22, B35, C17: Return whether the seat has spoken."""
     return any(seat == other for other, _ in calls)
 
 
 def bidder_of(calls: Calls, contract: BidValue) -> int:
-    """A26, B38: Return the seat that made this bid."""
     return next(seat for seat, bid in calls if bid == contract)
+
+
+_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, 0, *BIDS)} for seat in range(8))
+
+
+def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:
+    """Return these bids as acts, which were made once because they are offered often."""
+    mine = _ACTS[seat]
+    return tuple([mine[bid] for bid in bids])

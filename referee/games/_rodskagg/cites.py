@@ -4,19 +4,18 @@ from referee.value import Value
 
 
 class Cites(Value):
-    """Rule ids of one game by subject; ``None`` if the game has no such rule or cites none."""
+    """Rule ids of a game by subject; ``None`` if it has no such rule."""
 
     pack: str
-    """The rule about the cards of the pack."""
     dealer: str
     six_cards: str
     misdeal: str
     accused: str
-    """The rule about the seats that may be reported."""
+    """Seats that cannot be accused by a report."""
     bids: str
     bid_turn: str
     spoken: str
-    """The rule that each seat speaks once."""
+    """Each seat speaks once."""
     first_lead: str
     lead: str
     turn: str
@@ -29,7 +28,7 @@ class Cites(Value):
     folded: str
     lead_in_duel: str | None = None
     declarer_in: str | None = None
-    """The rule that the declarer need not answer the question."""
+    """The declarer need not answer."""
     higher: str | None = None
     capped: str | None = None
     new_hands: str | None = None
@@ -41,4 +40,4 @@ class Cites(Value):
     picking_up: str | None = None
     early_pick_up: str | None = None
     own_pick_up: str | None = None
-    """The rule that a dealer who misdealt pays for picking up early as well."""
+    """A dealer who misdealt also pays for picking up early."""

@@ -1,11 +1,11 @@
-"""Closed hands: conclusions that the referee can draw from the cards played (A-O26, B-O26)."""
+"""Conclusions about closed hands from the cards played (A-O26, B-O26)."""
 
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.value import Value
 
 
 class Denial(Value):
-    """A claim made with closed hands: the seat did not follow suit, so it has no card of the suit led."""
+    """A claim by not following suit: the seat has no card of this suit."""
 
     seat: int
     suit: int
@@ -15,14 +15,14 @@ class Denial(Value):
 
 
 def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
-    """Return the claims of this seat that the card it plays shows to be false."""
+    """Return the claims of this seat that its card disproves."""
     return tuple(void for void in voids if void.seat == seat and void.suit & bit)
 
 
 def claims_after(
     voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
 ) -> tuple[Denial, ...]:
-    """Return the claims that remain after a card. ``led`` is the suit led as a mask, 0 if the card leads."""
+    """Return the claims after a card. ``led`` is the suit led as a mask, 0 if the card leads."""
     voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
     if led and not bit & led:
         voids += (Denial(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
@@ -32,11 +32,7 @@ def claims_after(
 def cards_left(
     counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """Return how many cards each seat still holds.
-
-    Seats ``in_trick`` have played to the unfinished trick. ``folded`` seats keep the two cards that they did not
-    play.
-    """
+    """Return the number of cards by seat. ``folded`` seats keep their last two."""
     left = list(counts)
     for seat in active:
         left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)

@@ -1,4 +1,4 @@
-"""Dealing six cards each, in two packets of three, by the house or at a real table (A8-A10, B13-B19, C10-C12)."""
+"""Dealing six cards each, and drawing cards (A8-A10, B13-B19, C10-C12)."""
 
 from typing import Any, Generic, TypeVar
 
@@ -16,11 +16,11 @@ from referee.visibility import Event
 T = TypeVar("T", bound=Table)
 
 HAND = 6
-"""Number of cards that each seat is dealt (A9, B18, C12)."""
+"""Cards dealt to each seat (A9, B18, C12)."""
 
 
 class DealtCards(Value):
-    """The cards of a deal. Hands are bit masks by seat. A closed hand has all bits, in a tally none."""
+    """Hands are bit masks by seat. A closed hand has all bits, in a tally none."""
 
     event: int
     hands: tuple[int, ...]
@@ -28,11 +28,11 @@ class DealtCards(Value):
     known: bool
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """Event in which the dealer said "knack för kort och felgiv"; 0 if not said or no rule."""
+    """Event in which the dealer said "knack för kort och felgiv", or 0."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return six cards for each seat, dealt in two packets of three in this order (A10, A13, B18-B19, C12)."""
+    """A10, A13, B18-B19, C12: Return six cards for each seat, dealt in this order."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -40,16 +40,12 @@ def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tu
 
 
 def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return the active seats clockwise from the dealer's left, the dealer last."""
+    """Return the active seats clockwise, the dealer last."""
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
 def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
-    """Return how many cards each seat got at a real table.
-
-    Raises AgainstTheRules if hands and counts are both given or both missing, if a seat is missing, or if a stock is
-    given without hands. Raises NoSuchCard if there are more cards than the pack has, or a card is given twice.
-    """
+    """Return the counts of a deal at a real table. Raises AgainstTheRules or NoSuchCard if it is impossible."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -66,7 +62,7 @@ def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
 
 
 def six_each(table: Table) -> tuple[int, ...]:
-    """Return the right number of cards by seat; 0 for a seat outside the deal."""
+    """Return the right number of cards by seat; 0 outside the deal."""
     return tuple([HAND if seat in table.playing else 0 for seat in range(table.seats)])
 
 
@@ -81,10 +77,10 @@ def dealt(
     may_be_wrong: bool = False,
     breaches: tuple[Breach, ...] = (),
 ) -> tuple[Event, ...]:
-    """Return the event that deals six cards each: from the shuffled pack of the house, or as entered by the table.
+    """Return the deal of six cards each: by the house, or as entered by the table.
 
-    ``keeps_stock`` says whether the rest of the pack is recorded. ``may_be_wrong`` accepts a wrong count, which
-    players find on picking up. Raises AgainstTheRules for cards entered in house dealing, or for a wrong count.
+    ``keeps_stock``: record the rest of the pack. ``may_be_wrong``: accept a wrong count, found on picking up.
+    Raises: AgainstTheRules or NoSuchCard if the deal is impossible.
     """
     if table.tally:
         return (_dealt_unseen(table, act, cites),)
@@ -123,7 +119,7 @@ def dealt(
 
 
 def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
-    """Return the event that deals closed hands in a tally. Refuses cards, and counts other than six each."""
+    """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_told", None)
     right = six_each(table)
@@ -133,12 +129,11 @@ def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
 
 
 def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """B-O36: Return whether only seats that take part were dealt cards."""
+    """B-O36: Return whether no card went to a seat outside the deal."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
 def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
-    """Return the dealt cards. In a tally no card is ever played, so closed hands are empty."""
     closed = 0 if table.tally else ALL
     hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
@@ -149,13 +144,13 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """Return the seats whose card has the highest rank (B5, C3)."""
+    """B5, C3: Return the seats whose card has the highest rank."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """The phase of drawing cards for the first deal or the lead in a duel; ``contenders`` still draw."""
+    """Cards are drawn for the first deal, or for the lead in a duel."""
 
     table: T
     contenders: tuple[int, ...]
@@ -163,8 +158,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tuple[CardDrawn, ...]:
-    """B14-B15, C7-C8, C48: Record the card that the next contender drew. Refuses a missing card and one already
-    drawn."""
+    """B14-B15, C7-C8, C48: Record a card drawn. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", rule, turn=turn)
     if act.card is None:
@@ -175,7 +169,7 @@ def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tupl
 
 
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
-    """Return the state after a card was drawn. If the highest cards are level, those seats draw again."""
+    """Return the state after a draw. Seats level for the highest card draw again."""
     drawn = (*state.drawn, (event.seat, event.card))
     if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
         return replace(state, contenders=highest(drawn), drawn=())
@@ -185,7 +179,7 @@ def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
 def drawn_highest(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
     """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
 
-    At a real table the house draws nothing, and the seat is ``None`` until all contenders have drawn without a tie.
+    At a real table: no draws, and ``None`` until one seat has drawn highest.
     """
     contenders = state.contenders
     if not state.table.house:

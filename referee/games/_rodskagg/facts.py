@@ -26,7 +26,7 @@ class KnockedForCards(Event):
 
 
 class PickedUp(Event):
-    """A seat took up its cards; ``hand`` is given if the referee knows them."""
+    """A seat took up its cards; ``hand`` is given if known."""
 
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
@@ -36,7 +36,7 @@ class PickedUp(Event):
 
 
 class MisdealFound(Event):
-    """A wrong number of cards was found, and the same dealer deals again (B27)."""
+    """A wrong number of cards was found. The same dealer deals again (B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -46,7 +46,7 @@ class MisdealFound(Event):
 
 
 class HandRequested(Event):
-    """A seat without an honour asked for six new cards; ``cards`` are those received at a real table."""
+    """A seat without an honour asked for six new cards; at a real table ``cards`` are those received."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -62,10 +62,10 @@ class HandKept(Event):
 
 
 class NewHands(Event):
-    """New hands were dealt to the seats that asked, listed by seat (empty: unchanged).
+    """The seats that asked received new hands; ``hands`` has empty ones for the others, ``stock`` the rest of the
+    pack.
 
-    ``stock`` is the rest of the pack. ``last``: the thrown-in cards had to be shuffled in, so no seat may ask again
-    (A15-A16).
+    ``last``: thrown-in cards were shuffled in, so no seat may ask again (A15-A16).
     """
 
     TOPIC: ClassVar[str] = "deal/new-hands"
@@ -94,7 +94,7 @@ class AuctionWon(Event):
 
 
 class QuestionAsked(Event):
-    """The other players were asked whether they go along; ``of`` lists the seats that must answer, in turn."""
+    """The other players were asked whether they go along; ``of`` must answer, in this order."""
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat
@@ -118,7 +118,7 @@ class KnockedOut(Event):
 
 
 class CardGiven(Event):
-    """A seat without a card above ten was given one more (C13-C14); ``card`` is given if the referee knows it."""
+    """A seat without a card above ten was given one more (C13-C14); ``card`` is given if known."""
 
     TOPIC: ClassVar[str] = "deal/card-given"
     HIDDEN: ClassVar[Hidden] = {"card": "own"}
@@ -144,7 +144,7 @@ class Reminded(Event):
 
 
 class Announced(Event):
-    """A seat announced its running total near zero (C49), or gave thanks for the help (C44)."""
+    """A seat announced a total near zero (C49), or gave thanks for the help (C44)."""
 
     TOPIC: ClassVar[str] = "announcement/made"
     seat: Seat
@@ -153,14 +153,14 @@ class Announced(Event):
 
 
 class LeadDrawn(Event):
-    """The seat drew the highest card and leads to the first trick of a duel (C48)."""
+    """The seat drew the highest card and leads first in the duel (C48)."""
 
     TOPIC: ClassVar[str] = "duel/lead-drawn"
     seat: Seat
 
 
 class DuelCalled(Event):
-    """Several players are level at zero, and the next deal is a duel between these seats (A55-A60, C46)."""
+    """Several players are level at zero, and play a duel in the next deal (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
     OF_THE_LINE: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The state of a deal in play and after it, as far as the games share it."""
+"""The state of a deal in play, and after it."""
 
 from typing import Any, Generic, TypeVar
 
@@ -14,25 +14,23 @@ T = TypeVar("T", bound=phases.Table)
 
 
 class DealSoFar(Value):
-    """The contract, tricks and question of a deal, while it is played or after it."""
-
     tricks: tuple[int, ...]
     contract: Contract | None = None
-    """The contract; ``None`` if all passed, and in a duel without bidding."""
+    """``None`` if all passed, or in a duel without bidding."""
     won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
+    """Pairs of seat and event number."""
     credited: int = 0
-    """Number of tricks credited without play because no other seat contested them."""
+    """Tricks credited without play, because no seat contested them."""
     question: Question = Question()
 
     @property
     def played(self) -> int:
-        """Number of tricks played; windows for knocks count them."""
+        """Tricks played, by which knocks are timed."""
         return len(self.won) - self.credited
 
 
 class InPlay(DealSoFar, Generic[T], kw_only=True):
-    """The phase in which cards are played. Tuples of numbers go by seat, except ``order``."""
+    """Cards are played. Tuples of numbers go by seat, except ``order``."""
 
     table: T
     cards: DealtCards
@@ -42,7 +40,7 @@ class InPlay(DealSoFar, Generic[T], kw_only=True):
     """Next seat to play, by seat."""
     turn: int
     gone: int = 0
-    """Cards played so far, as a mask."""
+    """Cards played, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
@@ -53,10 +51,11 @@ class InPlay(DealSoFar, Generic[T], kw_only=True):
 
 
 P = TypeVar("P", bound=InPlay[Any])
+R = TypeVar("R", bound=DealSoFar)
 
 
 def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
-    """Return the phase of play at its start; ``turn`` leads, and ``own`` are fields that only one game has."""
+    """Return the start of the play. ``turn`` leads; ``own`` are fields of one game."""
     return kind(
         table=table,
         cards=cards,
@@ -64,5 +63,17 @@ def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **o
         after=following(table.playing, table.seats),
         turn=turn,
         tricks=(0,) * table.seats,
+        **own,
+    )
+
+
+def ended(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
+    """Return the result of the play. ``own`` are the other fields of the game's outcome."""
+    return outcome(
+        tricks=state.tricks,
+        contract=state.contract,
+        won=state.won,
+        credited=state.credited,
+        question=state.question,
         **own,
     )

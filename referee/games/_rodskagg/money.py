@@ -7,16 +7,13 @@ from referee.events import DealScored, MatchWon, Payment
 from referee.phases import ended_by
 
 Negative = Literal["zero", "absolute", "signed"]
-"""Payment for a score below zero (B-O21): nothing, its absolute value, or an amount from the winner."""
+"""Payment for points below zero (B-O21): nothing, the absolute value, or an amount from the winner."""
 
 
 def points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """B74, B-O22, A-O32, C-O37: Return what each loser pays the winner: the points that the loser has left.
-
-    Eliminated players pay as well. A payment cites ``rule``, or ``below_zero`` if the points are below zero.
-    """
+    """B74, B-O22, A-O32, C-O37: Return the payments: each loser, even if eliminated, pays the points left."""
     return tuple(
         [
             Payment(
@@ -34,7 +31,7 @@ def points_left(
 def won_by_house_rule(
     table: Any, line: DealScored, seat: int | None, by: str, rule: str, *, house_rule: str
 ) -> MatchWon:
-    """Return the win of ``seat``, with the losers' payments by ``house_rule`` if the option ``money`` says so."""
+    """Return the win of ``seat``, with payments if the option ``money`` says so."""
     won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
     if table.options.money == "none":
         return won

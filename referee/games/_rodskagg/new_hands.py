@@ -18,13 +18,13 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Seats that asked in this round, each with the cards received (empty if not named)."""
+"""Seats that asked in this round, with the cards received, if named."""
 
 T = TypeVar("T", bound=phases.Table)
 
 
 class Exchanging(Value, Generic[T], tag="exchanging"):
-    """The phase in which hands without an honour may be exchanged."""
+    """Hands without an honour may be exchanged."""
 
     table: T
     cards: DealtCards
@@ -36,21 +36,18 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
 
 
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
-    """A-O14, A-O24: Return the phase at its start. Seats speak clockwise from the dealer's left."""
+    """A-O14, A-O24: Return the start of the phase. Forehand speaks first."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=len(BIT) - HAND * len(table.playing))
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
-    """A11-A12: Return whether the hand has no ace or court card, or the referee does not know it."""
+    """A11-A12: Return whether the hand has no honour, or is not known."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
-    """Return whether a request need not name the cards received.
-
-    At a real table it must, if hands are open and the known stock is too small for all requests (A-O24).
-    """
+    """A-O24: Return whether a request need not name the cards received."""
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
@@ -60,15 +57,14 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A11-A12: Record a request for six new cards. Refuses it out of turn, with an ace or court card, or with
-    impossible cards."""
+    """A11-A12: Record a request for six new cards. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     _in_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
     return (HandRequested(seat=act.seat, cards=act.cards),)
 
 
 def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A-O24: Record that a seat keeps its hand. Refuses it out of turn."""
+    """A-O24: Record that a seat keeps its hand. Raises OutOfTurn."""
     _in_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
@@ -79,8 +75,6 @@ def _in_turn(state: Exchanging[Any], seat: int, cites: Cites) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: Cites) -> None:
-    """Raise AgainstTheRules if the request is not allowed or has a wrong number of cards. Raise NoSuchCard if a
-    card is elsewhere."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)
@@ -98,10 +92,7 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the mask of cards that cannot come to ``seat``: held by others, received in this round, or thrown in.
-
-    Thrown-in cards can come when the stock is too small (A15).
-    """
+    """Return the cards that cannot come to ``seat``; thrown-in ones can if the stock is too small (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -116,7 +107,6 @@ def hand_requested(state: Exchanging[T], event: HandRequested, number: int) -> E
 
 
 def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[T] | Auction[T]:
-    """Return the state after a seat kept its hand. The auction opens when all have spoken without a request."""
     left = state.to_speak[1:]
     if left or state.asked:
         return replace(state, to_speak=left)
@@ -124,7 +114,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """A13, A15: Deal new hands to the seats that asked, clockwise in packets of three, when all have spoken."""
+    """A13, A15: Deal new hands to the seats that asked, when all have spoken; else empty."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked
@@ -147,7 +137,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
-    """A14, A16: Return the state with the new hands. These seats may ask again, unless the stock has run out."""
+    """A14, A16: Return the state with new hands. These seats may ask again, unless the stock ran out."""
     cards, thrown = state.cards, state.thrown
     if event.hands is not None:
         thrown |= sum(cards.hands[seat] for seat in event.seats)

@@ -1,6 +1,6 @@
-"""Playing a card and taking a trick, for all three games (A29-A32, B41-B45, C23-C29).
+"""Playing a card and taking a trick (A29-A32, B41-B45, C23-C29).
 
-Each game builds its functions once, at import. So nothing is looked up while cards are played.
+Each game builds its functions once, at import.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
+from referee.games._rodskagg.ritual import RitualRules
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -32,13 +33,11 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Return the function that decides on a played card.
+    """Return the decision on a played card. It refuses cards out of turn, not held, or while an answer is due.
 
-    It refuses a card out of turn, a card not held, and all cards before the question is answered.
-
-    ``before_the_lead`` refuses a lead, or returns its breaches. ``revoked`` refuses a revoke, or returns its
-    breaches; it gets the held cards of the suit led. ``revoke_shown`` returns the breach if a card disproves an
-    earlier claim of a closed hand.
+    ``before_the_lead`` and ``revoked`` refuse the card or return its breaches; ``revoked`` gets the held cards of the
+    suit
+    led. ``revoke_shown`` returns the breach of a claim that a card disproves.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -77,12 +76,23 @@ def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | N
 
 
 def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
-    """Return the refusal of a card of another suit while the seat holds these cards of the suit led."""
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
+def revoked(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
+    """B42, B-O26, C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
+    if not rules.price(state.table, "revoke"):
+        raise must_follow(owed, rules.cites)
+    return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
+
+
+def revoke_shown(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
+    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
+    return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
+
+
 def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the function that applies a played card. ``after_lead`` marks what was forgotten before a lead."""
+    """Return the function that applies a played card. ``after_lead`` marks what the lead passed over."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -104,9 +114,9 @@ def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, i
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the complete trick with its winner; empty while a card is missing.
+    """Return the trick with its winner; empty while a card is missing.
 
-    After the fourth trick the grace period begins, if a ``question`` follows and the option sets one (B-O29, C-O23).
+    If a ``question`` follows, its grace period begins with trick four (B-O29, C-O23).
     """
     if len(state.trick) < len(state.order):
         return ()
@@ -117,7 +127,7 @@ def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tup
 
 
 def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
-    """Return the end of a rödskägg: after six tricks or, by the option, after the first trick of an opponent."""
+    """Return the end of a rödskägg: after six tricks or, by the option, a lost one; else empty."""
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()
@@ -128,7 +138,7 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
 
 
 def trick_taken(state: P, event: TrickTaken, number: int, *, turn: int, **own: Any) -> P:
-    """Return the state after a trick. ``turn`` leads next, and ``own`` are fields that only one game has."""
+    """Return the state after a trick. ``turn`` leads next; ``own`` are fields of one game."""
     seat, question = event.seat, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)

@@ -1,4 +1,4 @@
-"""The question after trick four and its answers (A33-A37, B46-B52, C30-C32)."""
+"""The state of the question after trick four (A33-A37, B46-B52, C30-C32)."""
 
 from datetime import datetime
 from typing import Literal
@@ -14,24 +14,20 @@ Answers = tuple[tuple[int, Literal["play", "fold"], int], ...]
 
 
 class Question(Value):
-    """The state of the question."""
-
     event: int = 0
-    """Event that put the question; 0 if not put."""
+    """The event that put it, or 0."""
     pending: tuple[int, ...] = ()
     answers: Answers = ()
     forgotten: int = 0
-    """Event of the lead that made the question too late, or 0."""
+    """The lead that made it too late, or 0."""
     grace_until: datetime | None = None
 
 
 def trickless(order: tuple[int, ...], first: int, declarer: int, tricks: tuple[int, ...]) -> tuple[int, ...]:
-    """A34-A37, B47-B51, C31: Return the seats that must answer, clockwise after ``first``: those without a trick,
-    except the declarer."""
+    """A34-A37, B47-B51, C31: Return the seats without a trick except the declarer, clockwise after ``first``."""
     after = order.index(first) + 1
     return tuple(seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer)
 
 
 def seats_that_answered(answers: Answers, answer: str) -> tuple[int, ...]:
-    """Return the seats that gave this answer, in the order in which they spoke."""
     return tuple([seat for seat, given, _ in answers if given == answer])

@@ -1,4 +1,4 @@
-"""Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
+"""Reports of misdeals that only the table sees (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
 
 from typing import Any
 
@@ -7,47 +7,42 @@ from msgspec.structs import replace
 from referee.acts import Report
 from referee.events import Breach
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, DealtCards
+from referee.games._rodskagg.dealing import HAND
 from referee.games._rodskagg.in_play import InPlay
 from referee.games._rodskagg.question import seats_that_answered
-from referee.phases import Table
+from referee.phases import Table, phase_of
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act: Report, cites: Cites) -> None:
+def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
-    A report is refused if the referee knows the hands, or the accused is not in the deal. After the first lead only
-    the holder may report, until they have played their last card or folded. Otherwise a player could undo a deal that
-    goes badly; an official may void it.
+    After the first lead only the holder may report, while holding cards: others could undo a deal that goes badly.
     """
-    if cards.known:
+    too_late = WrongPhase("misdeal_too_late", cites.misdeal)
+    if phase_of(state) == "played":
+        raise too_late
+    if state.cards.known:
         raise AgainstTheRules("hands_known", cites.six_cards)
-    if act.accused not in table.playing:
+    if act.accused not in state.table.playing:
         raise AgainstTheRules("not_in_deal", cites.accused, seat=act.accused)
-    if play is None or not (play.won or play.trick):
+    if not isinstance(state, InPlay) or not (state.won or state.trick):
         return
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
-    played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
-    if played == HAND or act.accused in seats_that_answered(play.question.answers, "fold"):
-        raise too_late(cites)
+    played = len(state.won) + any(seat == act.accused for seat, _ in state.trick)
+    if played == HAND or act.accused in seats_that_answered(state.question.answers, "fold"):
+        raise too_late
 
 
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
     """B-O5: Return the reported error with the number of tricks that had been led to.
 
-    Reports of one error of a player within one trick are one incident, unless the report says ``another``. A player
-    has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0 before them. Raises
-    AgainstTheRules if the incident is on record.
+    A player has one error of a kind in a trick, unless the report says ``another``, and at most one for each trick.
+    ``dealt``: event of the cards, or 0. Raises: AgainstTheRules if the error is on record.
     """
-    known = table.ledger.of(act.fault, act.accused, dealt)
+    known = table.ledger.breaches_by(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)
     if len(known) >= max(1, tricks) if act.another else same:
         raise AgainstTheRules("already_reported", rule)
     return replace(error, tricks=tricks)
-
-
-def too_late(cites: Cites) -> WrongPhase:
-    """Return the refusal of a misdeal report after the play."""
-    return WrongPhase("misdeal_too_late", cites.misdeal)

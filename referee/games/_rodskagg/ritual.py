@@ -1,7 +1,4 @@
-"""The ritual of the deal: the cut, the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C10, C60).
-
-Every function takes the :class:`RitualRules` of its game.
-"""
+"""Cutting, the formula, picking up, and misdeals (B16-B27, B-O7, B-O8, C10, C60)."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -11,7 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Report
 from referee.cards import texts_of
 from referee.events import Breach, Dealt, Reported
-from referee.games._rodskagg import dealing
+from referee.games._rodskagg import dealing, reports
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
@@ -31,17 +28,17 @@ class Undealt(Value, Generic[T], tag="undealt"):
 
 
 class PickingUp(Value, Generic[T], tag="picking_up"):
-    """The phase in which the dealt cards lie face down in front of the seats."""
+    """The dealt cards lie face down in front of the seats."""
 
     table: T
     cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
-    """The referee knows that a seat has a wrong number of cards."""
+    """The referee has seen a wrong number of cards."""
     found: bool = False
-    """All players know that a seat has a wrong number of cards."""
+    """All players have seen it."""
     cut: bool = False
-    """The pack has been cut for the deal that follows the misdeal."""
+    """The pack is cut for the next deal after a misdeal."""
 
 
 BeforeBidding = Undealt[Any] | PickingUp[Any]
@@ -50,34 +47,31 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 class RitualRules(Value):
     cites: Cites
     applies: Callable[[Any], bool]
-    """Returns whether the ritual is played at this table, in a tally without acts."""
+    """Returns whether the ritual is played at this table; in a tally it has no acts."""
     price: Callable[[Any, str], int]
-    """Returns the points that an offence costs at this table; 0 if it is refused instead."""
+    """Returns the points that an offence costs; 0 if it is refused."""
     breach: Callable[..., Breach]
-    """Makes a breach of table, offence, seat, tricks until it lapses, events that show it, and ``rule`` if there are
-    several."""
+    """Makes a breach of table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
     may_misdeal: Callable[[Any], bool]
-    """Returns whether a wrong number of cards may be dealt, to be found on picking up."""
+    """Returns whether a wrong number of cards may be dealt, found on picking up."""
     keeps_stock: Callable[[Any], bool]
     after_pick_up: Callable[[Any, DealtCards], Any]
-    """Returns the phase that follows when all have taken up their cards."""
+    """Returns the phase that follows."""
 
 
 def has_acts(table: Any, rules: RitualRules) -> bool:
-    """Return whether acts record the ritual at this table."""
     return rules.applies(table) and not table.tally
 
 
 def already_dealt(state: BeforeBidding) -> bool:
-    """B27: Return whether a new deal is refused: the cards are dealt, and no misdeal is known to all."""
+    """B27: Return whether the cards are dealt, and no misdeal is known to all."""
     return isinstance(state, PickingUp) and not state.found
 
 
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B16-B17, B-O6, C10: Record a cut. A cut by a player other than the dealer is a breach.
+    """B16-B17, B-O6, C10: Record a cut; by a player other than the dealer it is a breach.
 
-    Refuses it after the deal, without the ritual, for the second time, or by another player if a wrong cut has no
-    price.
+    Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut without a price.
     """
     table, rule = state.table, rules.cites.cut
     if already_dealt(state):
@@ -94,8 +88,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6, C60: Return the breach of a wrong cut. By the option the offender is the player who cut, or the dealer
-    who allowed it."""
+    """B-O6, C60: Return the breach of the cutter or, by the option, of the dealer who allowed it."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -106,10 +99,7 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: Deal six cards each. After a misdeal the same dealer deals again.
-
-    Refuses players other than the dealer, and a second deal unless a misdeal was found.
-    """
+    """B13, B18-B19, B27, C9-C12: Deal six cards each, also after a misdeal. Raises WrongPhase or OutOfTurn."""
     table, cites = state.table, rules.cites
     if already_dealt(state):
         raise WrongPhase("already_dealt", cites.dealer)
@@ -131,7 +121,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
 
 
 def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
-    """Return the phase after the deal: picking up, or the next one if there is no ritual and no misdeal."""
+    """Return the phase after the deal: picking up, or the next one without ritual and misdeal."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
@@ -143,10 +133,7 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: Record the formula of the dealer.
-
-    Refuses it from other players, for the second time, and after the dealer has taken up cards.
-    """
+    """B20-B22, B-O7, C60: Record the formula of the dealer. Raises WrongPhase or AgainstTheRules."""
     dealer, rule = state.table.dealer, rules.cites.formula
     if not has_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
@@ -164,10 +151,10 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
 
 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B22-B27, C60: Record that a seat takes up its cards. Before the formula this is a breach.
+    """B22-B27, C60: Record that a seat takes up its cards; before the formula this is a breach.
 
-    A dealer who picks up a misdeal without the formula commits a breach for the misdeal as well. Refuses a second
-    pick-up, one without the ritual, and an early one if it has no price.
+    A dealer who so picks up a misdeal also pays for the misdeal.
+    Raises: WrongPhase if no pick-up is due, AgainstTheRules for an early one without a price.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
     if not has_acts(table, rules):
@@ -191,7 +178,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """B25, C60: Return the breach of a dealer who misdealt without the formula; empty if it has no price."""
+    """B25, C60: Return the breach of a misdeal without the formula; empty if it has no price."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -199,7 +186,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B27, B-O33: Find the misdeal when a player takes up a wrong number of cards; at once if hands are face up."""
+    """B27, B-O33: Find a misdeal when a wrong number is taken up; at once if hands are face up."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
@@ -208,7 +195,7 @@ def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """Return the state after a pick-up. When all have picked up, the next phase opens (B-O37)."""
+    """B-O37: Return the state after a pick-up; after the last one the next phase."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -217,10 +204,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """B27: Return the state when all players know of the misdeal and the same dealer deals again.
-
-    A breach before the misdeal stays punishable in the new deal (B-O41, C-O38).
-    """
+    """B27: Return the state when all know of the misdeal. Earlier breaches stay (B-O41, C-O38)."""
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
@@ -232,7 +216,7 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
 
 
 def reported(state: Any, act: Report, cites: Cites) -> Reported:
-    """Return the fact of a report. Refuses it in house dealing, and of a seat that is not in the match."""
+    """Return the fact of a report. Raises AgainstTheRules in house dealing, or for a seat out of the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -241,19 +225,21 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: Return the fact of a misdeal that only the table sees. A dealer who forgot the formula commits a
-    breach."""
+    """B27, B-O33: Return a misdeal that only the table sees, with the breach of a forgotten formula.
+
+    Raises: WrongPhase or AgainstTheRules if it may not be reported now.
+    """
     table = state.table
+    if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
+        raise WrongPhase("nothing_dealt", rules.cites.misdeal)
+    reports.check_misdeal(state, act, rules.cites)
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
     breaches = misdeal_breach(state, rules) if by_dealer and not state.cards.formula else ()
     return MisdealFound(seat=act.accused, rule=rules.cites.misdeal, breaches=breaches)
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach of a reported wrong cut or early pick-up.
-
-    Refuses a report while acts record the ritual, and a wrong cut of the dealer.
-    """
+    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules if acts show it."""
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
         return _tally_breach(table, act, rules)
@@ -269,8 +255,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """B24, B26, B-O6: Return the breach reported in a tally, which has no acts of the ritual. If the dealer pays for
-    a wrong cut, the dealer may be named."""
+    """B24, B26, B-O6: Return the breach reported in a tally, which has no acts of the ritual."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

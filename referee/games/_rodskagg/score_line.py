@@ -21,19 +21,16 @@ def contracted(contract: Contract) -> int:
 
 ALL = slice(None)
 TRICK_SPANS = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
-"""Slices of the tricks of a deal: all, those before the question, and those after it."""
 
 
 def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
-    """Return the events of the tricks that a seat took."""
     return tuple([event for who, event in deal.won[span] if who == seat])
 
 
 class ScoreRule(NamedTuple):
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Unit: each trick taken, or each before or after the question; otherwise once, for the contract, the contract
-    with the tricks of others, the answer, or the lead that made the question too late."""
+    """Each trick taken, in the deal or before or after the question; otherwise once, shown by these events."""
     rule: str
 
 
@@ -108,17 +105,17 @@ class SharedDetail(TypedDict):
     """Details of a scored deal apart from its numbers."""
 
     duel: ListBySeat[Seat] | None
-    """Seats that played the duel; null if the deal was not a duel."""
+    """Seats in the duel; null if the deal was not a duel."""
     forgotten: bool
     """True if the question was put too late or never."""
     joined: ListBySeat[Seat]
-    """Seats that answered that they go along, in the order in which they spoke."""
+    """Seats that answered that they go along, in the order spoken."""
     folded: ListBySeat[Seat]
-    """Seats that threw in their cards, in the order in which they spoke."""
+    """Seats that threw in their cards, in the order spoken."""
 
 
 class Noted(TypedDict):
-    """A breach without a price that is only noted: a revoke shown by closed hands."""
+    """A breach without a price, only noted: a revoke shown by closed hands."""
 
     offence: OffenceText
     seat: Seat
@@ -143,6 +140,6 @@ def noted_breaches(ledger: Ledger) -> list[Noted]:
             "seat": note.breach.seat,
             "events": [*note.breach.shown_by, note.event],
         }
-        for note in ledger.standings
+        for note in ledger.breaches
         if not note.breach.points
     ]

@@ -1,7 +1,6 @@
-"""Deals in a tally: the tricks entered act by act, or a whole deal entered as the score sheet has it.
+"""Deals in a tally: tricks entered act by act, or a whole deal as the score sheet has it.
 
-The table is believed about what only cards could show (A-O31, B-O40, C-O36). Each game describes its sheet by a
-:class:`Sheet`.
+The table is believed about what only cards could show (A-O31, B-O40, C-O36).
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -49,13 +48,13 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a result that all three games have."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] = ()
-    """Pairs of seat and bid, in the order in which they were spoken."""
+    """Pairs of seat and bid, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
     taken: Annotated[tuple[EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """Numbers of tricks by seat: how many of the first four it took, and how many of the last two."""
+    """Tricks by seat: the number among the first four, and among the last two."""
     answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] = ()
-    """Pairs of seat and answer to the question, in the order in which they were spoken."""
+    """Pairs of seat and answer to the question, in the order spoken."""
     asked: bool = True
     """True if the question was put in time."""
 
@@ -65,25 +64,22 @@ class Sheet(Value):
 
     cites: Cites
     six_tricks: str
-    """The rule that all six tricks of a deal are played."""
+    """The rule that a deal has six tricks."""
     question_time: Callable[[Any], bool]
     question_due: Callable[[Any], bool]
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
-    """Returns the rule that makes the order of the tricks matter, or ``None``. Called before the play and after it.
-    """
+    """Returns the rule by which the order of tricks matters, if any; called before and after the play."""
     points_to_zero: Callable[[Any, int], int] | None = None
-    """Returns the running total of a seat; ``None`` for a game without exit knocks."""
+    """Returns the running total of a seat; ``None``: no exit knocks."""
     exit_ends_deal: Callable[[Any], bool] = lambda table: False
-    """Returns whether an exit knock breaks off the deal."""
     knocks_can_be_late: Callable[[Any], bool] = lambda table: False
-    """Returns whether a knock can come too late during the deal, which only the table knows."""
+    """Returns whether a knock can come too late during the deal."""
     offences: Mapping[str, str] = {}
-    """Rule ids by offence that can be knocked for."""
+    """Rule ids by offence."""
 
 
 SHOWN_BY_TALLY = frozenset(("fold_question", "exit_knock"))
-"""Offences that the entered tricks and answers show."""
 BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
 MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
@@ -94,7 +90,7 @@ MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]) -> phases.Decision:
     """A37, B52, C32: Return the decision on a trick that the tally gives to a seat.
 
-    The decision refuses the trick outside a tally, for a seat that has folded, and before the question is answered.
+    It refuses tricks outside a tally, of a folded seat, and while an answer is due.
     """
 
     def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
@@ -113,7 +109,7 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
 
 
 def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after the lead that opened this trick; unchanged outside a tally."""
+    """Return the state after the lead of this trick; unchanged outside a tally."""
     if not state.table.tally:
         return state
     return after_lead(offences.noted(state, event.breaches, number), number)
@@ -123,28 +119,57 @@ def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[
 
 
 class _Placed(NamedTuple):
-    """An exit or a knock of the sheet: the number of tricks before it, its JSON pointer, and its content."""
+    """An exit or a knock after a number of tricks, with its JSON pointer."""
 
     after: int
     at: str
     content: Any
     another: bool = False
-    """True for one more error of the same kind when the sheet does not name the trick."""
+    """True for a further error of the same kind, if the sheet does not name the trick."""
 
 
 State = Any
 Steps = Generator[tuple[str, Request], State, State]
-"""Part of a script: yields pairs of JSON pointer and request, receives the new state, and returns the last state."""
+"""Part of a script: yields pairs of JSON pointer and request, receives and returns the state."""
+
+
+class _Waiting(NamedTuple):
+    """The exits and knocks of a deal that have not been yielded."""
+
+    exits: list[_Placed]
+    knocks: list[_Placed]
+    last: list[_Placed]
+    """Knocks after the last trick."""
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """Yield the acts of a deal in order: those before it, the bids, the tricks with everything between them, and the
-    score."""
-    table, dealer, early = state.table, state.table.dealer, BEFORE_BIDDING
+    """Yield the acts of a deal in order."""
     knocks = _placed_knocks(_optional(result, "knocks"))
+    state = yield from _before_play(state, result, knocks, sheet)
+    tricks = _tricks(state, result, sheet)
+    _check_order(state, result, sheet)
+    exits = [
+        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
+    ]
+    during = [one for one in knocks if one.content.after is not None]
+    last = [one for one in knocks if one.content.after is None and one.content.offence not in BEFORE_BIDDING]
+    state = yield from _play(state, result, tricks, _Waiting(exits, during, last), sheet)
+    for placed in (*exits, *during):
+        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
+    for placed in last:
+        state = yield from _knock(state, placed, sheet)
+    if phase_of(state) == "played":
+        _check_order(state, result, sheet)
+        yield "", Score(seat=state.table.playing[0])
+
+
+def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet) -> Steps:
+    """Yield the knocks for misdeals and early errors, the deal and the bids. Raises AgainstTheRules without bids."""
+    dealer = state.table.dealer
     for placed in knocks:
-        if placed.content.offence in early and placed.content.after is None:
-            if placed.content.offence in MISDEAL_OFFENCES and placed.content.upheld:  # B27: it is dealt again
+        knock = placed.content
+        if knock.offence in BEFORE_BIDDING and knock.after is None:
+            if knock.offence in MISDEAL_OFFENCES and knock.upheld:  # B27: it is dealt again
                 state = yield placed.at, Deal(seat=dealer)
             state = yield from _knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
@@ -152,44 +177,37 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
         state = yield f"/bids/{place}", Bid(seat=seat, bid=bid)
     if to_speak := getattr(state, "to_speak", ()):
         raise AgainstTheRules("bids_missing", sheet.cites.bid_turn, at="/bids", turn=to_speak[0])
-    tricks = _tricks(state, result, sheet)
-    _check_order(state, result, sheet)
-    during = [one for one in knocks if one.content.after is not None]
-    last = [one for one in knocks if one.content.after is None and one.content.offence not in early]
+    return state
+
+
+def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Waiting, sheet: Sheet) -> Steps:
+    """Yield the tricks with the question, exits and knocks between them. Raises AgainstTheRules if one is missing."""
     alone: int | None = None
-    exits = [
-        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
-    ]
-    state = yield from _exits_and_knocks(state, 0, exits, during, last, sheet)
+    state = yield from _exits_and_knocks(state, 0, waiting, sheet)
     for place, (at, seat) in enumerate(tricks):
         if phase_of(state) == "playing" and place == len(state.won):
             state = yield at, Trick(seat=seat)
         else:
             _check_uncontested(state, place, seat, at, alone, sheet)
-        first = place + 1 == ASKED_AFTER and _asked_before_exits(state, result, sheet)
-        if place + 1 == ASKED_AFTER and phase_of(state) == "playing":
+        asked_now = place + 1 == ASKED_AFTER
+        if asked_now and phase_of(state) == "playing":
             alone = _only_seat_left(state, result)
+        first = asked_now and _asked_before_exits(state, result, sheet)
         if first:
             state = yield from _question(state, result, sheet)
-        state = yield from _exits_and_knocks(state, place + 1, exits, during, last, sheet)
-        if place + 1 == ASKED_AFTER and not first:
+        state = yield from _exits_and_knocks(state, place + 1, waiting, sheet)
+        if asked_now and not first:
             state = yield from _question(state, result, sheet)
     if phase_of(state) == "playing":
-        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_tricks_pointer(result), done=len(state.won))
+        at = "/tricks" if result.taken is None else "/taken"
+        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=at, done=len(state.won))
     if result.answers and len(tricks) < ASKED_AFTER:
         raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
-    state = yield from _exits_and_knocks(state, TRICKS, exits, during, last, sheet)
-    for placed in (*exits, *during):
-        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
-    for placed in last:
-        state = yield from _knock(state, placed, sheet)
-    if phase_of(state) == "played":
-        _check_order(state, result, sheet)
-        yield "", Score(seat=table.playing[0])
+    return (yield from _exits_and_knocks(state, TRICKS, waiting, sheet))
 
 
 def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
-    """Return the knocks of a sheet with their places. Equal upheld knocks without ``after`` are separate errors."""
+    """Return the knocks with their places. Equal upheld ones without ``after`` are separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -205,15 +223,10 @@ def _optional(result: Any, name: str) -> tuple[Any, ...]:
     return content
 
 
-def _tricks_pointer(result: Any) -> str:
-    return "/taken" if result.tricks is None and result.taken is not None else "/tricks"
-
-
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return the taker of each trick with the JSON pointer that names it. Counts give one of the orders that they
-    allow.
+    """Return the JSON pointer and taker of each trick. Counts give one of the orders that they allow.
 
-    Raises AgainstTheRules if tricks and counts are both given, a seat has no count, or the counts do not add up.
+    Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
     """
     if result.tricks is not None and result.taken is not None:
         raise AgainstTheRules("tricks_or_taken", None, at="/taken")
@@ -230,30 +243,25 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """Return the seats that bid rödskägg. If their first lost trick ends the play, their own tricks came first (A-O2,
-    B64, C42)."""
+    """A-O2, B64, C42: Return the seats that bid rödskägg: their tricks precede a loss that ends the play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
 
 def _check_order(state: State, result: Any, sheet: Sheet) -> None:
-    """Raise AgainstTheRules if only counts were entered and the order of the tricks matters."""
-    if result.tricks is None and result.taken is not None and (rule := sheet.order_decides(state, result)):
+    """Raise AgainstTheRules if the order of tricks matters but only counts were entered."""
+    if result.taken is not None and (rule := sheet.order_decides(state, result)):
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    """Return the seat that remains when all others have folded."""
     folded = {seat for seat, answer in result.answers if answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Check a trick entered after all other seats had folded.
-
-    Raises AgainstTheRules for a trick too many, NotInPlay for a trick of a seat that folded.
-    """
+    """Raise AgainstTheRules or NotInPlay for an impossible trick after all other seats had folded."""
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
     many = len(won) or (TRICKS if alone is not None else 0)  # the deal has been scored without an act
     if place >= many:
@@ -263,17 +271,14 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """B78: Return whether the question came before an exit that ends the deal, as far as the result shows."""
+    """B78: Return whether the question came before an exit that ends the deal."""
     if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
 def _question(state: State, result: Any, sheet: Sheet) -> Steps:
-    """Yield the question after the fourth trick and its answers, if it was put.
-
-    Raises AgainstTheRules for answers without a question, or if answers are missing.
-    """
+    """Yield the question and its answers, if it was put. Raises AgainstTheRules if answers do not fit."""
     if phase_of(state) != "playing":
         return state
     if not result.asked:
@@ -292,22 +297,19 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
     return state
 
 
-def _exits_and_knocks(
-    state: State, done: int, exits: list[_Placed], knocks: list[_Placed], last: list[_Placed], sheet: Sheet
-) -> Steps:
-    """Yield the exits and knocks after ``done`` tricks: exits of seats at zero, knocks, then exits that the knocks
-    made due.
+def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) -> Steps:
+    """Yield the exits of seats at zero after ``done`` tricks, the knocks, and exits that the knocks made due.
 
-    If an exit breaks off the deal (B78), all knocks come before it.
+    An exit that breaks off the deal comes after all knocks (B78).
     """
-    waiting = _take_due(exits, done)
-    ending = bool(waiting) and sheet.exit_ends_deal(state.table)
-    for placed in [one for one in waiting if not (ending or _distance_to_zero(state, one.content, sheet))]:
-        waiting.remove(placed)
+    exits = _take_due(waiting.exits, done)
+    ending = bool(exits) and sheet.exit_ends_deal(state.table)
+    for placed in [one for one in exits if not (ending or _distance_to_zero(state, one.content, sheet))]:
+        exits.remove(placed)
         state = yield placed.at, KnockOut(seat=placed.content)
-    for placed in _take_due(knocks, done) + (_take_due(last, done) if ending else []):
+    for placed in _take_due(waiting.knocks, done) + (_take_due(waiting.last, done) if ending else []):
         state = yield from _knock(state, placed, sheet)
-    for placed in waiting:
+    for placed in exits:
         if total := _distance_to_zero(state, placed.content, sheet):
             raise AgainstTheRules("not_at_zero", "B67", at=placed.at, total=total)
         state = yield placed.at, KnockOut(seat=placed.content)
@@ -315,7 +317,6 @@ def _exits_and_knocks(
 
 
 def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
-    """Remove and return the exits or knocks that came after ``done`` tricks or earlier."""
     due = [one for one in placed if one.after <= done]
     for one in due:
         placed.remove(one)
@@ -323,17 +324,17 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return how far the seat is from zero; 0 if the exit knock would be refused for a different reason."""
+    """Return the total of the seat; 0 if its exit knock is refused for a different reason."""
     if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
     return sheet.points_to_zero(state, seat)
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """Yield a knock on which the table agreed, after a report of an error that the tally does not show.
+    """Yield a knock, after a report of an error that the tally does not show.
 
-    A player who accuses themselves has knocked for their own exit in vain (B-O31). Raises AgainstTheRules if the
-    ruling differs from the sheet.
+    Players who accuse themselves knocked for their exit in vain (B-O31).
+    Raises: AgainstTheRules if the ruling differs from the sheet.
     """
     at, knock = placed.at, placed.content
     if (

@@ -1,8 +1,4 @@
-"""Offences that the events of a real table cannot show, and their price when an official finds one (B11-B12,
-C57-C60).
-
-The acts show the question, the exit knock and announcements. With open hands the cards show a revoke.
-"""
+"""Offences that only the table sees, and their price if an official finds one (B11-B12, C57-C60)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +11,10 @@ from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
 RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
-"""Offences of a match with the ritual of the deal only."""
 
 
 def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the offences with a price that may have happened without an event. ``fouls`` are those that no act of
-    the game shows."""
+    """Return the priced offences that may have happened without an event; no act shows ``fouls``."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()
@@ -37,11 +31,9 @@ def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> froze
 def priced(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal. By B17 the dealer may pay
-    for a wrong cut.
+    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal.
 
-    Raises WrongPhase if the options of the match have turned the offence off, AgainstTheRules if the accused cannot
-    have committed it.
+    Raises: WrongPhase if the offence costs nothing, AgainstTheRules if the accused cannot have committed it.
     """
     table, cites = state.table, rules.cites
     if accused not in table.active:

@@ -7,11 +7,10 @@ from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards,
 from referee.cards import texts_of
 from referee.games._rodskagg.asking import answers_by_seat
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
+from referee.games._rodskagg.bids import allowed_bids, bid_acts
 from referee.games._rodskagg.closed_hands import cards_left
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.in_play import DealSoFar, InPlay
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may_request
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
@@ -20,12 +19,11 @@ from referee.visibility import Viewer
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw without a card: at a real table the table names the card."""
+    """Return a draw without a card, which the table names."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
 def undealt(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
-    """Return the acts of the dealer: dealing, and before it cutting if the ritual has acts."""
     if seat != state.table.dealer:
         return ()
     return (Cut(seat=seat), Deal(seat=seat)) if has_acts(state.table, rules) and not state.cut else (Deal(seat=seat),)
@@ -46,7 +44,7 @@ def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Ac
 
 
 def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return keeping the hand, and a request for a new one if it need not name the cards."""
+    """Return keeping the hand, and asking for a new one if the cards need not be named."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
@@ -55,10 +53,10 @@ def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
 
 
 def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
-    """Return a pass and the higher bids for the seat in turn; ``cap`` returns the highest number that it may bid."""
+    """Return pass and the higher bids; ``cap`` returns the highest number allowed."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
-    return bids(seat, allowed_bids(state.highest, cap(state, seat)))
+    return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
 
 
 def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
@@ -68,7 +66,7 @@ def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
-    """Return the cards that follow suit. With closed hands every card not yet seen is allowed."""
+    """Return the cards that follow suit; of closed hands every card not yet seen."""
     if state.table.tally:
         return (Trick(seat=seat),)
     hand = state.cards.hands[seat] & ~state.gone
@@ -84,12 +82,11 @@ def may_lead(state: InPlay[Any], seat: int) -> bool:
 
 
 def to_play(state: InPlay[Any]) -> tuple[int, ...]:
-    """Return the seats for which ``may_lead`` is true."""
     return state.order if state.table.tally else (state.turn,)
 
 
 def to_act_before_play(state: Any) -> tuple[int, ...]:
-    """Return the seats that act next in the phases before the play that the games share; empty in others."""
+    """Return the seats that act next in the shared phases; empty in others."""
     match state:
         case Undealt():
             return (state.table.dealer,)
@@ -118,7 +115,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
 
 
 def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the viewer's hand, all hands for officials, and the number of cards that each seat holds."""
+    """Return the viewer's hand, for officials all hands, and the number of cards by seat."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
@@ -140,7 +137,6 @@ def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 
 def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the public fields of the play."""
     contract = deal.contract if deal else None
     played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {

@@ -1,13 +1,9 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53. E-O1 to E-O42 are readings of points that the source leaves open; :class:`Options` names the option
-that changes a reading. The most important: the winner scores all sequences of the hand (E-O10), equal sequences in
-plain suits cancel out (E-O12), a level deal gives the declarer nothing (E-O21), three players settle against the sum
-of the opponents (E-O22), and points are compared after the deal, not during it (E-O20, E-O31).
-
-The source has no offences: a card or a claim that the cards forbid is refused, even in a match that penalises errors
-(E-O30, E-O33). With closed hands, claims are accepted until the cards are on the table. The source has no money: the
-table decides whether anything is paid (E-O42). How the packets were dealt at a real table cannot be observed (E-O4).
+Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The source has no offences: a card or a claim
+that
+the cards forbid is refused, even in a match that penalises errors (E-O30, E-O33). Packets at a real table are not
+checked (E-O4).
 """
 
 from msgspec.structs import replace
@@ -35,15 +31,11 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 START = 0
-"""Points at the start; the game counts upwards (E46)."""
+"""Points at the start (E46)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules if a match cannot be played by these rules.
-
-    Refuses negative or final points, partners with different points, and an odd unit of money where points are
-    halved.
-    """
+    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules for points or stakes with which no match can begin."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -68,7 +60,7 @@ def start(opened: events.MatchOpened) -> State:
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     """E-O30: Return the dismissal of a knock, for the game has no offences.
 
-    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a knock on the knocker.
+    Raises: NotInPlay for a seat that does not exist, AgainstTheRules for a knock on the knocker.
     """
     if act.accused >= state.table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
@@ -133,6 +125,29 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Undealt: deal.first_dealer,
+            Auction: auction.follows,
+            Proposed: auction.redeal_decided,
+            Naming: auction.trumps_named,
+            LaterCards: deal.deal_later_from_stock,
+            Declaring: declarations.follows,
+            Playing: play.follows,
+            Played: scoring.follows,
+        },
+        offers=views.OFFERS,
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Undealt,),
+        cites=phases.Cites(knocks="E-O30"),
+        knock=knock,
+        carries=("carry",),
+        result=tally.Result,
+        script=tally.script,
+    ),
     key="kalabrias",
     edition=1,
     players_min=2,
@@ -148,29 +163,8 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Undealt: deal.first_dealer,
-        Auction: auction.follows,
-        Proposed: auction.redeal_decided,
-        Naming: auction.trumps_named,
-        LaterCards: deal.deal_later_from_stock,
-        Declaring: declarations.follows,
-        Playing: play.follows,
-        Played: scoring.follows,
-    },
-    offers=views.OFFERS,
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Undealt,),
-    cites=phases.Cites(knocks="E-O30"),
-    knock=knock,
     scored=scoring.scored_again,
-    carries=("carry",),
     to_act=views.to_act,
     view=views.view,
     carried=views.carried,
-    result=tally.Result,
-    script=tally.script,
 )

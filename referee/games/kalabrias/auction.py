@@ -11,25 +11,14 @@ from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-_OTHERS: dict[str, tuple[Call, ...]] = {
-    "S": ("H", "D", "C"),
-    "H": ("S", "D", "C"),
-    "D": ("S", "H", "C"),
-    "C": ("S", "H", "D"),
-}
-"""The suits that may be named in the second round, by the suit turned up (E9, E-O9)."""
-
-_FIRST_ROUND: dict[str, tuple[Call, ...]] = {
-    "S": ("take", "S", "pass", "redeal"),
-    "H": ("take", "H", "pass", "redeal"),
-    "D": ("take", "D", "pass", "redeal"),
-    "C": ("take", "C", "pass", "redeal"),
-}
-"""The calls of the first round, by the suit turned up. Taking that suit is the same as naming it (E5)."""
+_SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
+_OTHERS: dict[str, tuple[Call, ...]] = {suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS}
+"""The suits for the second round, by the suit turned up (E9, E-O9)."""
+_FIRST_ROUND: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
+"""The calls of the first round, by the suit turned up (E5)."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:
-    """E9, E-O9: Return the three suits that were not turned up."""
     return _OTHERS[turn_up[0]]
 
 
@@ -45,9 +34,9 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E5-E11: Return the event of a call: the turned-up suit or, in round two, another suit; a pass; or a new deal.
+    """E5-E11: Return the event of a call.
 
-    Raises OutOfTurn for any other seat, AgainstTheRules for a call that this round does not allow.
+    Raises: OutOfTurn for any other seat, AgainstTheRules for a call that this round does not allow.
     """
     seat = act.seat
     if seat != (turn := state.to_speak[0]):
@@ -59,7 +48,8 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """E5, E9, E-O5: Return the trumps made by the last call, or the end of the deal if all have passed twice."""
+    """E5, E9, E-O5: Return the trumps made by the last call, or the end of the deal if all passed twice; else
+    empty."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -70,7 +60,6 @@ def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def _turn_rule(state: Auction) -> str:
-    """Return the rule for the turn: E5 and E7 in the first round, E8 and E10 in the second."""
     first = len(state.to_speak) == state.table.seats
     if state.round == 1:
         return "E5" if first else "E7"
@@ -89,7 +78,7 @@ def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Against
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """Return the state after a call. After the dealer's pass the second round begins with forehand (E8)."""
+    """E8: Return the state after a call. After the dealer's pass the second round begins."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -120,10 +109,7 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O8, E-O37: Return the event of a seat's answer to a proposed new deal.
-
-    The seats answer clockwise. Raises OutOfTurn for any other seat.
-    """
+    """E11-E13, E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
@@ -134,10 +120,8 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O7: Return the end of the deal if all have agreed to a new one, or the declarer after a refusal.
-
-    The declarer is the proposer or, by the option, the seat that refused.
-    """
+    """E11-E13, E-O7: Return the end of the deal if all agree to a new one, or after a refusal the declarer; else
+    empty."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -148,14 +132,13 @@ def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
 
 
 def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming:
-    """Return the state in which the declarer must name trumps."""
     return Naming(table=state.table, cards=state.cards, declarer=event.seat, calls=state.calls)
 
 
 def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the event by which the declarer names one of the suits that were not turned up.
+    """E13: Return the event by which the declarer names trumps.
 
-    Raises WrongPhase for any other seat, for its second round is over (E10), AgainstTheRules for any other call.
+    Raises: WrongPhase for any other seat, whose second round is over (E10), AgainstTheRules for any other call.
     """
     if act.seat != state.declarer:
         raise WrongPhase("trumps_to_be_named", "E10", turn=state.declarer)
@@ -166,12 +149,12 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def trumps_named(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the trumps that the declarer has named; empty before that."""
+    """E13: Return the trumps that the declarer has named; else empty."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
-    """Return the state when all have passed, or agreed to a new deal: no card is played."""
+    """Return the state when all have passed, or agreed to a new deal."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
     return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

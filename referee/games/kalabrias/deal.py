@@ -1,4 +1,4 @@
-"""Dealing: six cards each and one face up; the rest after the auction; the seven of trumps (E3-E4, E14, E50-E51)."""
+"""Dealing six cards each, later cards after the auction, and the seven of trumps (E3-E4, E14, E50-E51)."""
 
 from msgspec.structs import replace
 
@@ -15,17 +15,14 @@ from referee.visibility import Event
 HAND = 6
 """Cards of each seat before the auction (E3, E50)."""
 PACKET = 3
-"""Cards in a packet when the house deals (E-O4)."""
+"""Cards in a packet of the house (E-O4)."""
 
 
 # The first dealer
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
-    """E-O29: Return the draw for the first dealer, unless the opening names one: the lowest card deals.
-
-    Seats with equal lowest cards draw again.
-    """
+    """E-O29: Return the draw for the first dealer, unless the opening names one: the lowest card deals."""
     if state.drawn:
         return ()
     events: list[Event] = []
@@ -45,8 +42,9 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E3-E4, E50: Return the deal of six cards each and one face up.
 
-    Raises WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard for cards that cannot be in the
-    deal, and AgainstTheRules for wrong numbers of cards or a missing turn-up.
+    Raises: WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an
+    impossible
+    deal.
     """
     table = state.table
     if table.tally:
@@ -78,7 +76,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_dealer(table: Table, act: Deal) -> None:
-    """E-O29: Raise OutOfTurn for any seat but the dealer, AgainstTheRules for cards in an act if the house deals."""
+    """E-O29: Raise OutOfTurn for any seat but the dealer, AgainstTheRules for cards if the house deals."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -88,7 +86,7 @@ def _check_dealer(table: Table, act: Deal) -> None:
 
 
 def _counts(act: Deal, table: Table) -> tuple[int, ...]:
-    """Return the number of cards for each seat. Raises AgainstTheRules unless either hands or counts are given."""
+    """Return the number of cards by seat. Raises AgainstTheRules unless either hands or counts are given."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -111,7 +109,7 @@ def _check_pack(act: Deal, dealt: int) -> None:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """E-O4: Return a deal from the shuffled pack: packets of three, beginning with forehand, then the turn-up."""
+    """E-O4: Return a deal by the house: packets of three from forehand, then the turn-up."""
     pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
@@ -131,7 +129,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
-    """Return the state after the deal of six cards each: forehand speaks first (E5)."""
+    """E5: Return the state after the deal: forehand speaks first."""
     table = state.table
     known = event.hands is not None
     assert event.turn_up is not None, "one card lies face up"
@@ -152,10 +150,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
 
 
 def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
-    """E14, E50-E51, E-O27: Return the number of later cards by seat: three, or two with four players.
-
-    With four players the declarer gets one, and the turned-up card.
-    """
+    """E14, E50-E51, E-O27: Return the number of later cards by seat."""
     if table.seats < 4:
         return (3,) * table.seats
     if declarer is None:
@@ -166,8 +161,9 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
 def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E14, E50, E-O32: Return the deal of the later cards at a real table.
 
-    Raises OutOfTurn for any seat but the dealer, NoSuchCard for cards that are dealt or not in the pack, and
-    AgainstTheRules for wrong numbers of cards, or if only one of the two deals has its cards entered.
+    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, or if only one
+    of the
+    two deals has its cards entered.
     """
     table, cards = state.table, state.cards
     _check_dealer(table, act)
@@ -184,15 +180,12 @@ def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...
 
 
 def _turn_up_taker(state: LaterCards) -> int | None:
-    """E51: Return the seat that takes up the turned-up card: the declarer, with four players only."""
+    """E51: Return the seat that takes up the turned-up card, with four players only."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
 def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
-    """E-O32: Return the deal of the later cards from the stock: whole packets, clockwise from forehand.
-
-    Empty if the stock is not known.
-    """
+    """E-O32: Return the deal of the later cards from a known stock, clockwise from forehand; else empty."""
     table, stock = state.table, state.cards.stock
     if not stock:
         return ()
@@ -204,7 +197,7 @@ def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...
 
 
 def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:
-    """Return the state when all seats have all their cards: forehand declares first (E19)."""
+    """E19: Return the state when all cards are dealt: forehand declares first."""
     table, cards = state.table, state.cards
     hands = list(cards.hands)
     if event.hands is not None:
@@ -226,10 +219,7 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
 
 
 def may_exchange(state: Declaring, seat: int) -> bool:
-    """E-O16: Return whether a seat may exchange the seven of trumps for the turned-up card.
-
-    It may if the turned-up suit is trumps, before the seat declares, and never with four players (E51).
-    """
+    """E51, E-O16: Return whether a seat may exchange the seven of trumps for the turned-up card."""
     table, cards, contract = state.table, state.cards, state.contract
     seven = BIT[contract.trumps + "7"]
     return (
@@ -244,10 +234,7 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """E-O16: Return the exchange of the seven of trumps for the turned-up card.
-
-    Raises AgainstTheRules for any other card, and if :func:`may_exchange` is false.
-    """
+    """E-O16: Return the exchange of the seven of trumps. Raises AgainstTheRules unless :func:`may_exchange`."""
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):
@@ -256,7 +243,6 @@ def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ..
 
 
 def seven_exchanged(state: Declaring, event: SevenExchanged, number: int) -> Declaring:
-    """Return the state after the exchange: the seven is face up, and its former holder has the turned-up card."""
     seven, taken = BIT[event.card], BIT[event.turn_up]
     hands = [hand & ~seven for hand in state.cards.hands]
     hands[event.seat] |= taken

@@ -1,8 +1,7 @@
 """Declaration and comparison of sequences, and bella (E15-E27).
 
-The statements are compared, not the hands. If the hands are known, every statement must be true, except that "none"
-and "enough" are always allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is
-scored.
+Statements are compared, not hands. Of known hands they must be true, except that "none" and "enough" are always
+allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is scored.
 """
 
 from msgspec.structs import replace
@@ -31,14 +30,10 @@ _EXPECTED_BY = {
     "trumps": "E23",
     "answer_trumps": "E23",
 }
-"""The rule for each expected statement."""
 
 
 def awaited(state: Declaring) -> tuple[int, ...]:
-    """Return the seat that must speak: the holder of the best sequence for its top and trumps, else the next seat.
-
-    Empty after the last statement.
-    """
+    """Return the seat that must speak; empty after the last statement."""
     if state.expected in ("top", "trumps"):
         assert state.best is not None, "the question is for the best sequence"
         return (state.best.seat,)
@@ -46,7 +41,7 @@ def awaited(state: Declaring) -> tuple[int, ...]:
 
 
 def best_of(state: Declaring, seat: int) -> Sequence | None:
-    """Return the best sequence of a seat's known hand; ``None`` if it has none."""
+    """Return the best sequence of a seat's known hand, if any."""
     return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
 
 
@@ -54,10 +49,11 @@ def best_of(state: Declaring, seat: int) -> Sequence | None:
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E19, E21, E23: Return a statement about a seat's best sequence: its class, its top card, or whether in trumps.
+    """E19, E21, E23: Return a statement about a seat's best sequence.
 
-    Raises OutOfTurn for any other seat, WrongPhase if an answer is expected, and AgainstTheRules for a statement that
-    is not the expected one or that the known hand contradicts.
+    Raises: OutOfTurn for any other seat, WrongPhase if an answer is expected, AgainstTheRules for a statement that is
+    not
+    expected or that the known hand contradicts.
     """
     if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -77,7 +73,7 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
-    """E23: Return whether an act adds that the seat's equal sequence is not in trumps, which is known by then."""
+    """E23: Return whether an act adds that the seat's equal sequence is not in trumps."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
@@ -102,10 +98,7 @@ def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
 
 
 def allowed_tops(state: Declaring) -> str:
-    """E21: Return the ranks that may be named as the top of the best sequence.
-
-    With closed hands: all ranks that agree with the earlier statements.
-    """
+    """E21: Return the ranks that may be named as the top of the best sequence."""
     best = state.best
     assert best is not None, "the question is for the best sequence"
     if state.cards.known:
@@ -139,13 +132,12 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
 
 
 def _next(state: Declaring) -> Declaring:
-    """Return the state in which the next seat speaks: it answers the best sequence, or declares if no seat has one
-    (E-O28)."""
+    """E-O28: Return the state in which the next seat speaks."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
 def _trumps_known(state: Declaring) -> Declaring:
-    """E23-E24: Return the state after the best of two equal sequences was said to be in trumps or not."""
+    """E23-E24: Return the state after one of two equal sequences was said to be in trumps or not."""
     assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
         return _next(replace(state, may_add=state.to_speak[0]))
@@ -156,10 +148,11 @@ def _trumps_known(state: Declaring) -> Declaring:
 
 
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
-    """E20, E22: Return a seat's answer to the best sequence so far: better, equal or enough.
+    """E20, E22: Return a seat's answer to the best sequence so far.
 
-    Raises WrongPhase if no answer is expected, OutOfTurn for any other seat, and AgainstTheRules for an answer that
-    the known hand or the earlier statements contradict.
+    Raises: WrongPhase if no answer is expected, OutOfTurn for any other seat, AgainstTheRules for an answer that the
+    known
+    hand or earlier statements contradict.
     """
     if state.expected not in ("answer", "answer_to_top"):
         raise WrongPhase("nothing_to_answer", "E20")
@@ -183,7 +176,7 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
 
 
 def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
-    """E-O33: Return the answers that are true, and "enough"; with closed hands all that can be true."""
+    """E-O33: Return the answers that can be true, and "enough"."""
     best = state.best
     assert best is not None, "there is something to answer"
     if not state.cards.known:
@@ -204,7 +197,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """Return the state after an answer. A top or trumps that were named are not asked for again (E-O35)."""
+    """E-O35: Return the state after an answer. A top or trumps already named are not asked for."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -231,14 +224,14 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
 
 
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """E24: Return the result of the comparison when all have spoken; empty before."""
+    """E24: Return the result of the comparison when all have spoken; else empty."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
-    """Return the state in which forehand leads (E28)."""
+    """E28: Return the start of the play. Forehand leads."""
     table = state.table
     none = (0,) * table.seats
     return Playing(
@@ -259,11 +252,11 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E-O34: Return the event by which a seat shows a further sequence, with closed hands and before the second
-    trick.
+    """E-O34: Return the event by which a closed hand shows a further sequence, before the second trick.
 
-    Raises WrongPhase for any other statement, AgainstTheRules if the seat may show none or the cards are no sequence,
-    and NoSuchCard if another seat has played or shown one of the cards.
+    Raises: WrongPhase for any other statement, AgainstTheRules if the seat may show none or the cards are no
+    sequence,
+    NoSuchCard if another seat has played or shown one of the cards.
     """
     if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -286,17 +279,14 @@ def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event
 
 
 def may_show(state: Playing, seat: int) -> bool:
-    """E-O34: Return whether a seat may show sequences: it scores sequences, and the second trick has not begun."""
+    """E-O34: Return whether a seat may show sequences: it scores them, and the second trick has not begun."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
     return seat in scorers(state.table, state.contract.declarer, state.sequences)
 
 
 def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, the best first.
-
-    Empty if there is no sequence, or if equal sequences cancel out.
-    """
+    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, the best first, if any."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -325,17 +315,14 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """E18, E26-E27: Return the declaration of king and queen of trumps.
-
-    Raises AgainstTheRules if the seat cannot have both cards, has declared them, or is too late.
-    """
+    """E18, E26-E27: Return the declaration of king and queen of trumps. Raises AgainstTheRules."""
     if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
 
 
 def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
-    """Return the refusal of a declaration of bella by a seat; ``None`` if the seat may declare it."""
+    """Return the refusal of a declaration of bella, if any."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")
@@ -350,14 +337,12 @@ def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
 
 
 def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
-    """E26: Return whether a seat may declare bella now."""
     pair = BELLA[state.contract.trumps]
     return state.cards.hands[seat] & pair == pair and bella_refusal(state, seat) is None
 
 
 def _in_time(state: Playing, pair: int) -> bool:
-    """E27, E-O15, E-O39: Return whether bella can still be declared; cards of the trick under way are not yet
-    played."""
+    """E27, E-O15, E-O39: Return whether bella can still be declared."""
     gone = pair & state.gone
     if not gone:
         return True

@@ -45,7 +45,7 @@ class TrumpsMade(Event):
 
 
 class LaterCardsDealt(Event):
-    """The later cards were dealt, after the auction: ``hands`` by seat, or with closed hands only ``counts``.
+    """The later cards were dealt: ``hands`` by seat, or with closed hands only ``counts``.
 
     ``turn_up_to`` is the seat that took up the turned-up card (E51).
     """
@@ -78,8 +78,7 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it had an equal or better one, but did not say so
-    (E25).
+    """A seat answered the best sequence so far. ``refrains``: it did not say that its own is equal or better (E25).
 
     ``refrains`` is hidden until the deal is over, for it shows more of the other sequence than was stated.
     """

@@ -13,15 +13,12 @@ from referee.visibility import Event
 
 
 def tricks_in_all(seats: int) -> int:
-    """E32: Return the number of tricks in a deal, which is the number of cards in each hand."""
+    """E32: Return the number of tricks in a deal."""
     return 8 if seats == 4 else 9
 
 
 def playable(state: Playing, hand: int) -> int:
-    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played: follow suit, else trump, else any card.
-
-    On a trump lead the best trump so far must be beaten if possible.
-    """
+    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
     led = state.led
     if not led:
         return hand
@@ -39,7 +36,7 @@ def playable(state: Playing, hand: int) -> int:
 
 
 def possible(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may still hold; in the last trick only a turn-up that the seat took."""
+    """Return the cards that a closed hand may hold; in the last trick a turn-up that the seat took."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
@@ -52,15 +49,17 @@ def _beaters(state: Playing) -> int:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """E28-E32: Return the event of a card played.
 
-    Raises OutOfTurn for any other seat, NoSuchCard for a card that the seat cannot hold and, if hands are known,
-    AgainstTheRules for a card against the duties of E29-E30.
+    Raises: OutOfTurn for any other seat, NoSuchCard for a card not held, and if hands are known AgainstTheRules
+    (E29-E30).
     """
     seat = act.seat
     if seat != state.turn:
         raise OutOfTurn("out_of_turn", "E29" if state.trick else "E31" if state.won else "E28", turn=state.turn)
     bit, hand = BIT[act.card], state.cards.hands[seat] & ~state.gone
     if not bit & hand:
-        raise NoSuchCard("not_held", None, card=act.card) if state.cards.known else _seen(act)
+        if state.cards.known:
+            raise NoSuchCard("not_held", None, card=act.card)
+        raise NoSuchCard("card_seen", "E2", card=act.card)
     if not state.cards.known:
         if not bit & possible(state, seat):
             raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
@@ -70,20 +69,15 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: Return the winner of a complete trick, and the end of play after the last trick; else empty."""
+    """E31-E32: Return the winner of a complete trick, and the end of play after the last; else empty."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
     return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_all(seats) else ()
 
 
-def _seen(act: Play) -> NoSuchCard:
-    return NoSuchCard("card_seen", "E2", card=act.card)
-
-
 def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """Return the refusal of a card, by the duty that it breaks; ``must_overtrump`` extends E30 to plain leads
-    (E-O17)."""
+    """E-O17: Return the refusal of a card, by the duty that it breaks."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:

@@ -29,8 +29,7 @@ LAST_TRICK = 10
 
 
 def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
-    """Return for each card the cards that beat it: higher ones of its suit and, for a plain card, all trumps
-    (E31)."""
+    """E31: Return for each card the cards that beat it."""
     beaters = {}
     for suit in SUITS:
         ranks = order["trumps" if suit == trumps else "plain"]
@@ -50,7 +49,7 @@ POINTS: dict[str, dict[str, int]] = {
     trumps: {card: CARD_POINTS["trumps" if card[0] == trumps else "plain"][card[1]] for card in PACK}
     for trumps in SUITS
 }
-"""The points of each card in a trick, by trumps (E34-E40)."""
+"""The points of each card, by trumps (E34-E40)."""
 
 BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
 """King and queen of trumps (E18)."""
@@ -59,16 +58,16 @@ BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in S
 
 SequenceName = Literal["small", "large"]
 TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
-"""The ranks that can be the top of a small sequence (three cards, E15) and of a large one (four or five, E16)."""
+"""The ranks that can be the top of a sequence (E15-E16)."""
 
 
 class Sequence(msgspec.Struct, frozen=True, order=True):
     """A sequence in a form that can be compared (E20-E24)."""
 
     cards: int
-    """Three; or four for every large sequence, unless longer sequences win."""
+    """Three; or four for every large sequence, unless longer ones win."""
     top: int
-    """The index of the top card in ``RANKS``."""
+    """The index of the top in ``RANKS``."""
     trumps: bool
 
     @property
@@ -83,7 +82,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
 
 
 def _runs(pattern: int) -> tuple[tuple[int, int], ...]:
-    """Return the unbroken runs of three cards or more in a pattern of bits: each its length and its highest bit."""
+    """Return the runs of three bits or more in a pattern: pairs of length and highest bit."""
     runs, length = [], 0
     for place in range(len(RANKS) + 1):
         if pattern >> place & 1:
@@ -100,12 +99,12 @@ _LOWEST = {suit: BIT[suit + RANKS[0]].bit_length() - 1 for suit in SUITS}
 
 
 def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
-    """Return the unbroken runs of a suit in a hand: each its length, and the index of its top in ``RANKS``."""
+    """Return the runs of a suit in a hand: pairs of length and index of the top in ``RANKS``."""
     return _RUNS[hand >> _LOWEST[suit] & 0xFF]
 
 
 def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
-    """Return the best sequence of a hand (E21, E-O11): large before small, then the higher top, then trumps."""
+    """E21, E-O11: Return the best sequence of a hand, if any."""
     best = None
     for suit in SUITS:
         for length, top in runs(hand, suit):
@@ -117,7 +116,6 @@ def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
 
 
 def stretch(suit: str, top: int, length: int) -> Cards:
-    """Return the sequence of this length with this top card."""
     return sum(BIT[suit + RANKS[place]] for place in range(top - length + 1, top + 1))
 
 
@@ -130,7 +128,7 @@ def is_sequence(cards: Cards) -> bool:
 
 
 def best_split(length: int, small: int, large: int, five: int) -> int:
-    """E-O10, E-O34: Return the most points for a run, split into separate sequences of three, four or five cards."""
+    """E-O10, E-O34: Return the most points for a run, split into separate sequences."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))

@@ -22,7 +22,7 @@ TEN_EACH = 10
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the line of the deal and its consequences. Any seat may send this act, if the match waits for it."""
+    """Return the line of the deal and its consequences, on the act of any seat."""
     return scored(state.table, state.outcome)
 
 
@@ -53,8 +53,7 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
 
 
 def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """E-O14: Return the points for sequences that count, by seat: by the option, only with a trick of the own
-    side."""
+    """E-O14: Return the points that count, by seat: by the option, only with a trick of the own side."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
@@ -62,7 +61,7 @@ def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list
 
 
 def sequence_worth(options: Options, length: int) -> int:
-    """E-O1: Return the points for one sequence of three, four or five cards."""
+    """E-O1: Return the points for a sequence of three, four or five cards."""
     values = options.sequence_points
     five = values.large if values.five is None else values.five
     return {3: values.small, 4: values.large}.get(length, five)
@@ -80,7 +79,6 @@ def _all_of(options: Options, hand: int) -> int:
 
 
 def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points for the sequences of a known hand."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_of(options, hand)
@@ -97,10 +95,7 @@ def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat:
 
 
 def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a closed hand for the winning claim, if the cards prove it, and for sequences shown.
-
-    E-O33, E-O34.
-    """
+    """E-O33, E-O34: Return the points of a closed hand for a proven claim, and for sequences shown."""
     hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
     if best is not None and best.seat == seat:
@@ -116,7 +111,7 @@ def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
-    """Return the longest and highest sequence in a hand that proves a claim; 0 if the claim is false."""
+    """Return the longest and highest sequence in a hand that proves a claim; 0 if none does."""
     found = 0
     for suit in SUITS:
         if claim.trumps is not None and claim.trumps is not (suit == trumps):
@@ -127,7 +122,7 @@ def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
 
 
 def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
-    """Return the part of a run that proves a claim, with the highest possible top; 0 if no part does."""
+    """Return the highest part of a run that proves a claim; 0 if none does."""
     least = {"small": 3, "large": 5 if claim.five and longer_wins else 4}[claim.sequence]
     most = 3 if claim.sequence == "small" else 5
     for place in range(top, top - length + least - 1, -1):
@@ -147,7 +142,7 @@ def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract
 
 
 def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
-    """E18, E-O33: Return the points for bella, by seat; with closed hands only if the seat played both cards."""
+    """E18, E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
     pair = BELLA[contract.trumps]
     points = [0] * table.seats
     for seat, _ in deal.bella:
@@ -170,11 +165,11 @@ class Settlement(NamedTuple):
     with_three: str
     """The rule with three players."""
     own: Whose
-    """The seats that score their own points."""
+    """Seats that score their own points."""
     declarers: Whose
-    """The seats that score the declarer's points."""
+    """Seats that score the declarer's points."""
     set_aside: Whose
-    """The seats that score the points that level deals have set aside (E-O36)."""
+    """Seats that score the points set aside by level deals (E-O36)."""
 
 
 # fmt: off
@@ -206,7 +201,7 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
 
 
 def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str) -> tuple[int, ...]:
-    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in the units of the protocol."""
+    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
     given = [0] * table.seats
     higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
     for seat in opponents:
@@ -221,14 +216,13 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line of a deal that a correction scores again, and its consequences."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """E42-E46: Return the line of the deal and, if it ends the match, the win."""
     contract = deal.contract
-    entries, detail = _settled(table, deal, contract) if contract else ([], _undecided(table))
+    entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -264,39 +258,21 @@ class Detail(TypedDict):
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """The sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
-    """The result for the declarer: more points than the opponents, equal points, or fewer."""
+    """The declarer's points against those of the opponents: more, equal, or fewer."""
     rule: NotRequired[RuleId]
     """The rule by which the deal was settled."""
 
 
-def _undecided(table: Table) -> Detail:
-    return {"carry": table.carry}
-
-
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
     """E42: Return the entries and the detail of a deal that was played."""
-    if (counted := deal.counted) is not None:
-        return _settled_entries(
-            table, deal, contract, counted.scoring, deal.card_points, counted.sequences, counted.bella
-        )
-    scoring = scorers(table, contract.declarer, deal.sequences)
-    sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
-    return _settled_entries(table, deal, contract, scoring, deal.card_points, sequences, bella)
-
-
-def _settled_entries(
-    table: Table,
-    deal: Outcome,
-    contract: TrumpContract,
-    scoring: tuple[int, ...],
-    card_points: Sequence[int],
-    sequences: Sequence[int],
-    bella: Sequence[int],
-) -> tuple[list[Entry], Detail]:
-    """E42: Return the entries and the detail of a deal with these points, by seat.
-
-    ``scoring`` has the seats that score sequences, the best first.
-    """
+    sequences: Sequence[int]
+    bella: Sequence[int]
+    if deal.counted is not None:
+        scoring, sequences, bella = deal.counted.scoring, deal.counted.sequences, deal.counted.bella
+    else:
+        scoring = scorers(table, contract.declarer, deal.sequences)
+        sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
+    card_points = deal.card_points
     declarer, options = contract.declarer, table.options
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
     settled, ours = settle(table, declarer, own)
@@ -313,7 +289,7 @@ def _settled_entries(
     }
     entries = []
     for seat in all_seats if settled.own == "everybody" else opponents:
-        entries += _own_entries(table, deal, seat, card_points, sequences, bella, scoring)
+        entries += _own_entries(table, deal, seat, sequences, bella, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
     def enter(given: tuple[int, ...], rule: str) -> None:
@@ -335,20 +311,18 @@ def _own_entries(
     table: Table,
     deal: Outcome,
     seat: int,
-    card_points: Sequence[int],
     sequences: Sequence[int],
     bella: Sequence[int],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """Return the entries of a seat for tricks, sequences and bella; with four players its partner's count too
-    (E52)."""
+    """E52: Return the entries of a seat for tricks, sequences and bella, a partner's included."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
 
     def enter(points: int, rule: str, shown: tuple[int, ...]) -> None:
         events = shown if deal.counted is None else (deal.counted.event,)
         entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
 
-    if points := sum([card_points[who] for who in side]):
+    if points := sum([deal.card_points[who] for who in side]):
         enter(points, "E33", tuple([event for who, event in deal.won if who in side]))
     if points := sum([sequences[who] for who in side]):
         best, shown = deal.sequences.best, [event for who, _, event in deal.sequences.shown if who in side]
@@ -360,7 +334,7 @@ def _own_entries(
 
 
 def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
-    """Return the rule by which a seat scores sequences: it has the best, is on its side, or is equal to it."""
+    """Return the rule by which a seat scores sequences."""
     if not scoring:
         return "E-O12"
     if scoring[0] == seat:
@@ -369,10 +343,8 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """E46, E-O20, E-O31: Return the win of the highest seat that has reached the target.
-
-    Empty if no seat has, or if two sides are equal at the top: then another deal follows.
-    """
+    """E46, E-O20, E-O31: Return the win of the highest seat that has reached the target, unless two sides are
+    level."""
     if (winners := leading(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -390,10 +362,8 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """E-O42: Return the payments for the difference in points: each loser pays the winner.
-
-    If partners win, each loser pays the partner on the left.
-    """
+    """E-O42: Return the payments: each loser pays the winner, or the partner on the left, the difference in
+    points."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -405,8 +375,7 @@ def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment
 
 
 def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the seat, or the partners (E52), alone at the top with the target reached; ``None`` if there is no
-    leader."""
+    """E52: Return the seat or partners alone at the top with the target reached, if any."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -416,7 +385,7 @@ def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """Return the state between deals. The deal moves clockwise (E-O29), except by ``redeal_dealer`` (E-O6)."""
+    """E-O6, E-O29: Return the state between deals. The deal moves clockwise, except after some new deals."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

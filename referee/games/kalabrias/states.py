@@ -14,7 +14,7 @@ from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
-"""The most points that an option allows, to catch typing errors."""
+"""The most points that an option allows, against typing errors."""
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
@@ -111,7 +111,7 @@ class Table(phases.Table):
 
     @property
     def unit(self) -> int:
-        """The units of ``points`` in a point: two if half points are counted (E-O38), else one."""
+        """Units of ``points`` in a point: two if half points are counted (E-O38), else one."""
         options = self.options
         set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # points set aside are still divided
         divides = options.bete_split == "half" or set_aside
@@ -119,18 +119,17 @@ class Table(phases.Table):
 
     @property
     def forehand(self) -> int:
-        """The seat on the dealer's left."""
         return (self.dealer + 1) % self.seats
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
-        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer's left."""
+        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer."""
         partner = (declarer + 2) % 4 if self.seats == 4 else None
         order = ((declarer + step) % self.seats for step in range(1, self.seats))
         return tuple(seat for seat in order if seat != partner)
 
 
 class Undealt(Value, tag="undealt"):
-    """The phase between two deals: the dealer deals next (E3-E4)."""
+    """The dealer deals next (E3-E4)."""
 
     table: Table
     drawn: bool = True
@@ -138,16 +137,14 @@ class Undealt(Value, tag="undealt"):
 
 
 class DealtCards(Value):
-    """The cards of a deal."""
-
     hands: tuple[int, ...]
     counts: tuple[int, ...]
     known: bool
     turn_up: str
-    """The card that was turned up, or the seven for which it was exchanged."""
+    """The turned-up card, or the seven for which it was exchanged."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
-    """The seat that took the turned-up card (E51, E-O16)."""
+    """Seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
     """The card that this seat took, as a mask."""
 
@@ -159,7 +156,7 @@ class Auction(Value, tag="auction"):
     cards: DealtCards
     round: int
     to_speak: tuple[int, ...]
-    """The seats that have not spoken in this round."""
+    """Seats that have not spoken in this round."""
     calls: tuple[tuple[int, Call], ...] = ()
 
 
@@ -173,7 +170,6 @@ class Proposed(Value, tag="redeal_proposed"):
     to_reply: tuple[int, ...]
     calls: tuple[tuple[int, Call], ...]
     refuser: int | None = None
-    """The seat that did not agree."""
 
 
 class Naming(Value, tag="naming"):
@@ -186,8 +182,6 @@ class Naming(Value, tag="naming"):
 
 
 class TrumpContract(Value):
-    """The declarer and the trumps of a deal."""
-
     event: int
     declarer: int
     trumps: str
@@ -231,13 +225,13 @@ class Declaring(Value, tag="declaring"):
     expected: Expected = "class"
     best: Claim | None = None
     level: tuple[int, ...] = ()
-    """The seats with sequences equal to the best, outside trumps."""
+    """Seats with sequences equal to the best, outside trumps."""
     refrained: tuple[int, ...] = ()
-    """The seats that said nothing of a sequence that may be equal or better (E25)."""
+    """Seats that said nothing of a sequence that may be equal or better (E25)."""
     may_add: int | None = None
-    """The seat that may still say that its equal sequence is not in trumps, which is known by now (E23)."""
+    """Seat that may still say that its equal sequence is not in trumps, which is known by now (E23)."""
     bella: tuple[tuple[int, int], ...] = ()
-    """The declarations of bella: each a seat and the number of an event."""
+    """Declarations of bella: pairs of seat and event number."""
 
 
 class Sequences(Value):
@@ -247,7 +241,7 @@ class Sequences(Value):
     level: tuple[int, ...] = ()
     refrained: tuple[int, ...] = ()
     shown: tuple[tuple[int, int, int], ...] = ()
-    """The sequences shown with closed hands: each a seat, its cards and the number of an event."""
+    """Shown with closed hands: triples of seat, cards and event number."""
 
 
 class Playing(Value, tag="playing"):
@@ -261,55 +255,52 @@ class Playing(Value, tag="playing"):
     tricks: tuple[int, ...]
     card_points: tuple[int, ...]
     gone: int = 0
-    """The cards played so far, as a mask."""
+    """Cards played, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[tuple[int, int], ...] = ()
-    """The tricks taken: each a seat and the number of an event."""
+    """Pairs of seat and event number."""
     bella: tuple[tuple[int, int], ...] = ()
     may_add: int | None = None
     played: tuple[int, ...] = ()
-    """The cards that each seat has played, with closed hands only."""
+    """Cards that each seat has played, with closed hands only."""
 
     def hand(self, seat: int) -> int:
-        """Return the cards that a seat still holds; with closed hands those that it may hold."""
+        """Return the cards that a seat still holds, or with closed hands may hold."""
         return self.cards.hands[seat] & ~self.gone
 
 
 class Counted(Value):
-    """The points of a deal without recorded cards. Tuples of numbers are by seat."""
+    """The points of a deal without recorded cards, by seat."""
 
     event: int
     scoring: tuple[int, ...]
-    """The seats that score sequences, the best first."""
+    """Seats that score sequences, the best first."""
     sequences: tuple[int, ...]
-    """Points for sequences."""
     bella: tuple[int, ...]
-    """Points for king and queen of trumps."""
 
 
 class Outcome(Value):
-    """The facts by which a deal is scored (E33-E53). Without a contract it was not played. Numbers are by seat."""
+    """The facts by which a deal is scored (E33-E53). Without a contract it was not played."""
 
     kind: str
     tricks: tuple[int, ...]
     contract: TrumpContract | None = None
     card_points: tuple[int, ...] = ()
     won: tuple[tuple[int, int], ...] = ()
-    """The tricks taken: each a seat and the number of an event."""
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """True if the hands were known: then every claim was true, and unclaimed sequences count too (E-O33, E-O34)."""
+    """True if hands were known: every claim was true, and unclaimed sequences count (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
-    """All cards that each seat had for the play: known, or seen by now (E32)."""
+    """All cards that each seat had for the play, if known, or seen by now (E32)."""
     counted: Counted | None = None
 
 
 class Played(Value, tag="played"):
-    """The play is over, and the deal waits for its score."""
+    """The deal waits for its score."""
 
     table: Table
     cards: DealtCards

@@ -1,8 +1,4 @@
-"""Deals in a tally: the points of each seat are entered, and no cards (E18-E53, E-O41).
-
-Checks that need no cards are made: the sum of the card points, the number of tricks, no points without a trick,
-sequences of one side only, and no card in two sequences.
-"""
+"""Deals in a tally: the points of each seat are entered, and no cards (E18-E53, E-O41)."""
 
 from typing import Annotated, Literal
 
@@ -32,8 +28,7 @@ class Result(Value, forbid_unknown_fields=True):
     """The result of a deal; only ``kind`` for a deal that was not played (E10-E11)."""
 
     kind: Literal["passed_out", "redeal"] | None = None
-    """The reason why the deal was not played: all passed, or agreed to a new deal (E10-E11). No other field is
-    sent."""
+    """The reason why the deal was not played (E10-E11): all passed, or agreed to a new deal."""
     declarer: Seat | None = None
     """The seat that made trumps (E5-E13)."""
     trumps: Literal["S", "H", "D", "C"] | None = None
@@ -64,12 +59,11 @@ class Count(Score, tag="count"):
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the act that is made from a result. Raises a refusal with the place of an impossible value."""
+    """Yield the act of a result. Raises a refusal with the place of an impossible value."""
     yield "", Count(seat=state.table.dealer, counted=_counted(state.table, result))
 
 
 def count(state: Undealt, act: Count, moment: Moment) -> tuple[Event, ...]:
-    """E42: Return the event of a deal that was counted at the table."""
     return (act.counted,)
 
 
@@ -96,7 +90,6 @@ def deal_counted(state: Undealt, event: DealCounted, number: int) -> Played:
 
 
 def _counted(table: Table, result: Result) -> DealCounted:
-    """Return the event of a counted deal. Raises a refusal if the result is impossible."""
     none = (0,) * table.seats
     if result.kind is not None:
         _check_nothing_played(table, result)
@@ -120,10 +113,7 @@ def _counted(table: Table, result: Result) -> DealCounted:
 
 
 def _check_nothing_played(table: Table, result: Result) -> None:
-    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields.
-
-    Also refuses a passed-out deal under ``dealer_must_choose``, for then the dealer plays.
-    """
+    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -157,7 +147,7 @@ def _check_seat(table: Table, seat: int, at: str) -> None:
 
 
 def _sums(played: int) -> frozenset[int]:
-    """Return the possible sums of card points for this number of cards, with the last trick (E34-E41)."""
+    """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
         for many in range(played, 0, -1):
@@ -166,7 +156,7 @@ def _sums(played: int) -> frozenset[int]:
 
 
 SUMS = {seats: _sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
-"""The possible sums of card points, by the number of players; with four always 162 (E-O3)."""
+"""Possible sums of card points, by the number of players; with four always 162 (E-O3)."""
 
 
 def _check_sums(table: Table, contract: Contract) -> None:
@@ -192,7 +182,7 @@ def _sequences(
 ) -> tuple[tuple[int, ...], list[int]]:
     """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, the best first, and the points by seat.
 
-    Raises AgainstTheRules if sequences of both sides are entered, or more than the options allow.
+    Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
     """
     _check_one_pack(table, sequences)
     options, points = table.options, [0] * table.seats
@@ -217,18 +207,14 @@ def _sequences(
 
 
 def _are_level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
-    """E24, E-O11, E-O12: Return whether the sequences are equal: one of each seat, with one class, top and kind of
-    suit.
-
-    Two equal sequences are never both in trumps.
-    """
+    """E24, E-O11, E-O12: Return whether the sequences are equal, one of each seat. Two are never both in trumps."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
 def _check_one_pack(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
-    """E2, E15-E17, E-O10: Raise AgainstTheRules if a sequence is impossible, or if all do not fit into one pack."""
+    """E2, E15-E17, E-O10: Raise AgainstTheRules if sequences are impossible, or do not fit into one pack."""
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
@@ -247,7 +233,7 @@ def _check_one_pack(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
 def _bella(table: Table, result: Result) -> tuple[int, ...]:
     """E18: Return the points for bella, by seat.
 
-    Raises AgainstTheRules if the queen of trumps is in a sequence of a different seat.
+    Raises: AgainstTheRules if the queen of trumps is in a sequence of a different seat.
     """
     points, seat = [0] * table.seats, result.bella
     if seat is None:

@@ -1,4 +1,4 @@
-"""The acts that a seat may do now, and the match as a viewer may see it. Only ``view`` shows hands."""
+"""The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -35,7 +35,7 @@ _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pas
 
 
 def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
-    """Return the deal for the dealer; in a tally no cards are dealt, and a deal is entered whole (E-O41)."""
+    """E-O41: Return the deal for the dealer, except in a tally."""
     table = state.table
     return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
@@ -91,7 +91,7 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E29-E30: Return the acts of a seat during the play; with closed hands every card that the seat may hold."""
+    """E29-E30: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if seat == state.turn:
         cards = state.cards
@@ -147,7 +147,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the kinds of act that are due before the play can continue."""
     match state:
         case Proposed():
             return ("reply",)
@@ -208,9 +207,9 @@ class Claimed(TypedDict):
     seat: Seat
     """The seat that claims the sequence."""
     sequence: SequenceName
-    """The class of the sequence: small (three cards) or large (four or five)."""
+    """Small (three cards) or large (four or five)."""
     five: bool
-    """True if the sequence was said to have five cards, and that counts (E-O11)."""
+    """True if five cards were stated, and that counts (E-O11)."""
     top: wire_types.Rank | None
     """The rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
@@ -225,7 +224,7 @@ class More(TypedDict):
     carry: wire_types.WholePoints
     """Points that level deals have set aside (E-O36)."""
     turn_up: NotRequired[CardText]
-    """The card that was turned up, or the seven for which it was exchanged."""
+    """The turned-up card, or the seven for which it was exchanged."""
     round: NotRequired[wire_types.TrickNumber]
     """The round of the auction: 1 or 2."""
     proposer: NotRequired[Seat]
@@ -241,13 +240,12 @@ class More(TypedDict):
     card_points: NotRequired[wire_types.PointsBySeat]
     """Points by seat for the cards in the tricks won so far (E34-E41)."""
     shown: NotRequired[wire_types.BySeat[SeatAndCards]]
-    """The sequences shown with closed hands: each a seat and its cards (E-O34)."""
+    """Sequences shown with closed hands: pairs of seat and cards (E-O34)."""
     winners: NotRequired[wire_types.Seats]
-    """The winners, when the match is over: one seat, or two partners."""
+    """The winners of a match that is over: one seat, or two partners."""
 
 
 def _more(state: State, deal: Playing | Outcome | None) -> More:
-    """Return the game's own fields, which all viewers may see: no field comes from a hand."""
     more: More = {"carry": state.table.carry}
     if not isinstance(state, Undealt | Over) and not state.table.tally:
         more["turn_up"] = state.cards.turn_up
@@ -270,7 +268,7 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """Return the points that level deals have set aside, by name; empty for no points (E-O36)."""
+    """E-O36: Return the points set aside, by name; empty for none."""
     return {"carry": state.table.carry} if state.table.carry else {}
 
 

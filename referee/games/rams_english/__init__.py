@@ -1,16 +1,10 @@
 """Rams, the English form: five cards each, a widow, and a pot that keeps what no player has won.
 
-Rulebook D1-D71. D-O1 to D-O29 are readings of points that the source leaves open; :class:`Options` names the option
-that changes a reading. The most important: the stake stays after a misdeal (D-O10), the second-best card gets the
-share that a player at fault forfeits (D-O11), faults are punished when the deal is scored, without a knock (D-O24),
-and the session ends by ``close`` (D-O28).
+Rulebook D1-D71; :class:`Options` change the readings D-O1 to D-O29. Points are minor units of money or, without
+stakes, units of one trick (D-O17). All points and the pot add up to zero.
 
-Points are minor units of money or, without stakes, units of one trick (D-O17). The points of all seats and the pot
-always add up to zero.
-
-Some faults cannot be observed, and are only reported or not refereed: the packets of a deal at a real table
-(D18-D19), exposed cards and wrong numbers of cards (D68), and with closed hands the cards laid away for the widow
-(D26).
+Only reported, or not refereed: packets at a real table (D18-D19), exposed cards and wrong numbers of cards (D68), and
+with closed hands the cards laid away for the widow (D26).
 """
 
 from referee import acts, events, phases
@@ -34,7 +28,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """D1-D2, D-O23: Raise AgainstTheRules for six players without the option, or for a pot below zero."""
+    """D1-D2, D-O9, D-O23: Raise AgainstTheRules for six players without the option, or a pot below zero."""
     if len(opened.players) == 6 and not options_of(Options, opened).six_players:
         raise AgainstTheRules("too_many_players", "D-O9", players_max=5)
     if opened.pot < 0:
@@ -96,6 +90,25 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Drawing: deal.next_draw,
+            Declaring: declarations.follows,
+            Playing: play.follows,
+            Played: payment.follows,
+        },
+        offers=views.OFFERS,
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Drawing, Undealt),
+        cites=Cites(knocks="D-O24"),
+        close=payment.close,
+        abandon=payment.abandon,
+        result=tally.Result,
+        script=tally.script,
+    ),
     key="rams-english",
     edition=1,
     players_min=3,
@@ -111,27 +124,10 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Drawing: deal.next_draw,
-        Declaring: declarations.follows,
-        Playing: play.follows,
-        Played: payment.follows,
-    },
-    offers=views.OFFERS,
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Drawing, Undealt),
-    cites=Cites(knocks="D-O24"),
-    close=payment.close,
-    abandon=payment.abandon,
     scored=payment.scored_again,
     to_act=views.to_act,
     view=views.view,
     has_pot=True,
-    result=tally.Result,
-    script=tally.script,
     unseen=deal.unseen,
     priced=deal.priced,
 )

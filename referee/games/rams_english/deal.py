@@ -34,9 +34,9 @@ def next_to_draw(state: Drawing) -> int:
 
 
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """D11-D12: Return the event of a card that is turned up for a seat.
+    """D11-D12: Return the event of a card turned up for a seat.
 
-    Raises OutOfTurn for any other seat, AgainstTheRules without a card, NoSuchCard for an impossible card.
+    Raises: OutOfTurn for any other seat, AgainstTheRules without a card, NoSuchCard for an impossible one.
     """
     if act.seat != (turn := next_to_draw(state)):
         raise OutOfTurn("out_of_turn", "D12", turn=turn)
@@ -71,16 +71,15 @@ def check_in_pack(cards: tuple[str, ...]) -> None:
 
 
 def seats_dealt_in(table: Table) -> tuple[int, ...]:
-    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; with six players the dealer gets
-    none."""
+    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; of six not the dealer."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """D14-D21: Return the dealer's stake and the deal: five cards each, five to the widow, and one face up.
+    """D14-D21: Return the dealer's stake and the deal.
 
-    Raises OutOfTurn for any seat but the dealer, and NoSuchCard or AgainstTheRules for an impossible deal.
+    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an impossible deal.
     """
     table = state.table
     if act.seat != table.dealer:
@@ -101,9 +100,9 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _table_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D20: Return a deal at a real table: with hands and widow, or with counts only; the turn-up is always open.
+    """D17, D20: Return a deal at a real table: hands and widow, or counts only, and an open turn-up.
 
-    Raises NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
+    Raises: NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
     """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
@@ -135,13 +134,13 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _right_counts(table: Table) -> tuple[int, ...]:
-    """D2, D17: Return the right number of cards by seat: five, or none for a dealer who sits out."""
+    """D2, D17: Return the right number of cards by seat."""
     order = seats_dealt_in(table)
     return tuple([HAND if seat in order else 0 for seat in range(table.seats)])
 
 
 def _tally_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D-O29: Return a deal in a tally, which has no cards. Raises AgainstTheRules for cards or wrong counts."""
+    """D17, D-O29: Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
         raise AgainstTheRules("cards_not_told", "D-O29")
     right = _right_counts(table)
@@ -151,10 +150,7 @@ def _tally_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """D17-D20: Return a deal by the house: packets of three, then of two, clockwise from forehand.
-
-    The widow's packet comes before the dealer's.
-    """
+    """D17-D20: Return a deal by the house: packets of three, then of two, the widow's before the dealer's."""
     order = seats_dealt_in(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
     pack, many = shuffled(seed, IN_PACK), len(places)
@@ -176,12 +172,11 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def staked(state: Undealt, event: Staked, number: int) -> Undealt:
-    """Return the state after the stake (D15-D16). It is added to the pot when the deal is scored."""
     return replace(state, staked=number)
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
-    """Return the state after the deal; forehand speaks first (D24)."""
+    """D24: Return the state after the deal; forehand speaks first."""
     table = state.table
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
@@ -207,11 +202,10 @@ OFFENCES = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
     """D67-D68, D-O26: Return the event of a report: a misdeal ends the deal, a fault is paid for with the score.
 
-    Raises AgainstTheRules if the house deals, if the cards show such faults, or for an unknown fault. Raises
-    WrongPhase if faults are not punished or the play has not begun.
-
-    A misdeal must be reported before the first lead. If the hands are known, it must be reported before the first
-    word: the referee has counted the cards, and a later report could only be meant to escape a bad deal.
+    Raises: AgainstTheRules if the house or the cards show such faults, or the fault or accused is impossible;
+    WrongPhase if
+    faults are not punished, or not now. A misdeal must be reported before the first lead; with known hands, which the
+    referee has counted, before the first word: later it could only be meant to escape a bad deal.
     """
     table = state.table
     if table.house:
@@ -253,20 +247,16 @@ SEEN_IN_CARDS = {"revoke": "D50", "not_heading": "D53"}
 
 
 def unseen(state: State) -> frozenset[str]:
-    """D68, D-O26: Return the faults that events cannot show: those seen only at a table, and with closed hands all.
-
-    Empty if the house deals, if faults are not punished or before the play.
-    """
+    """D68, D-O26: Return the faults that events cannot show: those seen only at a table, and in closed hands."""
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
     return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS))
 
 
 def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
-    """D68-D70, D-O24: Return the event that notes a fault, as if its player had reported it, or lifts it (``sign``
-    -1).
+    """D68-D70, D-O24: Return the event that notes a fault as if reported, or with ``sign`` -1 lifts it.
 
-    Raises WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
+    Raises: WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
     play.
     """
     if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS):
@@ -288,7 +278,7 @@ def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Pl
 
 
 def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
-    """D68-D70, D-O24: Return the breach for a fault, which is paid for when the deal is scored."""
+    """D68-D70, D-O24: Return the breach for a fault, which is paid for with the score."""
     return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
 
 

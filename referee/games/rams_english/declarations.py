@@ -34,7 +34,7 @@ def is_single(table: Table) -> bool:
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D31, D-O8, D-O9: Return whether the last seat but one speaks, and all before it lie down."""
+    """D31, D-O8, D-O9: Return whether the last seat but one speaks after all lay down."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
@@ -57,11 +57,7 @@ def allowed_words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams.
-
-    A seat that has joined may until the next seat speaks, the last seat until an exchange, and with
-    ``late_generalrams`` any that has joined. Call it only before the first lead.
-    """
+    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams, before the first lead."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -71,9 +67,9 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D22-D45: Return the event of a word. The seats speak clockwise from forehand.
+    """D22-D45: Return the event of a word.
 
-    Raises OutOfTurn for any other seat, AgainstTheRules for a word that is not allowed.
+    Raises: OutOfTurn for any other seat, AgainstTheRules for a word that is not allowed.
     """
     seat, turn = act.seat, state.to_speak[0]
     allowed = allowed_words(state)
@@ -88,7 +84,7 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """D-O4: Return the announcement of generalrams after all have spoken.
 
-    Raises WrongPhase for any other word or after the first lead, and a refusal if the seat may not announce.
+    Raises: WrongPhase for any other word or after the first lead, or a refusal if the seat may not announce.
     """
     if act.bid != GENERALRAMS or not before_first_lead(state):
         raise WrongPhase("declarations_over", "D28")
@@ -98,7 +94,6 @@ def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]
 
 
 def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
-    """Return the refusal of a word by the seat in turn."""
     said = state.said
     if act.bid == WIDOW:
         return AgainstTheRules("widow_taken", "D30", allowed=allowed)
@@ -118,7 +113,6 @@ def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refus
 
 
 def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
-    """Return the refusal of a word by a seat that is not in turn."""
     turn = state.to_speak[0] if isinstance(state, Declaring) else None  # all have spoken
     has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
     if act.bid != GENERALRAMS:
@@ -131,17 +125,14 @@ def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
 
 
 def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
-    """Return the event of a word. A seat that takes the widow sees its cards, if they are known."""
+    """Return the event of a word, with the known widow for the seat that takes it."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal that was bought off, or of the declarations.
-
-    Empty while a seat has to speak.
-    """
+    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal bought off, or of the declarations; else empty."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -154,7 +145,6 @@ def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
 
 
 def declared(state: Declaring | Playing, event: Declared, number: int) -> Declaring:
-    """Return the state after a word. If no seat is left to speak, the closing event comes next."""
     said, hands = state.said, state.hands
     seat, word = event.seat, event.word
     to_speak = state.to_speak if isinstance(state, Declaring) else ()
@@ -196,7 +186,7 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
     """Return the state in which a deal waits for its score: played, bought off (D32) or misdealt (D67).
 
-    In a misdeal no declaration and no report counts, for no card was played (D68).
+    In a misdeal no declaration and no report counts (D68).
     """
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
@@ -214,15 +204,15 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
 
 def may_exchange(state: Playing) -> bool:
-    """D46-D47, D-O9, D-O22: Return whether the dealer plays, has not exchanged, and no card has been played."""
+    """D46-D47, D-O9, D-O22: Return whether the dealer may take the turned-up card."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """D46-D47: Return the event by which the dealer lays away a card and takes the turned-up one.
+    """D46-D47: Return the event by which the dealer takes the turned-up card for another.
 
-    Raises AgainstTheRules for any other seat, a dealer who does not play or a second exchange, WrongPhase after the
-    first lead, and NoSuchCard for a card that the dealer cannot hold.
+    Raises: AgainstTheRules if the seat may not exchange, WrongPhase after the first lead, NoSuchCard for a card not
+    held.
     """
     dealer = state.table.dealer
     if dealer not in state.order:
@@ -248,7 +238,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
     """Return the state after the exchange.
 
-    With closed hands the laid-away card is still accepted from other seats: a refusal would show what it is.
+    The card laid away from a closed hand is still accepted from other seats: a refusal would reveal it.
     """
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:

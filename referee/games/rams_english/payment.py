@@ -35,11 +35,11 @@ class Settlement(Value):
     outcome: Outcome
     kind: str
     faults: dict[int, list[tuple[int, ...]]]
-    """The events that show each fault, by seat."""
+    """Events that show each fault, by seat."""
 
     @property
     def pot(self) -> int:
-        """The pot after the dealer's stake (D15-D16), from which all shares are paid (D61, D-O1)."""
+        """The pot with the dealer's stake, from which all shares are paid (D15-D16, D61, D-O1)."""
         return self.table.pot + self.table.stake
 
     @property
@@ -79,11 +79,7 @@ def trick_winners(deal: Settlement) -> list[Party]:
 
 
 def the_second_best(deal: Settlement) -> list[Party]:
-    """D71, D-O11: Return the seats with the second-best cards of forfeited tricks, if the option gives them the
-    share.
-
-    If all players in a trick are at fault, its share stays in the pot.
-    """
+    """D71, D-O11: Return the second-best of forfeited tricks, if the option gives them the share."""
     if deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
@@ -99,10 +95,7 @@ def the_faultless(deal: Settlement) -> list[Party]:
 
 
 def the_trickless(deal: Settlement) -> list[Party]:
-    """D60, D-O12, D-O13: Return the players without a trick.
-
-    By the options, a forfeited share may count as a trick, and players at fault may not pay for that as well.
-    """
+    """D60, D-O12, D-O13: Return the players without a trick, except those whom options save."""
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
@@ -125,7 +118,7 @@ def the_others(deal: Settlement) -> list[Party]:
 
 
 def the_faulted(deal: Settlement) -> list[Party]:
-    """D70, D-O14: Return the players at fault, who pay once in a deal or, by the option, for each fault."""
+    """D70, D-O14: Return the players at fault, who pay once or, by the option, for each fault."""
     each = deal.table.options.fault_per_incident
     return [
         (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
@@ -137,7 +130,7 @@ def the_faulted(deal: Settlement) -> list[Party]:
 
 
 def share_of(pot: int, tricks: int = 1) -> int:
-    """D59, D-O17: Return a fifth of the pot for each trick, rounded down; the rest stays in the pot."""
+    """D59, D-O17: Return a fifth of the pot for each trick; the remainder stays in the pot."""
     return pot // HAND * tricks
 
 
@@ -171,7 +164,7 @@ PAYMENTS = (
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
-    """D15, D31, D59-D71: Return the entries of the seats and of the pot. Each payment has a payer and a payee."""
+    """D15, D31, D59-D71: Return the entries of the seats and of the pot."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
     for rule, kinds, payers, payees, unit in PAYMENTS:
@@ -193,10 +186,11 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
-    """D71, D-O11: Return the seat with the best card of a trick among the players without fault; ``None`` if all are.
+    """D71, D-O11: Return the seat with the best card among the players without fault, if any.
 
     Trumps come first, then the suit led, then discards by rank; of equal rank, the first played. In a tally the seat
-    was entered (D-O29).
+    was
+    entered (D-O29).
     """
     if not taken.cards:
         return None if taken.second in faulted else taken.second
@@ -214,13 +208,12 @@ def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | No
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D-O24: Return the line of the deal, with its faults punished. Any seat may send this act."""
+    """D-O24: Return the line of the deal, with its faults punished, on the act of any seat."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """D32, D67, D-O24: Return the line of the deal; empty if it waits for ``score``, because faults can be
-    reported."""
+    """D32, D67, D-O24: Return the line of the deal; empty if it waits for ``score``."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
 
@@ -233,9 +226,9 @@ class Detail(TypedDict):
     active: wire_types.ListBySeat[Seat]
     """The seats that played, in ascending order."""
     widow: Seat | None
-    """The seat that took the widow; null: no seat did."""
+    """The seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams; null: no seat did."""
+    """The seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer took the turned-up card."""
     faults: dict[str, wire_types.Tally]
@@ -243,12 +236,11 @@ class Detail(TypedDict):
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line of a deal that a correction scores again."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """D59-D71: Return the line of the deal. The points of the seats and of the pot add up to zero."""
+    """D59-D71: Return the line of the deal."""
     faults, announcer = faults_of(table), deal.said.announcer
     kind = deal.kind
     if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: even if shown after the play
@@ -299,7 +291,7 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
     A fault that an official has found does not count again when the cards show it (J3).
     """
     faults: dict[int, list[tuple[int, ...]]] = {}
-    noted = table.ledger.standings
+    noted = table.ledger.breaches
     for one in noted:
         if one.breach.points and not any(was_found(one, other) for other in noted):
             shown = (*one.breach.shown_by, one.event)
@@ -325,15 +317,12 @@ def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """D-O18, D-O28: Return the abandonment, with the pot shared as by ``close``.
-
-    A deal under way is not scored, and its stake is not paid.
-    """
+    """D-O18, D-O28: Return the abandonment, with the pot shared as by ``close``. The deal under way is not paid."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **parted(state.table)),)
 
 
 class Parted(TypedDict):
-    """The fields of the end of a session about the pot and the points of each seat."""
+    """The pot and the points of each seat at the end of the match."""
 
     rule: str
     pot_before: int
@@ -360,7 +349,7 @@ def parted(table: Table) -> Parted:
 
 
 def final_shares(table: Table) -> tuple[int, ...]:
-    """D-O18: Return each seat's share of the pot at the end. The last dealer is on the right of the next."""
+    """D-O18: Return the share of each seat in the pot. The last dealer is on the right of the next."""
     shares = [0] * table.seats
     if table.options.final_pot == "last_dealer":
         shares[table.dealer - 1] = table.pot

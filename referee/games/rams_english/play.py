@@ -17,12 +17,12 @@ DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 
 
 def higher(cards: Cards, best: Cards) -> Cards:
-    """Return the cards that rank above ``best``; all are of the suit of ``best``."""
+    """Return the cards above ``best``, all of its suit."""
     return cards & -(best << 1)
 
 
 def playable(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
-    """D50-D54, D-O20: Return the cards that may be played: follow suit, else trump, heading if possible; else any."""
+    """D50-D54, D-O20: Return the cards that may be played."""
     if not led:
         return hand
     duty = hand & led  # D50
@@ -42,9 +42,9 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
 
 
 def possible(state: Playing, seat: int) -> Cards:
-    """Return the cards that a seat may hold; with closed hands all that have not been seen.
+    """Return the cards that a seat may hold; of closed hands all that have not been seen.
 
-    The last card of a dealer who took the turn-up and has not played it is the turn-up (D46).
+    A dealer's last card is a turn-up that was taken and not played (D46).
     """
     hand = state.hands[seat]
     if state.dealing.known or seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND:
@@ -55,8 +55,9 @@ def possible(state: Playing, seat: int) -> Cards:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
 
-    Raises WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, and NoSuchCard for a card that the seat
-    cannot hold. If faults are refused, raises AgainstTheRules for a card against the duties.
+    Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, NoSuchCard for a card not held, and if
+    faults
+    are refused AgainstTheRules.
     """
     seat = act.seat
     if state.table.tally:
@@ -83,7 +84,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def broken(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
-    """Return the rule of the duty that an illegal card breaks."""
+    """Return the rule that an illegal card breaks."""
     if hand & led:
         return "D53" if bit & led else "D50"
     return "D53" if bit & trumps else "D51"
@@ -107,8 +108,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """D57-D58, D-O15: Return the winner of a complete trick, and the end of the play after its last trick; else
-    empty.
+    """D57-D58, D-O15: Return the winner of a complete trick, and the end of the play; else empty.
 
     A fault of the announcer that is reported between two tricks ends the play with the second.
     """
@@ -125,10 +125,10 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def at_fault(table: Table, seat: int, until: int) -> bool:
-    """D68: Return whether a fault of this seat was discovered before event ``until``, and will be punished."""
+    """D68: Return whether a punished fault of this seat was discovered before event ``until``."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
-        for noted_fault in table.ledger.standings
+        for noted_fault in table.ledger.breaches
     )
 
 
@@ -136,8 +136,7 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
 
 
 def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """D50, D51, D53: Return the cards that forbid this play to their holder, who must follow, trump or head with
-    them."""
+    """D50, D51, D53: Return the cards with which this play's holder had to follow, trump or head."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
         return 0, 0, higher(led, best) if best & led and bit < best else 0
@@ -147,7 +146,7 @@ def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
-    """D-O24: Return the faults that a card shows, with closed hands: its holder had denied it by an earlier play.
+    """D-O24: Return the faults of a closed hand that had denied this card by an earlier play.
 
     In a match that refuses faults they cost nothing, and are only recorded.
     """
@@ -208,6 +207,5 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick; its winner leads (D57)."""
     taken = Taken(seat=event.seat, event=number, cards=state.trick, second=event.second)
     return replace(state, won=(*state.won, taken), trick=(), led=0, best=0, turn=event.seat)

@@ -1,6 +1,6 @@
 """The options, the events that only Rams has, and the phases of a match (D1-D58).
 
-Hands are bit masks by seat. With closed hands a mask holds every card that the seat may still have.
+Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -15,7 +15,7 @@ from referee.value import CardText, OffenceText, RuleId, Seat, Value
 from referee.visibility import Event, Hidden
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
-"""32 cards: twos to sixes are left out (D6-D8)."""
+"""32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND = 5
 """Cards in a hand, cards in the widow, tricks in a deal, and the tricks that a stake is worth (D3, D15, D17)."""
@@ -66,7 +66,7 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Staked(Event):
-    """The dealer put the stake into the pot, which holds ``pot`` then. ``double``: it was not empty before."""
+    """The dealer put the stake into the pot, which then holds ``pot``. ``double``: it was not empty before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
@@ -86,7 +86,7 @@ class Declared(Event):
 
 
 class DeclarationsClosed(Event):
-    """All have spoken. ``order`` has the seats that play, clockwise from forehand; ``leader`` leads."""
+    """All have spoken. ``order`` has the seats that play, clockwise from forehand."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
     order: wire_types.Seats
@@ -107,9 +107,9 @@ class TurnUpTaken(Event):
 
 
 class SecondTold(Event):
-    """The second-best card of a trick was entered, in a tally and after the play (D71).
+    """The second-best card of a trick was entered, in a tally after the play (D71).
 
-    A player at fault took trick ``trick``; of those without fault, ``seat`` had played the best card.
+    A player at fault took ``trick``; of those without fault, ``seat`` played the best card.
     """
 
     TOPIC: ClassVar[str] = "trick/second-told"
@@ -118,7 +118,7 @@ class SecondTold(Event):
 
 
 class FaultLifted(Event):
-    """A fault on record was lifted: it did not happen, and is not paid for."""
+    """A fault was lifted: it did not happen, and is not paid for."""
 
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
@@ -137,7 +137,7 @@ class Table(phases.Table):
 
     options: Options
     stake: int
-    """The stake: the worth of five tricks, in points (D10, D15, D-O17)."""
+    """The worth of five tricks, in points (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
@@ -155,15 +155,15 @@ class Undealt(Value, tag="undealt"):
 
 
 class DealtCards(Value):
-    """The cards that were dealt, and the event of the dealer's stake."""
+    """The cards, and the event of the dealer's stake."""
 
     staked: int
     order: tuple[int, ...]
-    """The seats that hold cards, clockwise from forehand."""
+    """Seats that hold cards, clockwise from forehand."""
     known: bool
     widow: int
     turn_up: str
-    """The turned-up card; empty in a tally, in which trumps are not known."""
+    """The turned-up card; empty in a tally."""
     trumps: int
 
 
@@ -171,20 +171,17 @@ class Said(Value):
     """The declarations and the exchange before the first lead (D22-D47)."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
-    """The words: each a seat, its word and the number of an event."""
+    """Triples of seat, word and event number."""
     joined: tuple[int, ...] = ()
     lain: tuple[int, ...] = ()
-    """The seats that lay down, in the order of their words. After a generalrams they play nevertheless."""
+    """Seats that lay down. After a generalrams they play nevertheless."""
     widow: int | None = None
-    """The seat that took the widow."""
     announcer: int | None = None
     exchanged: int = 0
-    """The event in which the dealer took the turned-up card, or 0."""
+    """Event in which the dealer took the turned-up card, or 0."""
 
 
 class Declaring(Value, tag="declaring"):
-    """The declarations (D22-D45)."""
-
     table: Table
     dealing: DealtCards
     hands: tuple[int, ...]
@@ -209,50 +206,48 @@ class Taken(Value):
     seat: int
     event: int
     cards: tuple[tuple[int, str], ...]
-    """The cards, each with its seat; empty in a tally."""
+    """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """The seat entered in a tally for the best card of players without fault (D71)."""
+    """Seat entered in a tally for the best card of players without fault (D71)."""
 
 
 class Playing(Value, tag="playing"):
-    """The play of the cards, and before the first lead the exchange (D46-D58)."""
+    """The play, and before the first lead the exchange (D46-D58)."""
 
     table: Table
     dealing: DealtCards
     said: Said
     hands: tuple[int, ...]
     order: tuple[int, ...]
-    """The seats that play, clockwise from forehand."""
+    """Seats that play, clockwise from forehand."""
     turn: int
     led: int = 0
-    """The suit led, as a mask; 0 before the lead."""
+    """The suit led, as a mask, or 0."""
     best: int = 0
     winner: int = 0
     lead: int = 0
-    """The number of the event of the lead."""
+    """Event number of the lead."""
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[Taken, ...] = ()
     denials: tuple[Denial, ...] = ()
 
 
 class Outcome(Value):
-    """The facts by which a deal is paid (D59-D71). Faults are in the ledger (D-O24).
+    """The facts by which a deal is paid (D59-D71); faults are in the ledger (D-O24).
 
     After a misdeal only the stake is left (D67, D-O10).
     """
 
     kind: Kind
     staked: int
-    """The event of the stake."""
     said: Said = Said()
     order: tuple[int, ...] = ()
-    """The seats that played."""
     won: tuple[Taken, ...] = ()
     trumps: int = 0
 
 
 class Played(Value, tag="played"):
-    """The play is over, and the deal waits for its score (D59-D71)."""
+    """The deal waits for its score (D59-D71)."""
 
     table: Table
     dealing: DealtCards
@@ -264,5 +259,4 @@ State = Drawing | Undealt | Declaring | Playing | Played | Over[Table]
 
 
 def trumps_of(turn_up: str) -> Cards:
-    """D20: Return the trumps: all cards of the suit of the turned-up card."""
     return SUIT_OF[cards_of((turn_up,))]

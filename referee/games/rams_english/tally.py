@@ -1,8 +1,4 @@
-"""Deals in a tally: the winner of each trick is entered, and no cards (D22-D71, D-O29).
-
-Checks that need no cards are made: the declarations and their order, the players, the number of tricks, and that all
-facts for the shares of the pot are entered.
-"""
+"""Deals in a tally: the winner of each trick is entered, and no cards (D22-D71, D-O29)."""
 
 from collections.abc import Generator
 from typing import Annotated, Any
@@ -25,10 +21,10 @@ from referee.visibility import Event
 
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """D40, D57, D71: Return the event of a trick with its winner and, if given, the seat with the second-best card.
+    """D40, D57, D71: Return the event of a trick with its winner and, if given, the second-best card.
 
-    Raises WrongPhase unless the match is a tally, NotInPlay for a seat that does not play, and AgainstTheRules if
-    both seats are one.
+    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if both seats are
+    one.
     """
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
@@ -40,15 +36,14 @@ def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
 
 
 def _not_in_play(state: Playing | Played, seat: int) -> NotInPlay:
-    """D2, D40, D-O9: Return the refusal of a seat that does not play the deal: it lay down, sits out or does not
-    exist."""
+    """D2, D40, D-O9: Return the refusal of a seat that does not play the deal or does not exist."""
     if seat >= state.table.seats:
         return NotInPlay("no_such_seat", None, seat=seat)
     return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
 
 
 def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
-    """D71: Return the refusal of a seat that cannot have played the second-best card; ``None`` if it can."""
+    """D71: Return the refusal of a seat that cannot have played the second-best card, if any."""
     if second is None:
         return None
     if second not in played_by(state):
@@ -60,10 +55,8 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
 
 
 def trick_without_second(state: Played) -> int | None:
-    """D71, D-O11, D-O29: Return the index of the first forfeited trick whose second-best card has not been entered.
-
-    ``None`` if no trick waits for it.
-    """
+    """D71, D-O11, D-O29: Return the index of the first forfeited trick that waits for its second-best card, if
+    any."""
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -75,7 +68,6 @@ def trick_without_second(state: Played) -> int | None:
 
 
 def faultless(state: Played) -> tuple[int, ...]:
-    """Return the players without fault."""
     faults = payment.faults_of(state.table)
     return tuple([seat for seat in state.outcome.order if seat not in faults])
 
@@ -83,7 +75,7 @@ def faultless(state: Played) -> tuple[int, ...]:
 def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """D71, D-O29: Return the event that names the second-best card of the trick that waits for it.
 
-    Raises WrongPhase if no trick does, AgainstTheRules for a different trick or a seat at fault.
+    Raises: WrongPhase if none waits, AgainstTheRules for a different trick or a seat at fault.
     """
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
@@ -108,7 +100,7 @@ def second_named(state: Played, event: SecondTold, number: int) -> Played:
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card has not been entered."""
+    """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card is missing."""
     if (place := trick_without_second(state)) is not None:
         raise _second_needed(state, place)
     return payment.score(state, act, moment)
@@ -135,8 +127,7 @@ class Result(Value, forbid_unknown_fields=True):
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the acts that are made from a result. Raises a refusal with the place of a missing or impossible
-    value."""
+    """Yield the acts of a result. Raises a refusal with the place of a missing or impossible value."""
     dealer = state.table.dealer
     now: State = yield "", Deal(seat=dealer)
     if result.misdeal:
@@ -165,8 +156,8 @@ def script(state: Undealt, result: Result) -> Script:
 def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
     """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
 
-    The faults come after the tricks. If an announcer took the last trick they come before it: one of them may have
-    ended the play with that trick.
+    Faults come after the tricks, but before a last trick of an announcer: one of them may have ended the play with
+    it.
     """
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:

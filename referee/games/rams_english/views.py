@@ -1,4 +1,4 @@
-"""The acts that a seat may do now, and the match as a viewer may see it. Only ``view`` shows hands."""
+"""The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
 
 from typing import Any, TypedDict, get_args
 
@@ -26,7 +26,7 @@ from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
 _BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
-"""Bids by seat and word, made once, for the same acts are offered again and again."""
+"""Bids by seat and word, made once because they are offered often."""
 
 
 def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
@@ -46,7 +46,7 @@ def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    """D46-D54: Return the acts of a seat during the play; with closed hands every card that the seat may hold."""
+    """D46-D54: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
@@ -101,7 +101,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
-    """Return the number of cards that each seat has not played."""
     left = [HAND if seat in state.dealing.order else 0 for seat in range(state.table.seats)]
     if not isinstance(state, Declaring):
         deal = state.outcome if isinstance(state, Played) else state
@@ -118,19 +117,19 @@ class More(TypedDict, total=False):
     pot: wire_types.Money
     """The pot with the dealer's stake, in minor units of money or, without stakes, in tricks."""
     drawn: wire_types.DrawnList
-    """The cards turned up for the first deal, in order: seat and card of each."""
+    """Pairs of seat and card, turned up for the first deal."""
     single: bool
     """True if the pot was empty before the dealer's stake (D16)."""
     turn_up: CardText
-    """The card that was turned up; its suit is trumps (D20)."""
+    """The turned-up card; its suit is trumps (D20)."""
     joined: wire_types.ListBySeat[Seat]
-    """The seats that have joined, in the order in which they spoke."""
+    """The seats that have joined, in the order spoken."""
     lie_down: wire_types.ListBySeat[Seat]
-    """The seats that lay down, in the order in which they spoke. After a generalrams they play nevertheless."""
+    """The seats that lay down, in the order spoken. After a generalrams they play nevertheless."""
     widow: Seat | None
-    """The seat that took the widow; null: no seat has."""
+    """The seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams; null: no seat has."""
+    """The seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer has taken the turned-up card."""
     in_play: wire_types.ListBySeat[Seat]
@@ -140,7 +139,6 @@ class More(TypedDict, total=False):
 
 
 def _more(state: State, official: bool) -> More:
-    """Return the game's own fields, which all viewers may see; for officials with the widow's cards."""
     table = state.table
     if isinstance(state, Drawing):
         return {"pot": table.pot, "drawn": list(state.drawn)}

@@ -1,12 +1,8 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and no knocks.
 
-Rulebook A1-A60. Readings of points that the source leaves open are A-O1 to A-O32; :class:`Options` names the option
-that changes one. The weightiest: no tricks are subtracted in rödskägg (A-O1); a forgotten question takes a flat two
-off for players without a trick (A-O9); a duel changes no points and goes to most tricks (A-O3, A-O4); no knock
-punishes an error, so a revoke is refused in both enforcements (A-O26, A-O27).
-
-A referee at a distance cannot see, and does not check, the packets of three at a real table (A10) and that a closed
-hand holds no honour when it asks for new cards (A11).
+Rulebook A1-A60; :class:`Options` change the readings A-O1 to A-O32. No knock punishes an error, so a revoke is
+refused
+in both enforcements (A-O26, A-O27). Not checked: packets at a real table (A10), and honours in closed hands (A11).
 """
 
 from functools import partial
@@ -25,11 +21,10 @@ from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
 START = 12
-"""Points at the start (A6)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """A1, A-O15, A-O29: Raise AgainstTheRules if the match has too many players, or a player already at zero."""
+    """A1, A-O15, A-O29: Raise AgainstTheRules for too many players, or a player already at zero."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "A-O15", players_max=options.max_players)
@@ -38,7 +33,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the first state. The first dealer is as given, or seat 0 (A-O16)."""
+    """A-O16: Return the first state. The first dealer is as given, or seat 0."""
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 
@@ -98,6 +93,24 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Exchanging: new_hands.deal_new_hands,
+            Auction: bidding.follows,
+            Playing: play.follows,
+            Played: scoring.follows,
+        },
+        offers=views.OFFERS,
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Undealt,),
+        cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
+        carries=("duel",),
+        result=sheet.Result,
+        script=sheet.script,
+    ),
     key="rodskagg-alga",
     edition=1,
     players_min=2,
@@ -113,23 +126,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Exchanging: new_hands.deal_new_hands,
-        Auction: bidding.follows,
-        Playing: play.follows,
-        Played: scoring.follows,
-    },
-    offers=views.OFFERS,
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Undealt,),
-    cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
     scored=scoring.rescored,
-    carries=("duel",),
     to_act=views.to_act,
     view=views.view,
-    result=sheet.Result,
-    script=sheet.script,
 )

@@ -1,32 +1,21 @@
 """The auction (A17-A28)."""
 
-from referee.acts import Bid
+from functools import partial
+
 from referee.events import PlayEnded
-from referee.games._rodskagg import auction, in_play
+from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.facts import AuctionWon
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing, Table
-from referee.ruleset import Moment
-from referee.visibility import Event
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:
-    """A-O20, A-O25: Return the highest number that the seat may bid; ``None`` if its points do not limit it. In a
-    duel all are at zero."""
+    """A-O20, A-O25: Return the highest number that the seat may bid; ``None``: no limit, as in a duel."""
     table = state.table
     return table.points[seat] if table.options.bid_cap_by_score and not table.duel else None
 
 
-def bid(state: Auction[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """A17-A26, A57: Record a bid or a pass of the seat whose turn it is. Refuses a bid that is not higher."""
-    return auction.bid(state, act, cap(state, act.seat), CITES)
-
-
-def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playing:
-    """Return the state when the contract is known. The declarer leads (A29)."""
-    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
-    return in_play.opened(Playing, state.table, state.cards, event.seat, contract=contract)
+bid = partial(auction.bid, cap=cap, cites=CITES)
+auction_won = partial(auction.won, playing=Playing)
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:

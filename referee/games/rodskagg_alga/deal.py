@@ -14,7 +14,7 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Only the dealer may."""
+    """A8-A10, A25, A56: Deal six cards each. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
@@ -31,11 +31,9 @@ def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table]
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17, B-O33: Record a wrong number of cards that the table found with closed hands. The same dealer deals
-    again.
+    """A-O17, B-O33: Record a wrong number of cards in closed hands. The same dealer deals again.
 
-    Refuses a report in house dealing, of a seat outside the deal, of any other fault, and when the play has settled
-    the number.
+    Raises: AgainstTheRules in house dealing or for a seat outside the deal, WrongPhase for other faults or too late.
     """
     table = state.table
     if table.house:
@@ -44,9 +42,7 @@ def report(
         raise AgainstTheRules("not_in_deal", CITES.accused, seat=act.accused)
     if act.fault not in ("misdeal", "wrong_count"):
         raise WrongPhase("nothing_to_punish", "A-O26")
-    if isinstance(state, Played):
-        raise reports.too_late(CITES)
-    reports.check_misdeal(table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
+    reports.check_misdeal(state, act, CITES)
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
     return reported, MisdealFound(seat=act.accused, rule=CITES.misdeal)
 
@@ -54,5 +50,4 @@ def report(
 def misdeal_found(
     state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int
 ) -> Undealt[Table]:
-    """Return the state after a misdeal: the deal does not count, and the same dealer deals again."""
     return Undealt(table=state.table)

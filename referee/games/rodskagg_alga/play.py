@@ -3,7 +3,7 @@
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed_hands import Denial
@@ -18,8 +18,7 @@ from referee.visibility import Event
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33, A-O27: Refuse the lead to trick five while the question is due, unless errors are penalised; there is no
-    knock for it."""
+    """A33, A-O27: Raise AgainstTheRules if the question is due, unless errors are penalised."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
@@ -31,7 +30,7 @@ def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """A-O26: Return the revoke that a closed hand has shown. It costs nothing and is only noted."""
+    """A-O26: Return the revoke that a closed hand has shown, which is only noted."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
@@ -41,8 +40,7 @@ trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end the play when the deal is
-    decided."""
+    """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end a decided deal."""
     if state.trick:
         return cards.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
@@ -64,7 +62,6 @@ card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick. The declarer leads to the next (A29)."""
     state = tally.unseen_lead(state, event, number, after_lead)
     return cards.trick_taken(state, event, number, turn=state.contract.declarer)
 
@@ -73,15 +70,13 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left: those without a trick except the
-    declarer."""
+    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left."""
     declarer = state.contract.declarer
     return trickless(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """A33, A38, A-O4, A-O7: Return whether the question may be put: in a number contract, once, between tricks four
-    and five."""
+    """A33, A38, A-O4, A-O7: Return whether the question may be put now."""
     return (
         len(state.won) == ASKED_AFTER
         and asking.is_time(state)
@@ -91,13 +86,12 @@ def question_time(state: Playing) -> bool:
 
 
 def question_due(state: Playing) -> bool:
-    """A33, A-O23 (B-O30): Return whether the question must be put now, because a seat must answer it."""
+    """A33, A-O23 (B-O30): Return whether the question must be put, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33, A38: Put the question of the declarer. Refuses it in rödskägg, in a duel without the option, at a
-    different time, and from other seats."""
+    """A33, A38: Put the question of the declarer. Raises WrongPhase or OutOfTurn."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:
@@ -110,13 +104,5 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        contract=state.contract,
-        calls=state.contract.calls,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-    )
+    outcome = in_play.ended(Outcome, state, kind=event.kind, calls=state.contract.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

@@ -30,13 +30,13 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 SIX_UP = 6
-"""Points that a failed contract, or going along without a late trick, costs (A42, A44)."""
+"""Points for a failed contract, or for going along without a late trick (A42, A44)."""
 LATE = 2
 """Points that a late trick takes off (A41, A46)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """A-O28: Score the deal. If errors are penalised any seat in the deal may do so."""
+    """A-O28: Score the deal on the act of any seat in it, if errors are penalised."""
     return scored(state.table, state.outcome)
 
 
@@ -50,7 +50,7 @@ def rescored(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal, the eliminated players, and a win or a duel if there is one."""
+    """Return the line of the deal, the eliminated players, and a win or a duel."""
     contract = deal.contract
     written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
@@ -87,11 +87,11 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""Rows that a seat writes, by the result of the seat; plus points first (A40-A50)."""
+"""Rows by the result of a seat, plus points first (A40-A50)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
-    """Return the key in ``SCORE_RULES`` for a seat (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
+    """A36, A40-A47, A50, A-O1, A-O8, A-O9: Return the key in ``SCORE_RULES`` for a seat."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -106,7 +106,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
 
 
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50, A-O10: Return the entries of the declarer, then those of each other seat."""
+    """A40-A50, A-O10: Return the entries, the declarer's first."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
@@ -125,7 +125,7 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
 
 
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48, A52, A55-A60, A-O18: Return the win or the duel that the line leads to; empty if the match continues."""
+    """A48, A52, A55-A60, A-O18: Return the win or duel; empty if the match continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
@@ -142,8 +142,7 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
 
 
 def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58-A60, A-O3 to A-O6: Return the winner, the seat with most tricks except a declarer who failed. Level seats
-    play a new duel."""
+    """A58-A60, A-O3 to A-O6: Return the winner by most tricks, except a declarer who failed, or a new duel."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
@@ -160,7 +159,7 @@ _won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56, A-O5, A-O21: Return the duel. The duellist next to the left of the last dealer deals."""
+    """A56, A-O5, A-O21: Return the duel. The duellist next to the last dealer's left deals."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
@@ -168,7 +167,7 @@ def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """Return the state between deals. The deal passes clockwise to the next player in the match (A25, A-O19)."""
+    """A25, A-O19: Return the state between deals. The deal passes clockwise."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 

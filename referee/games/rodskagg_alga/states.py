@@ -68,8 +68,6 @@ class Table(phases.Table):
 
 
 class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
-    """The phase in which cards are played (A29-A39)."""
-
     contract: Contract
 
 
@@ -81,7 +79,7 @@ class Outcome(in_play.DealSoFar, kw_only=True):
 
 
 class Played(Value, tag="played"):
-    """The phase in which all cards are played and the deal waits for its score (A-O28)."""
+    """The deal waits for its score (A-O28)."""
 
     table: Table
     cards: DealtCards
@@ -120,5 +118,5 @@ CITES = Cites(
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played; ``None`` before the play."""
+    """Return the deal under way or just played, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
+"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
 
 from functools import partial
 from typing import TypedDict
@@ -67,7 +67,7 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """The fields that only this game shows of a match; a field that does not apply is left out."""
+    """The fields that only this game shows. A field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
     """Seats in the duel; left out if the deal is not a duel."""

@@ -1,13 +1,7 @@
-"""Rödskägg after CatsAtCards: every player declares an exact number, six tricks, a question, with Fem Opp and Exact
-Tricks.
+"""Rödskägg after CatsAtCards: each player declares an exact number, six tricks, a question, Fem Opp, Exact Tricks.
 
-Rulebook C1-C62. Readings of points that the source leaves open are C-O1 to C-O38; :class:`Options` names the option
-that changes one. The weightiest: late tricks count double only for players who had no trick and played on (C-O1), and
-never for the Declarer (C-O2); a Redbeard hand is played out and scored for the others (C-O7); the Declarer among
-several at zero wins (C-O8); the table of Fem Opp, lost in the source, is data (C60).
-
-A referee at a distance cannot see, and does not check, how well the pack was shuffled (C10), the packets of three at
-a real table (C12), that tricks lie face down (C28), and how loud a knock was (C59).
+Rulebook C1-C62; :class:`Options` change the readings C-O1 to C-O38. Not checked: the shuffle (C10), packets at a real
+table (C12), tricks lying face down (C28), and how loud a knock was (C59).
 """
 
 from functools import partial
@@ -28,14 +22,12 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
-reason."""
+"""Rules that dismissals and fines cite. Nothing and late share one, so that a ruling hides the reason."""
 START = 12
-"""Points at the start (C5)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """C4-C5, C43: Raise AgainstTheRules if the match has too many players, or a player already at zero."""
+    """C4-C5, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
     options, seats = options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "C4", players_max=options.max_players)
@@ -44,7 +36,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the first state. Cards are drawn for the deal, unless the dealer is given."""
+    """C7: Return the first state. Cards are drawn for the deal, unless the dealer is given."""
     no_totals = (None,) * len(opened.players)
     table = table_of(Table, opened, options=options_of(Options, opened), told=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
@@ -53,8 +45,9 @@ def start(opened: events.MatchOpened) -> State:
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     """C57-C61, C-O23 (B-O32): Rule on a knock in Fem Opp.
 
-    Raises WrongPhase in a match without Fem Opp (C-O26), NotInPlay if the accused seat does not exist,
-    AgainstTheRules if the knocker accuses themselves.
+    Raises: WrongPhase without Fem Opp (C-O26), NotInPlay if the accused seat does not exist, AgainstTheRules for an
+    own
+    error.
     """
     table = state.table
     if not table.options.fem_opp:
@@ -75,8 +68,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """C-O24: Return the state after a penalty that follows the last trick. After a Redbeard was made no announcement
-    is due."""
+    """C-O24: Return the state after a late penalty. After a Redbeard was made no announcement is due."""
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state
@@ -175,6 +167,28 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Drawing: deal.drawn,
+            PickingUp: _with_ritual(ritual.misdeal_seen),
+            Auction: auction.follows,
+            Playing: play.follows,
+            Played: scoring.follows,
+        },
+        offers=views.OFFERS,
+        undealt=scoring.undealt,
+        between_deals=(Undealt, Drawing),
+        knock=knock,
+        void=scoring.void,
+        beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may sit out
+        cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
+        carries=("told", "duel", "lead"),
+        result=sheet.Result,
+        script=sheet.script,
+    ),
     key="rodskagg-catsatcards",
     edition=1,
     players_min=3,
@@ -190,30 +204,10 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Drawing: deal.drawn,
-        PickingUp: _with_ritual(ritual.misdeal_seen),
-        Auction: auction.follows,
-        Playing: play.follows,
-        Played: scoring.follows,
-    },
-    offers=views.OFFERS,
-    undealt=scoring.undealt,
-    between_deals=(Undealt, Drawing),
-    knock=knock,
     unseen=partial(unobservable.unseen, rules=deal.RITUAL),
     priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
-    void=scoring.void,
-    beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may sit out
-    cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
     scored=scoring.rescored,
-    carries=("told", "duel", "lead"),
     to_act=views.to_act,
     view=views.view,
     carried=views.carried,
-    result=sheet.Result,
-    script=sheet.script,
 )

@@ -18,16 +18,13 @@ DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)
 
 
 def highest(calls: Calls) -> tuple[int, BidValue]:
-    """C21-C22: Return seat and declaration of the Declarer: the highest, and the first of several equal ones."""
+    """C21-C22: Return seat and bid of the Declarer: the first of the highest."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C16-C22: Record the declaration of the seat whose turn it is.
-
-    Declarations need not rise, and a pass does not exist (C-O3, C-O4). Refuses a second declaration, one out of turn,
-    one that does not exist, and any while a discard is due.
-    """
+    """C16-C22, C-O3, C-O4: Record a declaration. Raises WrongPhase while a discard is due, OutOfTurn,
+    AgainstTheRules."""
     seat, turn = act.seat, state.to_speak[0]
     if state.holder is not None:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
@@ -42,7 +39,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """C21-C22: Name the Declarer when all have spoken."""
+    """C21-C22: Name the Declarer when all have spoken; else empty."""
     if state.to_speak:
         return ()
     declarer, contract = highest(state.calls)
@@ -50,7 +47,7 @@ def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Refuse a declaration before all cards are picked up, or with a wrong number of cards."""
+    """C-O23: Refuse a declaration before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
 
@@ -59,13 +56,8 @@ def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
 
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
-    """Return the state when the Declarer is known, who leads to the first trick (C23)."""
-    return in_play.opened(
-        Playing,
-        state.table,
-        state.cards,
-        event.seat,
-        contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        owed=owing_at_start(state.table),
-        redbeards=tuple(seat for seat, bid in state.calls if bid == RODSKAGG),
-    )
+    """C23: Return the start of the play. The Declarer leads."""
+    table, calls = state.table, state.calls
+    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=calls)
+    owed, redbeards = owing_at_start(table), tuple(seat for seat, bid in calls if bid == RODSKAGG)
+    return in_play.opened(Playing, table, state.cards, event.seat, contract=contract, owed=owed, redbeards=redbeards)

@@ -26,12 +26,12 @@ RULE = {
 
 
 def has_ritual(table: Table) -> bool:
-    """C-O23, C-O31: Return whether the ritual applies: in Fem Opp with the option, but not in a duel."""
+    """C-O23, C-O31: Return whether the ritual applies: in Fem Opp by the option, but not in a duel."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
 def price(table: Table, offence: str) -> int:
-    """C57-C60: Return the points that an offence costs; 0 if it cannot be punished and is refused instead (C-O26)."""
+    """C57-C60, C-O26: Return the points that an offence costs; 0 if it is refused instead."""
     if not (table.penalise and table.options.fem_opp):
         return 0
     points: int = getattr(table.options.fem_opp_penalties, offence)
@@ -39,7 +39,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach that can be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
+    """C61, C-O12: Return a breach that can be knocked for until ``tricks`` tricks are complete."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND and not table.tally  # C-O36
     return Breach(
         offence=offence,
@@ -56,14 +56,12 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48, C-O9, C-O31: Record the card that the next contender drew, clockwise. Seats level for the highest
-    card draw again."""
+    """C7-C8, C48, C-O9, C-O31: Record a card drawn. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48: Name the seat that drew highest when all have drawn. In house dealing the referee draws for every
-    seat."""
+    """C7-C8, C48: Name the seat that drew highest, in house dealing after drawing for every seat; else empty."""
     cards, first = dealing.drawn_highest(state, moment.seed)
     if first is None:
         return ()
@@ -78,7 +76,7 @@ def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
-    """C16: Return the round of declarations. A duel has no bidding (C47), and its lead was drawn (C48)."""
+    """C16, C47: Return the round of declarations; in a duel the play."""
     if not table.duel:
         return Auction(
             table=table,
@@ -107,18 +105,12 @@ Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59, C-O23: Record a reported breach; a knock then makes it count. After a reported misdeal with closed hands
-    the cards are dealt again.
+    """C59, C-O23: Record an error that only the table sees, for a later knock; after a misdeal deal again (B-O33).
 
-    Refuses a misdeal before the deal and when the play has settled the number (B-O33).
+    Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is on record or acts show it.
     """
     reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
-        if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
-            raise WrongPhase("nothing_dealt", "C12")
-        if isinstance(state, Played):
-            raise reports.too_late(CITES)
-        reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
         return reported, ritual.misdeal_reported(state, act, RITUAL)
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
     deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None
@@ -128,8 +120,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """C60-C61: Return the reported breach. Raises WrongPhase if it has no price, or if acts or cards of this table
-    would show it."""
+    """C60-C61: Return the reported breach."""
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
     from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
@@ -142,16 +133,14 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
 
 
 def may_keep(state: Auction, seat: int) -> bool:
-    """C13, C-O32: Return whether the seat may waive replacement cards: before the first bid, without a card above
-    ten, not yet satisfied."""
+    """C13, C-O32: Return whether the seat may waive replacement cards."""
     if state.calls or state.table.duel or state.table.tally or state.holder not in (None, seat) or seat in state.kept:
         return False
     return not (state.cards.known and state.cards.hands[seat] & HONOURS)
 
 
 def may_request(state: Auction, seat: int) -> bool:
-    """C13-C14, C-O19, C-O32: Return whether the seat may get a replacement card: as for waiving, while the stock
-    lasts."""
+    """C13-C14, C-O19, C-O32: Return whether the seat may get a replacement card."""
     return state.table.options.honour_redeal and may_keep(state, seat) and state.stock_left > 0
 
 
@@ -169,14 +158,14 @@ def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
 
 
 def may_leave_unnamed(state: Auction) -> bool:
-    """Return whether a request may leave the card unnamed: the referee knows the stock, or hands are closed."""
+    """Return whether the card need not be named: the stock is known, or hands are closed."""
     return not state.cards.known or bool(state.cards.stock)
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
     """C13-C14, C-O32: Give one card: the first of the stock, or the one received at a real table.
 
-    Refuses a seat without the right to more cards, a missing card or several, and a card that is elsewhere.
+    Raises: AgainstTheRules or WrongPhase without a right to a card, NoSuchCard for a card that is elsewhere.
     """
     cards, seat = state.cards, act.seat
     if not may_request(state, seat):
@@ -196,8 +185,7 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
 
 
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
-    """C14, C-O32: Record that the player is satisfied. Refuses it while a discard is due, or without a right to more
-    cards."""
+    """C14, C-O32: Record that the player is satisfied. Raises WrongPhase or AgainstTheRules."""
     if state.holder == act.seat:
         raise WrongPhase("must_discard", "C15", count=state.extra)
     if not may_keep(state, act.seat):
@@ -206,7 +194,7 @@ def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, .
 
 
 def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
-    """C15: Discard down to six cards, out of play. Refuses a wrong number of cards and cards not held."""
+    """C15: Discard down to six cards. Raises WrongPhase, AgainstTheRules, or NoSuchCard for cards not held."""
     cards, seat = state.cards, act.seat
     if state.holder != seat:
         raise WrongPhase("nothing_to_discard", "C15")
@@ -240,9 +228,9 @@ def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
 
 
 def cards_thrown(state: Auction, event: CardsThrown, number: int) -> Auction:
-    """Return the state after the discard, with six cards again.
+    """Return the state after the discard.
 
-    With closed hands a discarded card is still accepted from other seats, because a refusal would reveal it.
+    A card discarded from a closed hand is still accepted from other seats, because a refusal would reveal it.
     """
     away, cards = cards_of(event.cards), state.cards
     hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))

@@ -1,18 +1,17 @@
 """The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
 
+from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from referee.acts import Announce, Ask, Remind
-from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_catsatcards.deal import breach, price
+from referee.games.rodskagg_catsatcards.deal import RITUAL, breach, price
 from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
 from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
@@ -26,8 +25,7 @@ LATE = 2
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55, C-O33, C-O34: Give a complete trick to its winner, end the play, or credit a trick that no
-    seat contests."""
+    """C27, C41-C42, C55, C-O33, C-O34: Give a complete or uncontested trick to its winner, or end the play."""
     if state.trick:
         return cards.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
@@ -61,9 +59,9 @@ def _ended(state: Playing) -> str | None:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """C30, C37, C49: Return the breaches of leading before the question or an announcement that is due.
+    """C30, C37, C49: Return the breaches of leading before a question or announcement that is due.
 
-    Refuses the lead if errors are not penalised, and during the grace period of the question.
+    Raises: AgainstTheRules if errors are not penalised, or in the grace period of the question.
     """
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return ()
@@ -87,24 +85,17 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return breaches
 
 
-def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
-    if not price(state.table, "revoke"):
-        raise cards.must_follow(owed, CITES)
-    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-
-
-def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
-    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-
-
-play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+play = cards.play(
+    CITES,
+    before_the_lead=before_the_lead,
+    revoked=partial(cards.revoked, rules=RITUAL),
+    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+)
 trick = tally.trick(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """C37, C-O24: Return the state after a lead, which passes over the question and announcements that were due."""
+    """C37, C-O24: Return the state after a lead, which passes over the question and announcements due."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
@@ -121,7 +112,7 @@ card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick. Its winner leads (C29), and may now be near zero (C49)."""
+    """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
     state = tally.unseen_lead(state, event, number, after_lead)
     state = cards.trick_taken(state, event, number, turn=event.seat)
     return total_changed(state, state, event.seat) if state.contract else state
@@ -134,8 +125,7 @@ DealSoFar = Playing | Outcome
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
-    """C34-C37, C-O14, C-O29: Return whether late tricks count as after the question: it was put, or no seat had to
-    answer it."""
+    """C34-C37, C-O14, C-O29: Return whether late tricks count as after the question."""
     return has_question(table, deal) and not deal.question.forgotten
 
 
@@ -155,15 +145,14 @@ def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
-    """Return the points that a trick, counted from 0, takes off; 0 in a Redbeard hand by the option (C-O7)."""
+    """C-O7: Return the points that a trick, counted from 0, takes off."""
     if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
     return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
 
 
 def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C-O11: Return the points before the deal, plus penalties imposed in it, minus those that the tricks so far take
-    off."""
+    """C-O11: Return the points, with penalties of this deal and tricks so far."""
     total = table.points[seat] + table.ledger.points(seat)
     if deal.tricks[seat]:
         total -= sum(trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat)
@@ -171,12 +160,12 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def near_zero(table: Table, total: int) -> bool:
-    """C49, C-O10: Return whether the total must be announced: one, zero, or by the option minus one."""
+    """C49, C-O10: Return whether the total must be announced."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
 def owing_at_start(table: Table) -> tuple[int, ...]:
-    """C-O24: Return the seats near zero when the play begins that have not announced it; none in a tally (C-O36)."""
+    """C-O24, C-O36: Return the seats near zero at the start of the play that have not announced it."""
     if table.tally:
         return ()
     totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
@@ -187,8 +176,7 @@ P = TypeVar("P", Playing, Played)
 
 
 def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
-    """C-O24: Return the state with the duty to announce updated: it arises once for each value, and ends when the
-    total leaves it."""
+    """C-O24: Return the state with the duty to announce updated: it arises once for each value."""
     table = state.table
     far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
     if table.tally or (far and not state.owed and table.told[seat] is None):
@@ -205,7 +193,7 @@ def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
 
 
 def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
-    """Return the table with the value near zero that a seat has announced or passed over; ``None`` for no value."""
+    """Return the table with the value that a seat has announced or passed over, or none."""
     return replace(table, told=(*table.told[:seat], total, *table.told[seat + 1 :]))
 
 
@@ -215,8 +203,8 @@ def announced(state: P, event: Announced, number: int) -> P:
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49, C-O24: Record the announcement near zero. Refuses it if it is not due. Thanks follow the last trick
-    (C44)."""
+    """C49, C-O24: Record the announcement near zero. Raises: AgainstTheRules if it is not due, WrongPhase for
+    thanks."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -241,30 +229,28 @@ def asker(state: Playing) -> int:
 
 
 def has_question(table: Table, deal: DealSoFar) -> bool:
-    """C30, C-O6, C-O9: Return whether this deal has a question: not in a duel, and in a Redbeard hand by the
-    option."""
+    """C30, C-O6, C-O9: Return whether this deal has a question."""
     return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """C31, C36: Return the seats that must answer, from the Declarer's left: those without a trick except the
-    Declarer."""
+    """C31, C36: Return the seats that must answer, from the Declarer's left."""
     who = asker(state)
     return trickless(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """C30, C37: Return whether the question may be put: once, between tricks four and five."""
+    """C30, C37: Return whether the question may be put now."""
     return len(state.won) == ASKED_AFTER and asking.is_time(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
-    """C30, C-O23: Return whether the question must be put now, because a seat must answer it."""
+    """C30, C-O23: Return whether the question must be put, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """C30: Put the question of the Declarer. Refuses it at a different time and from other seats."""
+    """C30: Put the question of the Declarer. Raises WrongPhase or OutOfTurn."""
     _check_time(state, "C30")
     if act.seat != asker(state):
         raise OutOfTurn("not_the_asker", "C30", asker=asker(state))
@@ -272,8 +258,8 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37, C-O13, C-O30: Record a reminder of a player other than the Declarer, which puts the question. Refuses it
-    unless the question is due."""
+    """C37, C-O13, C-O30: Record another player's reminder, which puts the question. Raises WrongPhase or
+    OutOfTurn."""
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)
@@ -292,20 +278,11 @@ def _check_time(state: Playing, rule: str) -> None:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score. After a win no announcement is due (C-O24)."""
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        contract=state.contract,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-        redbeards=state.redbeards,
-    )
+    """C-O24: Return the state in which the deal waits for its score. After a win no announcement is due."""
     return Played(
         table=state.table,
         cards=state.cards,
-        outcome=outcome,
+        outcome=in_play.ended(Outcome, state, kind=event.kind, redbeards=state.redbeards),
         gone=state.gone,
         owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
     )

@@ -42,28 +42,28 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 FIVE_UP = 5
-"""Points that a missed bid of the Declarer costs (C39)."""
+"""Points for a missed bid of the Declarer (C39)."""
 SIX_UP = 6
-"""Points that playing on in vain costs (C35)."""
+"""Points for playing on in vain (C35)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O28): Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
+    """C-O23 (B-O28): Score the deal on the act of any seat in it. Raises WrongPhase if errors are not penalised."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C-O24, C55: Score the deal automatically when no announcement is due, if errors are refused or zero won
-    at once."""
+    """C-O23, C-O24, C55: Score the deal automatically when nothing is due, if errors are refused or zero won at
+    once."""
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: Refuse the next deal while this one is not scored, or an announcement is due."""
+    """C-O23, C49: Refuse the next deal before this one is scored."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
@@ -72,7 +72,7 @@ def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Ev
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
     """C44, C49, C-O24, C-O25: Record an announcement near zero, or thanks for a score of zero.
 
-    Refuses an announcement that is not due, thanks of a seat that will not be at zero, and thanks given twice.
+    Raises: AgainstTheRules if it is not due, or given twice.
     """
     seat, table = act.seat, state.table
     if act.what == "thanks":
@@ -97,15 +97,14 @@ def announced(state: Played, event: Announced, number: int) -> Played:
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line and its consequences, for a correction. Empty if zero won at once and its winner is no longer
-    at zero (C55)."""
+    """Return the corrected line; empty if zero won at once and its winner is no longer at zero (C55)."""
     table, deal = state.table, state.outcome
     at_once = deal.kind == "zero_at_once"
     return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal, the eliminated players, and a win or a duel if there is one."""
+    """Return the line of the deal, the eliminated players, and a win or a duel."""
     line = _line(table, deal)
     out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
     return line, *out, *_outcome(table, deal, line)
@@ -126,7 +125,7 @@ class Detail(SharedDetail):
     """Details of a scored deal apart from its numbers."""
 
     bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
-    """Pairs of seat and bid, in the order in which they were spoken and written down (C20)."""
+    """Pairs of seat and bid, in the order spoken (C20)."""
     noted: ListOfMany[Noted]
     """Revokes shown by closed hands."""
 
@@ -152,7 +151,7 @@ SCORE_RULES = {
     "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
     "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
-"""Rows that a seat may write, one or several of them (C34-C35, C38-C40, C53)."""
+"""Rows that a seat may write (C34-C35, C38-C40, C53)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
@@ -171,8 +170,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 def _plus_points(
     table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
 ) -> tuple[ScoreRule, ...]:
-    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rows that add points for a missed bid or for
-    playing on in vain."""
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rows that add points."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
         return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
@@ -186,8 +184,7 @@ def _plus_points(
 
 
 def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
-    """C34, C38, C40, C53, C-O1: Return the rows that take off tricks: early ones at one point, late ones apart if
-    they count two."""
+    """C34, C38, C40, C53, C-O1: Return the rows that take off tricks, late ones apart if they count two."""
     if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
@@ -204,8 +201,7 @@ def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
 
 
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or the duel that the line leads to; empty if the
-    match continues."""
+    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel; empty if the match continues."""
     if deal.kind == "redbeard_made":
         return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
@@ -239,13 +235,12 @@ def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> 
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """C-O24: Return by seat the value near zero that was announced or passed over, if it is still the total of the
-    seat."""
+    """C-O24: Return ``told`` without the values that are no longer the total of the seat."""
     return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """Return the state between deals. The deal passes clockwise to the next player in the match (C9)."""
+    """C9: Return the state between deals. The deal passes clockwise."""
     totals = unchanged_totals(state.table, event.points)
     return Undealt(table=replace(next_deal(state.table, event), told=totals, duel=False, lead=None))
 
@@ -255,13 +250,12 @@ def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawin
 
 
 def drawing_for_lead(table: Table) -> Drawing[Table]:
-    """C48: Return the drawing for the lead. The dealer draws first, or the next duellist clockwise."""
     order = tuple(seat for seat in clockwise(table.dealer, table.seats) if seat in table.playing)
     return Drawing(table=table, contenders=order)
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """Return the state before a deal. A duel begins with the drawing for its lead, except in a tally (C-O36)."""
+    """C48, C-O36: Return the state before a deal. A duel begins with the drawing for its lead, except in a tally."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
@@ -270,7 +264,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O38): Void the deal under way on the official's act. Penalties imposed in it enter the score sheet."""
+    """C-O23 (B-O38): Void the deal under way. Penalties imposed in it count."""
     table = state.table
     entries = penalties(table.ledger)
     if not entries:
@@ -280,7 +274,7 @@ def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
-    """Return the state after a voided deal. Only its penalties count, and in a duel the lead stays drawn."""
+    """Return the state after a voided deal. In a duel the lead stays drawn."""
     table = state.table
     points = event.points or table.points
     totals = unchanged_totals(table, points)

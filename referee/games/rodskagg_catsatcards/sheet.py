@@ -9,16 +9,15 @@ from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: the bids, tricks and question, in a duel only the tricks, and in Fem
-    Opp the knocks as the table agreed on them."""
+    """A whole deal as the score sheet has it: bids, tricks and question, in a duel only the tricks, and in Fem Opp
+    the knocks."""
 
     knocks: tally.Knocks = ()
-    """The knocks of the deal with the rulings that the table agreed on."""
+    """Knocks with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """C55: Return the rule if a player may have come to zero during the deal: with Exact Tricks the first one wins at
-    once."""
+    """C55: Return the rule if a player may have come to zero in mid-hand, which wins at once with Exact Tricks."""
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None

@@ -17,7 +17,7 @@ Points = Annotated[int, Meta(ge=0, le=12)]
 
 
 class FemOpp(Value, forbid_unknown_fields=True):
-    """C57-C60: Points that each neglected ritual costs the player who is knocked for it; 0: it is no offence."""
+    """C57-C60: Points that each neglected ritual costs after a knock; 0: no offence."""
 
     wrong_cut: Points = 5
     early_pick_up: Points = 5
@@ -92,14 +92,14 @@ class Options(Value, forbid_unknown_fields=True):
 class Table(phases.Table):
     options: Options
     told: tuple[int | None, ...]
-    """Values near zero by seat that the seat has announced or that were passed over, if still its total (C-O24)."""
+    """Totals near zero by seat that were announced or passed over, while they last (C-O24)."""
     duel: bool = False
     lead: int | None = None
-    """Seat that leads to the first trick of a duel (C48)."""
+    """Seat that leads first in the duel (C48)."""
 
 
 class Auction(Value, tag="auction"):
-    """The round of declarations, and before it the replacement of cards (C13-C22)."""
+    """The declarations, and before them the replacement of cards (C13-C22)."""
 
     table: Table
     cards: DealtCards
@@ -109,15 +109,13 @@ class Auction(Value, tag="auction"):
     kept: tuple[int, ...] = ()
     """Seats that waived more cards, or have discarded."""
     holder: int | None = None
-    """Seat that has been given more cards and must discard (C15)."""
+    """Seat that received more cards and must discard (C15)."""
     extra: int = 0
     thrown: int = 0
     """Cards discarded, as a mask."""
 
 
 class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
-    """The phase in which cards are played (C23-C37)."""
-
     owed: tuple[int, ...] = ()
     """Seats that owe the announcement of C49."""
     redbeards: tuple[int, ...] = ()
@@ -129,18 +127,16 @@ class Outcome(in_play.DealSoFar, kw_only=True):
 
     kind: str
     redbeards: tuple[int, ...] = ()
-    """Seats that announced Redbeard (C41-C42)."""
 
 
 class Played(Value, tag="played"):
-    """The phase in which all cards are played and the deal waits for its score (C-O23)."""
+    """The deal waits for its score (C-O23)."""
 
     table: Table
     cards: DealtCards
     outcome: Outcome
     gone: int
     owed: tuple[int, ...] = ()
-    """Seats that owe the announcement of C49."""
     thanked: tuple[int, ...] = ()
 
 
@@ -148,7 +144,7 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played; ``None`` before the play."""
+    """Return the deal under way or just played, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

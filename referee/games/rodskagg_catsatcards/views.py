@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
+"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
 
 from functools import partial
 from itertools import combinations, islice
@@ -8,8 +8,8 @@ from referee import wire_types
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
 from referee.games._rodskagg import views
+from referee.games._rodskagg.bids import bid_acts
 from referee.games._rodskagg.dealing import Drawing
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
@@ -21,7 +21,7 @@ from referee.value import Seat
 from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
-"""The most ways to discard that are offered; a seat with many extra cards has thousands."""
+"""The most ways to discard that are offered, of thousands for many extra cards."""
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -38,7 +38,7 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
     if ready:
         acts += (RequestCards(seat=seat),)
     if seat in state.to_speak[:1] and state.holder is None:
-        acts += bids(seat, auction.DECLARATIONS)
+        acts += bid_acts(seat, auction.DECLARATIONS)
     return acts
 
 
@@ -119,18 +119,18 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """The fields that only this game shows of a match; a field that does not apply is left out."""
+    """The fields that only this game shows. A field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
     """Seats in the duel; left out if the deal is not a duel."""
     lead: Seat | None
-    """Seat that leads to the first trick of the duel; null until it is drawn (C48)."""
+    """Seat that leads first in the duel; null until it is drawn (C48)."""
     discarding: Seat
-    """Seat that has been given more cards and must discard (C15)."""
+    """Seat that received more cards and must discard (C15)."""
     discards: wire_types.Count
-    """Number of cards that the seat must discard."""
+    """Number of cards that this seat must discard."""
     near_zero: wire_types.ListBySeat[Seat]
-    """Seats that owe the announcement of being near zero (C49)."""
+    """Seats that owe the announcement of a total near zero (C49)."""
     redbeards: wire_types.ListBySeat[Seat]
     """Seats that announced Redbeard and can still make it."""
     forgotten: bool
@@ -151,7 +151,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """Return the values near zero by seat that were announced or passed over and still hold (C-O24)."""
+    """C-O24: Return the totals near zero by seat that were announced or passed over and still hold."""
     totals = state.table.told
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

@@ -1,11 +1,7 @@
 """Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until a player knocks.
 
-Rulebook B1-B80. Readings of points that the source leaves open are B-O1 to B-O41; :class:`Options` names the option
-that changes one. The weightiest: knocks are in time until the deal is scored (B-O2), a revoke is an error like any
-other (B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
-
-A referee at a distance cannot see the packets of three at a real table (B19), cards shown, and how loud a knock was
-(B12). These are reported by players or not checked.
+Rulebook B1-B80; :class:`Options` change the readings B-O1 to B-O41. Only reported by players, or not checked: packets
+at a real table (B19), cards shown, and how loud a knock was (B12).
 """
 
 from functools import partial
@@ -28,12 +24,10 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 START = 12
-"""Points at the start (B7)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B7, B-O23: Raise AgainstTheRules if the match has too many players, or a player at zero, or below zero
-    where points bounce."""
+    """B1, B7, B-O23, B72: Raise AgainstTheRules for too many players, or impossible points."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -44,7 +38,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the first state. Cards are drawn for the deal, unless the dealer is given (B14)."""
+    """B14: Return the first state. Cards are drawn for the deal, unless the dealer is given."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -53,15 +47,13 @@ def start(opened: events.MatchOpened) -> State:
 
 OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
-reason."""
+"""Rules that dismissals and fines cite. Nothing and late share one, so that a ruling hides the reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: Rule on a knock for an error of another player.
+    """B11-B12, B-O1 to B-O5, B-O32: Rule on a knock for another player's error.
 
-    Raises NotInPlay if the accused seat does not exist, AgainstTheRules if the knocker accuses themselves or the
-    offence is unknown.
+    Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an own error or an unknown offence.
     """
     table, done = state.table, deal_of(state)
     if act.accused >= table.seats:
@@ -169,6 +161,26 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
 }
 
 RULESET = phases.game(
+    phases.Tables(
+        decide=DECIDE,
+        rule_of=RULE_OF,
+        evolve=EVOLVE,
+        follows={
+            Drawing: deal.drawn,
+            PickingUp: _with_ritual(ritual.misdeal_seen),
+            Exchanging: new_hands.deal_new_hands,
+            Auction: bidding.follows,
+            Playing: play.follows,
+            Played: scoring.follows,
+        },
+        offers=views.OFFERS,
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Drawing, Undealt),
+        cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
+        knock=knock,
+        result=sheet.Result,
+        script=sheet.script,
+    ),
     key="rodskagg-kortoxen",
     edition=1,
     players_min=3,
@@ -181,28 +193,10 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide=DECIDE,
-    rule_of=RULE_OF,
-    evolve=EVOLVE,
-    follows={
-        Drawing: deal.drawn,
-        PickingUp: _with_ritual(ritual.misdeal_seen),
-        Exchanging: new_hands.deal_new_hands,
-        Auction: bidding.follows,
-        Playing: play.follows,
-        Played: scoring.follows,
-    },
-    offers=views.OFFERS,
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Drawing, Undealt),
-    cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
-    knock=knock,
     basis=phases.by_its_source,
     unseen=partial(unobservable.unseen, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
     priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
     scored=scoring.rescored,
     to_act=views.to_act,
     view=views.view,
-    result=sheet.Result,
-    script=sheet.script,
 )

@@ -7,7 +7,6 @@ from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import auction, dealing, new_hands, reports, ritual
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
-from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
@@ -36,8 +35,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach that can be knocked for until ``tricks`` tricks are complete, or until the deal is scored
-    (B-O2)."""
+    """B-O2: Return a breach that can be knocked for until ``tricks`` tricks are complete, or in the whole deal."""
     return Breach(
         offence=offence,
         seat=seat,
@@ -50,8 +48,7 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _has_window(table: Table) -> bool:
-    """B-O2, B-O40: Return whether knocks have a window shorter than the deal. A score sheet does not show such a
-    window."""
+    """B-O2, B-O40: Return whether knocks have a shorter window than the deal, which score sheets do not show."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
@@ -59,13 +56,12 @@ def _has_window(table: Table) -> bool:
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14-B15, B-O24: Record the card that the next contender drew, clockwise. Seats level for the highest card draw
-    again."""
+    """B14-B15, B-O24: Record the card of the next contender. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B14-B15: Name the seat with the highest card as dealer. In house dealing the referee draws for every seat."""
+    """B14-B15: Name the dealer, in house dealing after drawing for every seat; empty before all have drawn."""
     cards, dealer = dealing.drawn_highest(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
 
@@ -96,14 +92,14 @@ Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Tab
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B-O33, B11: Record a reported error that only the table sees; a knock then makes it count.
+    """B-O33, B11: Record an error that only the table sees, for a later knock; after a misdeal deal again (B27).
 
-    After a reported misdeal with closed hands the same dealer deals again, in both enforcements (B27). Refuses other
-    reports if errors are not penalised.
+    Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is unknown or acts or cards
+    show it.
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
-        return reported, _misdeal_reported(state, act)
+        return reported, ritual.misdeal_reported(state, act, RITUAL)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
@@ -112,8 +108,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _tricks_led(state: Reportable) -> int:
-    """Return the number of tricks of the deal that have been led to, counting the first before its lead. In a tally,
-    return the number of tricks entered."""
+    """Return the number of tricks led to, counting the first before its lead; in a tally the tricks entered."""
     deal = deal_of(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
@@ -121,11 +116,7 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """B17, B24: Return the reported breach with its window.
-
-    Raises WrongPhase if the ritual does not apply or no cards are dealt, AgainstTheRules if the error is unknown, or
-    if acts or cards show it.
-    """
+    """B17, B24: Return the reported breach with its window."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)
@@ -139,14 +130,3 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
     deal = deal_of(state)
     tricks = 1 + (deal.played if deal else 0) + (isinstance(state, Playing) and bool(state.trick))
     return breach(state.table, act.fault, act.accused, tricks)
-
-
-def _misdeal_reported(state: Reportable, act: Report) -> MisdealFound:
-    """B27, B-O33: Return the fact of a misdeal that the referee cannot see. Refuses it before the deal, and when the
-    play has settled the number."""
-    if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
-        raise WrongPhase("nothing_dealt", "B27")
-    if isinstance(state, Played):
-        raise reports.too_late(CITES)
-    reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-    return ritual.misdeal_reported(state, act, RITUAL)

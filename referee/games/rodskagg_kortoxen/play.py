@@ -1,19 +1,18 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from referee.acts import Ask, KnockOut
-from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, tally
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG, Contract
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_kortoxen.deal import breach, price
+from referee.games.rodskagg_kortoxen.deal import RITUAL, breach
 from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -21,30 +20,29 @@ from referee.visibility import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
-    """B-O9: Return the points before the deal, plus penalties imposed in it, minus tricks so far."""
+    """B-O9: Return the points, with penalties of this deal and tricks so far."""
     total = table.points[seat] - deal.tricks[seat]
     return total + table.ledger.points(seat) if table.ledger.penalties else total
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """B58, B65: Return whether tricks count for this seat. In rödskägg they count by the option, for opponents
-    only."""
+    """B58, B65: Return whether tricks count for this seat: in rödskägg only for opponents, by the option."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
 
 
 class AtZero(NamedTuple):
-    """Event numbers of the trick that brought a seat to zero and of its exit knock; 0 for a missing event."""
+    """Events of the trick that brought a seat to zero and of its exit knock, or 0."""
 
     came: int
     knocked: int
 
 
 def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
-    """B71, B-O11, B-O12: Return when a seat came to zero and knocked, if it still stands at zero.
+    """B71, B-O11, B-O12: Return when a seat came to zero and knocked, if it is still at zero.
 
-    A penalty that was lifted counts as never imposed.
+    A lifted penalty counts as never imposed.
     """
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
@@ -66,7 +64,7 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """B44-B45, B62-B64, B-O25: Give a complete trick to its winner, or end the play when the deal is decided."""
+    """B44-B45, B62-B64, B-O25: Give a complete trick to its winner, or end a decided deal."""
     if state.trick:
         return cards.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
     if state.contract.bid == RODSKAGG:
@@ -77,9 +75,9 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _uncontested(state: Playing) -> tuple[Event, ...]:
-    """B-O25, B77: Credit the next trick to the declarer when all others have folded, or end the play by the option.
+    """B-O25, B77: Credit the next trick when all others have folded, or end the play by the option.
 
-    Returns nothing if the declarer may knock out now and so end the deal, or has led on instead.
+    Empty if the declarer may knock out now and so end the deal, or has led on.
     """
     options = state.table.options
     if options.uncontested_tricks == "void":
@@ -90,9 +88,9 @@ def _uncontested(state: Playing) -> tuple[Event, ...]:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """B48, B54, B67-B68: Return the breaches of leading before the question or an exit knock that is due.
+    """B48, B54, B67-B68: Return the breaches of leading before a question or exit knock that is due.
 
-    Refuses the lead if errors are not penalised, and during the grace period of the question.
+    Raises: AgainstTheRules if errors are not penalised, or in the grace period of the question.
     """
     if not (state.exits.owed or len(state.won) == ASKED_AFTER):
         return ()
@@ -114,19 +112,12 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return forgotten + out  # B-O32: in the order of their rules
 
 
-def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """B42, B-O26: Return the breach of a revoke, or refuse it if it has no price."""
-    if not price(state.table, "revoke"):
-        raise cards.must_follow(owed, CITES)
-    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-
-
-def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
-    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-
-
-play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+play = cards.play(
+    CITES,
+    before_the_lead=before_the_lead,
+    revoked=partial(cards.revoked, rules=RITUAL),
+    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+)
 trick = tally.trick(CITES, before_the_lead)
 
 
@@ -141,7 +132,7 @@ card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick. Its winner leads (B45), and may have reached zero (B67)."""
+    """B45, B67: Return the state after a trick. Its winner leads, and may be at zero."""
     state = tally.unseen_lead(state, event, number, after_lead)
     seat, exits = event.seat, state.exits
     if counts_tricks(state.table, state.contract, seat):
@@ -162,25 +153,22 @@ def asker(state: Playing) -> int:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left: those without a trick except
-    the declarer."""
+    """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left."""
     return trickless(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """B46, B48, B53: Return whether the question may be put: in a number contract, once, between tricks four and
-    five."""
+    """B46, B48, B53: Return whether the question may be put now."""
     return len(state.won) == ASKED_AFTER and asking.is_time(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
-    """B46, B-O30: Return whether the question must be put now, because a seat must answer it."""
+    """B46, B-O30: Return whether the question must be put, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """B46-B48, B53, B56: Put the question. Refuses it in rödskägg, at a different time, and from other seats than the
-    asker."""
+    """B46-B48, B53, B56: Put the question. Raises WrongPhase or OutOfTurn."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
@@ -195,8 +183,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
-    """B67, B-O9, B-O31: Return whether the winner of the last trick came to zero by it, is still at zero, and has not
-    knocked."""
+    """B67, B-O9, B-O31: Return whether the last trick's winner came to zero by it, and has not knocked."""
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
@@ -214,10 +201,11 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """B67, B77-B78, B-O31: Record an exit knock, "knack för min utgång". By the option it ends the deal.
+    """B67, B77-B78, B-O31: Record an exit knock, which by the option ends the deal.
 
-    A knock off zero is recorded without effect and may cost a fine, or is refused if errors are not penalised.
-    Refuses a second knock, and any in rödskägg (B-O9).
+    Off zero it has no effect and may cost a fine. Raises: WrongPhase outside number contracts (B-O9), AgainstTheRules
+    for
+    a second knock, or one off zero if errors are not penalised.
     """
     seat, table, deal = act.seat, state.table, deal_of(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"
@@ -239,7 +227,6 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
 
 
 def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Playing | Played:
-    """Return the state after an exit knock. A wrong one changes nothing."""
     if not event.valid or (deal := deal_of(state)) is None:
         return state
     exits = replace(deal.exits, knocked=(*deal.exits.knocked, (event.seat, number)))
@@ -249,20 +236,11 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    outcome = Outcome(
-        kind=event.kind,
-        tricks=state.tricks,
-        exits=state.exits,
-        contract=state.contract,
-        calls=state.contract.calls,
-        order=state.order,
-        won=state.won,
-        credited=state.credited,
-        question=state.question,
-    )
+    calls = state.contract.calls
+    outcome = in_play.ended(Outcome, state, kind=event.kind, exits=state.exits, calls=calls, order=state.order)
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)
 
 
 def broken_off(state: Played, event: PlayEnded, number: int) -> Played:
-    """Return the state after an exit knock that follows the last trick (B78)."""
+    """B78: Return the state after an exit knock that follows the last trick."""
     return replace(state, outcome=replace(state.outcome, kind=event.kind))

@@ -16,7 +16,7 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
+    """B-O28: Score the deal on the act of any seat in it. Raises WrongPhase if errors are not penalised."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
@@ -35,22 +35,20 @@ def nothing_due(table: Table, deal: Outcome) -> bool:
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: Score the deal automatically when nothing is due, if errors are refused or the deal was
-    broken off."""
+    """B-O28, B78: Score the deal automatically when nothing is due, if errors are refused or it was broken off."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line and its consequences, for a correction. Empty if the deal was broken off by an exit that is no
-    longer valid (B77)."""
+    """Return the corrected line; empty if the exit that broke off the deal is no longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal, the eliminated declarer, and the win if there is one (B58-B77)."""
+    """B58-B77: Return the line of the deal, the eliminated declarer, and the win."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
@@ -73,11 +71,11 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""Rows that a seat writes, by the result of the seat (B58-B61, B65-B66)."""
+"""Rows by the result of a seat (B58-B61, B65-B66)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """Return the key in ``SCORE_RULES`` for a seat (B55, B58-B61, B65-B66, B-O34)."""
+    """B55, B58-B61, B65-B66, B-O34: Return the key in ``SCORE_RULES`` for a seat."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -93,8 +91,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Return the penalties, the declarer's and the others' plus points, then tricks, each with its bounce (B72, B79,
-    B-O15)."""
+    """B72, B79, B-O15: Return penalties, plus points, the declarer's first, then tricks, each with its bounce."""
     down, contract = [*penalties(table.ledger)], deal.contract
     if contract is None:
         return down
@@ -116,14 +113,13 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_out(table: Table, deal: Outcome) -> int | None:
-    """B77: Return the seat that was brought to zero by a trick and knocked for its exit first."""
+    """B77: Return the seat that a trick brought to zero and that first knocked for its exit."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win; ``None`` if the match
-    continues."""
+    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win, if any."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":

@@ -11,20 +11,19 @@ from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: the bids, unless all passed the tricks and the question, the exit
-    knocks, and the knocks for errors as the table agreed on them."""
+    """A whole deal as the score sheet has it: bids, tricks and question, and the exit knocks and knocks for errors as
+    the table agreed on them."""
 
     exits: tally.Exits = ()
     """Pairs of seat and number of tricks before its exit knock."""
     knocks: tally.Knocks = ()
-    """The knocks of the deal with the rulings that the table agreed on."""
+    """Knocks with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """B56, B67-B68, B77, B-O12: Return the rule by which the order of the tricks matters; ``None`` if it does not.
+    """B56, B67-B68, B77, B-O12: Return the rule by which the order of the tricks matters, if any.
 
-    It matters if the winner of trick four asks, for an exit knock, for a forgotten one, and between several players
-    at zero.
+    It matters if the winner of trick four asks, for exit knocks, and between several players at zero.
     """
     by_fourth = state.table.options.fold_question_by == "fourth_trick_winner"
     if by_fourth and sum(early > 0 for early, _ in result.taken or ()) > 1:

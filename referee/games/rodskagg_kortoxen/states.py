@@ -81,30 +81,27 @@ class Exits(Value):
     """The exit knocks of a deal (B67-B71)."""
 
     knocked: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each exit knock made at zero, in order."""
+    """Valid exit knocks, in order: pairs of seat and event number."""
     owed: bool = False
     """True if the last trick brought its winner to zero."""
 
 
 class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
-    """The phase in which cards are played (B41-B57)."""
-
     contract: Contract
     exits: Exits = Exits()
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play, from which the deal is scored, and exit knocks still owed (B58-B80)."""
+    """The result of the play, from which the deal is scored (B58-B80)."""
 
     kind: str
     exits: Exits = Exits()
     calls: Calls = ()
     order: tuple[int, ...] = ()
-    """Seats that played to the end."""
 
 
 class Played(Value, tag="played"):
-    """The phase in which all cards are played and the deal waits for its score (B-O28)."""
+    """The deal waits for its score (B-O28)."""
 
     table: Table
     cards: DealtCards
@@ -117,7 +114,7 @@ State = BeforePlay | Playing | Played | Over[Table]
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played; ``None`` before the play."""
+    """Return the deal under way or just played, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

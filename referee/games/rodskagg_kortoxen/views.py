@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
+"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
 
 from functools import partial
 

@@ -193,6 +193,21 @@ def view(state: State, viewer: Viewer) -> Shown:
 
 
 RULESET = phases.game(
+    phases.Tables(
+        decide={Undealt: {Deal: deal}, Playing: {Play: play}},
+        rule_of={Deal: "H2", Play: "H4"},
+        evolve={
+            Dealt: dealt,
+            CardPlayed: card_played,
+            CardsCompared: phases.nothing_changes,
+            TrickTaken: trick_taken,
+        },
+        follows={Playing: compared, Played: scored},
+        offers={Undealt: to_deal, Playing: to_play},
+        undealt=lambda table: Undealt(table=table),
+        between_deals=(Undealt,),
+        cites=phases.Cites(),
+    ),
     key="high-card",
     edition=1,
     players_min=2,
@@ -205,19 +220,6 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    decide={Undealt: {Deal: deal}, Playing: {Play: play}},
-    rule_of={Deal: "H2", Play: "H4"},
-    evolve={
-        Dealt: dealt,
-        CardPlayed: card_played,
-        CardsCompared: phases.nothing_changes,
-        TrickTaken: trick_taken,
-    },
-    follows={Playing: compared, Played: scored},
-    offers={Undealt: to_deal, Playing: to_play},
-    undealt=lambda table: Undealt(table=table),
-    between_deals=(Undealt,),
-    cites=phases.Cites(),
     to_act=to_act,
     view=view,
 )

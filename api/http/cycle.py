@@ -1,0 +1,149 @@
+"""One request and its answer on a connection. An answer of known length is written with one call to the system.
+
+uvicorn writes head and body separately, and checks each header of each answer for forbidden characters. Here the head
+waits for the first piece of the body if the length is known, and header lines that repeat are checked once.
+"""
+
+import asyncio
+import logging
+import re
+from functools import lru_cache
+from typing import Any
+
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from api.http.cors import Cors
+from api.http.headers import Headers
+from api.http.logged_paths import logged
+from api.http.problems import RETRY_AFTER, Problem, as_sent, unforeseen
+from api.http.replies import BODILESS
+from referee.store.damaged import DamagedRow
+
+log = logging.getLogger(__name__)
+
+LINES_KEPT = 4096
+"""Header lines whose check is remembered."""
+NOT_IN_NAME = re.compile(rb'[\x00-\x1f\x7f()<>@,;:\[\]={} \t\\"]')
+NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+CLOSE = b"connection: close\r\n"
+CHUNKED = b"transfer-encoding: chunked\r\n"
+
+
+@lru_cache(LINES_KEPT)
+def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return the name of a header in lower case, and its line. Raises ``ValueError`` for a character that could end
+    the line or the name."""
+    if NOT_IN_NAME.search(name) or NOT_IN_VALUE.search(value):
+        raise ValueError(f"the header {name!r}: {value!r} has a character that a header may not have")
+    name = name.lower()
+    return name, name + b": " + value + b"\r\n"
+
+
+def whole_answer(status: int, headers: Headers, body: bytes, *, last: bool) -> bytes:
+    """Return an answer as it is sent. ``last``: it is the last on its connection, and says so."""
+    lines = [header_line(name, value)[1] for name, value in headers]
+    return b"".join([STATUS_LINE[status], *lines, CLOSE if last else b"", b"\r\n", body])
+
+
+class Cycle(RequestResponseCycle):
+    """Sends an answer of known length in one piece, and the head of a stream at once.
+
+    If the app fails before its answer is sent, a problem is sent instead.
+    """
+
+    cors: Cors | None = None
+    _head = b""
+    """The head of an answer, until the first piece of its body is sent."""
+
+    async def send(self, message: Any) -> None:
+        """Send a part of the answer as ASGI demands. Raises ``ValueError`` for an impossible header, ``RuntimeError``
+        for a body of a different length than announced."""
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        if self.response_complete or self.response_started == (message["type"] == "http.response.start"):
+            raise RuntimeError(f"{message['type']} does not belong here")
+        if self.response_started:
+            self._send_body(message.get("body", b""), message.get("more_body", False))
+        else:
+            self._begin(message["status"], message["headers"])
+
+    def _begin(self, status: int, headers: Headers) -> None:
+        length, chunked, lines = None, False, []
+        for name, value in (*self.default_headers, *headers):
+            name, line = header_line(name, value)
+            if name == b"content-length":
+                length = int(value)
+            elif name == b"transfer-encoding":
+                chunked = value == b"chunked"
+            elif name == b"connection" and value == b"close":
+                self.keep_alive = False
+                continue
+            lines.append(line)
+        if not self.keep_alive:
+            lines.append(CLOSE)
+        if length is None and not chunked and status not in BODILESS and self.scope["method"] != "HEAD":
+            chunked = True
+            lines.append(CHUNKED)
+        self._head = b"".join([STATUS_LINE[status], *lines, b"\r\n"])
+        self.response_started, self.waiting_for_100_continue = True, False
+        self.chunked_encoding, self.expected_content_length = chunked, length or 0
+        if chunked:
+            self.transport.write(self._head)
+            self._head = b""
+
+    def _send_body(self, body: bytes, has_more: bool) -> None:
+        if self.scope["method"] == "HEAD":
+            body = b""
+        elif self.chunked_encoding:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if has_more else b"0\r\n\r\n")
+        else:
+            self.expected_content_length -= len(body)
+            if self.expected_content_length < 0 or (self.expected_content_length and not has_more):
+                raise RuntimeError("the body has a different length than its Content-Length")
+        sent, self._head = self._head + body, b""
+        if sent:
+            self.transport.write(sent)
+        if not has_more:
+            self.response_complete = True
+            self.message_event.set()
+            if not self.keep_alive:
+                self.transport.close()
+            self.on_response()
+
+    async def run_asgi(self, app: ASGI3Application) -> None:
+        """Run the app for this request. If it fails, is cancelled or sends nothing, send a problem.
+
+        If a part of the answer has been sent, close the connection, so that the part does not pass for the whole.
+        """
+        try:
+            problem = await self._problem_of(app)
+            if self.disconnected or self.response_complete:
+                return
+            if self.response_started and not self._head:
+                self.transport.close()
+                return
+            self.response_started, self._head = False, b""
+            status, headers, body = as_sent(problem, self.scope["path"], self.scope["headers"], self.cors)
+            await self.send({"type": "http.response.start", "status": status, "headers": headers})
+            await self.send({"type": "http.response.body", "body": body})
+        finally:
+            self.on_response = lambda: None  # it would keep the connection in memory
+
+    async def _problem_of(self, app: ASGI3Application) -> Problem:
+        """Run the app. Return the problem to answer with if it has not answered."""
+        method, path = self.scope["method"], self.scope["path"]
+        try:
+            await app(self.scope, self.receive, self.send)
+        except asyncio.CancelledError:  # the service stops, and has waited long enough
+            return Problem("busy", headers=RETRY_AFTER)
+        except DamagedRow as error:
+            log.error("%s %s: %s", method, logged(path), error)
+            return Problem("internal")
+        except Exception as error:
+            return unforeseen(method, path, error)
+        if not self.response_complete and not self.disconnected:
+            log.error("%s %s was not answered", method, logged(path))
+        return Problem("internal")

@@ -1,0 +1,95 @@
+"""The future outcome of a request to the desk."""
+
+import threading
+from collections.abc import Callable
+from enum import Enum, auto
+
+from referee.store.command import Outcome
+
+
+class _Stage(Enum):
+    WAITING = auto()
+    BEGUN = auto()
+    CANCELLED = auto()
+    DONE = auto()
+
+
+class Answer:
+    """The future outcome of one request, set once by the desk.
+
+    :class:`concurrent.futures.Future` makes a lock and a condition for each request. All answers share a lock here,
+    and only a caller that blocks makes an event.
+    """
+
+    __slots__ = ("_callback", "_outcome", "_stage", "aside")
+    _changes = threading.Lock()
+
+    def __init__(self) -> None:
+        self._stage = _Stage.WAITING
+        self._outcome: Outcome | Exception | None = None
+        self._callback: Callable[[], None] | None = None
+        self.aside = False
+        """The request is decided on the match's whole history, which takes longer in a long match."""
+
+    # For the caller
+
+    @property
+    def done(self) -> bool:
+        """True if the outcome is known."""
+        return self._stage is _Stage.DONE
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` when the outcome is known, on the desk's thread, or now if it is known. There is one
+        callback: a later one replaces it."""
+        with self._changes:
+            self._callback = callback
+            done = self.done
+        if done:
+            callback()
+
+    def cancel(self) -> bool:
+        """Withdraw the request. Return false if the desk has begun it."""
+        with self._changes:
+            if self._stage is not _Stage.WAITING:
+                return False
+            self._stage = _Stage.CANCELLED
+        return True
+
+    def outcome(self) -> Outcome:
+        """Return the outcome of a request that is done. Raises the error with which the desk refused it."""
+        assert self._outcome is not None
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+    def result(self, seconds: float | None = None) -> Outcome:
+        """Block until the outcome is known, and return it.
+
+        Raises ``TimeoutError`` after ``seconds``, or the error with which the desk refused the request.
+        """
+        known = threading.Event()
+        self.when_done(known.set)
+        if not known.wait(seconds):
+            raise TimeoutError(f"the desk did not answer within {seconds} seconds")
+        return self.outcome()
+
+    # For the desk
+
+    def begin(self) -> bool:
+        """Mark the request as begun. Return false if its caller has cancelled it."""
+        with self._changes:
+            if self._stage is _Stage.WAITING:
+                self._stage = _Stage.BEGUN
+        return self._stage is _Stage.BEGUN
+
+    def set(self, outcome: Outcome | Exception) -> None:
+        """Set the outcome, or the error that refuses the request, and call the callback."""
+        with self._changes:
+            self._outcome = outcome
+            self._stage = _Stage.DONE
+            callback = self._callback
+        if callback is not None:
+            callback()
+
+
+__all__ = ["Answer"]
