@@ -1,13 +1,13 @@
 """Secrets of the deal: two worlds that differ only in cards that a seat has not seen look equal to it.
 
 Covers every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many pairs. See
-:mod:`tests.interference`.
+:mod:`tests.support.world_pairs`.
 """
 
 import pytest
 
-from tests.hearings import AttendedPair
-from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
+from tests.support.world_pairs_with_officials import AttendedPair
 
 PAIRS = 2000
 IN_EACH = PAIRS // 2 // len({*COMBINATIONS} - NOTHING_HIDDEN)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api import VERSION
-from tests.api.serving import ROOT, Process
+from tests.support.running_service import ROOT, Process
 
 PACKAGES = ("api", "projections", "referee")
 

@@ -19,10 +19,10 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
-from tests.api.serving import served
-from tests.api.table import Table
-from tests.edited import Editor, Matches, fill, played
-from tests.stores import Postgres, empty_database
+from tests.support.databases import Postgres, empty_database
+from tests.support.edited_stores import Editor, Matches, fill, played
+from tests.support.match_client import Table
+from tests.support.running_service import served
 
 WAIT_SECONDS = 0.3
 """Seconds a read waits for the requested version: enough for real changes, and short when none comes."""

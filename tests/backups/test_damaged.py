@@ -17,9 +17,9 @@ import pytest
 
 from api.maintenance.archive import Archive, Damaged, Writer
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.forked import Forked
+from tests.support.forked_processes import Forked
+from tests.support.running_service import ROOT, environment_of, knacka
 
 # Damaged backups
 

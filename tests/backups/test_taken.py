@@ -26,15 +26,15 @@ from referee.store.command import Command
 from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.api.club import ClubTable
+from tests.api.clubs.test_clubs import names_kept
 from tests.api.conftest import client_of
-from tests.api.erased import put_on_record
-from tests.api.serving import ROOT, knacka, running
-from tests.api.table import Table
-from tests.api.test_clubs import names_kept
 from tests.backups.taking import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.forked import program
 from tests.log.proving import KEY, followed, sign
+from tests.support.club_client import ClubTable
+from tests.support.forked_processes import program
+from tests.support.match_client import Table
+from tests.support.running_service import ROOT, knacka, running
+from tests.support.unfinished_erasure import put_on_record
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 THINKS_SECONDS = 0.02

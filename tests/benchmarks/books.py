@@ -25,11 +25,11 @@ from referee.events import MatchOpened, MatchWon, Stakes
 from referee.store.rows import from_row
 from referee.store.store import construct
 from referee.visibility import Recorded
-from tests.agreed import agreed_by_all
 from tests.benchmarks.measure import floor, table
 from tests.projections.every_game import KINDS, history_of
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.agreed_stakes import agreed_by_all
+from tests.support.databases import empty_database, running_postgres
+from tests.support.salted_rows import row_of
 
 EVENTS = 1_000_000
 UNDER_WAY, AT_ONCE = 100, 10

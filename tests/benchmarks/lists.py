@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from referee.requests import Appeal, Withdrawal
 from referee.store.store import construct
 from referee.tokens import sealed
-from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.officials.hearing import Hearing
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.running_service import running
+from tests.support.salted_rows import row_of
 
 CASES = 100_000
 IN_A_MATCH = 10

@@ -25,8 +25,8 @@ from referee.games import RULESETS
 from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.benchmarks.playouts import NOW
-from tests.played import KORTOXEN, opening
-from tests.tallied import deals_of, sheet_of
+from tests.support.random_matches import KORTOXEN, opening
+from tests.support.random_tallies import deals_of, sheet_of
 
 ACTS = 6000
 PLAYERS = 4

@@ -18,7 +18,7 @@ from referee.events import Dealt
 from referee.games import RULESETS
 from referee.ruleset import Moment, Ruleset
 from tests.benchmarks.measure import floor, side_by_side, table
-from tests.played import opening
+from tests.support.random_matches import opening
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -28,13 +28,13 @@ from projections.follow.projection import REBUILD_PAGE
 from referee.log.notes import SigningKey
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.api.table import Table
 from tests.benchmarks.books import decode, fill, read, rows_of
 from tests.benchmarks.clubs import rows_of as of_aggregate
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.statements import founding
-from tests.played import opened, play_out
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.match_client import Table
+from tests.support.random_matches import opened, play_out
 
 EVENTS, ROUNDS = 300_000, 3
 MATCHES, TURNS = 12, 40

@@ -24,9 +24,9 @@ from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import BOLD, NOW
-from tests.played import opened, opening, send
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.random_matches import opened, opening, send
+from tests.support.salted_rows import row_of
 
 EVENTS = 1000
 

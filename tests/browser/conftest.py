@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.api.serving import Process, running
+from tests.support.running_service import Process, running
 
 HERE = Path(__file__).parent
 FROM_NPM = 'import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath())'

@@ -16,7 +16,6 @@ from api.access.codes import CODES
 from api.access.codes import PATTERN as CODE
 from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
-from tests.api.serving import ROOT, served
 from tests.conformance import proved
 from tests.conformance.club_examples import Club
 from tests.conformance.provoked import UNKNOWN, provoked
@@ -34,6 +33,7 @@ from tests.conformance.recorded import (
 )
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import RULESETS
+from tests.support.running_service import ROOT, served
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DIGEST_LENGTH = 16

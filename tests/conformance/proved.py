@@ -20,8 +20,8 @@ from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
 from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
-from tests.played import opening
-from tests.salted import row_of
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
 
 KEY = SigningKey("cards.example/log", bytes(32))
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")

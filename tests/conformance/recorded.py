@@ -11,8 +11,8 @@ from uuid import UUID
 
 import msgspec
 
-from tests.api.serving import ROOT
 from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
+from tests.support.running_service import ROOT
 
 DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 OPERATIONS = {

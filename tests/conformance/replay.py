@@ -17,8 +17,8 @@ from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed,
 from referee.refusals import Refused, WrongPhase
 from referee.requests import Request
 from referee.visibility import Event, Recorded
-from tests.given import Table
-from tests.played import opening
+from tests.support.match_driver import Table
+from tests.support.random_matches import opening
 
 HERE = Path(__file__).parent
 ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")

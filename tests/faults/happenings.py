@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from tests.api.serving import ROOT
 from tests.faults.field import Field
 from tests.faults.play import Listener
 from tests.faults.stores import Store
 from tests.faults.wire import LOST, Client
-from tests.proxy import Proxy
+from tests.support.failing_proxy import Proxy
+from tests.support.running_service import ROOT
 
 HOLE_SECONDS = 10.0
 ACT_SECONDS, READY_SECONDS, FIRST_SECONDS = 5.0, 2.0, 2.0

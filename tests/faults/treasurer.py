@@ -6,10 +6,10 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from tests.api.club import FOUNDING, in_days
 from tests.faults.booked import Seen
 from tests.faults.play import Acknowledged, Ledger, Player
 from tests.faults.wire import LOST
+from tests.support.club_client import FOUNDING, in_days
 
 MATCH: dict[str, Any] = {
     "ruleset": "rodskagg-kortoxen",

@@ -11,8 +11,8 @@ from referee.games import RULESETS
 from referee.phases import Over
 from referee.refusals import MatchOver, Refused
 from tests.games.rams_table import Table
-from tests.given import P1, P4
-from tests.playouts import Playout
+from tests.support.match_driver import P1, P4
+from tests.support.random_deals import Playout
 
 MATCHES = 25
 

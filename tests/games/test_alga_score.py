@@ -7,7 +7,7 @@ from referee.events import DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg.facts import DuelCalled
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:

@@ -9,7 +9,7 @@ from referee.games._rodskagg.facts import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, cats
-from tests.given import P1, P2, P3, P4, P5
+from tests.support.match_driver import P1, P2, P3, P4, P5
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 LOW = (

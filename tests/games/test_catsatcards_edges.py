@@ -22,7 +22,7 @@ from referee.acts import (
 from referee.events import CardDrawn, DealScored, Dealt, TrickTaken
 from referee.games._rodskagg.facts import Announced, AuctionWon, MisdealFound, PickedUp, QuestionAnswered
 from tests.games.rodskagg import MIXED, Table, cats, fem, near
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 SIX = (6, 6, 6, 6)
 SEVEN_FOR_P2 = (6, 7, 6, 6)

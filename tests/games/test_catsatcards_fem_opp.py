@@ -9,7 +9,7 @@ from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import MIXED, Table, cats, fem
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def upheld(match: Table, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:

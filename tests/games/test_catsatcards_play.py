@@ -7,7 +7,7 @@ from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import MIXED, Table, cats, near
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 

@@ -7,7 +7,7 @@ from referee.events import CardDrawn, DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, cats
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:

@@ -14,11 +14,11 @@ import pytest
 from referee.acts import Fault, Report
 from referee.games import RULESETS
 from referee.refusals import Refused
-from tests.drawn import some_match
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
-from tests.interference import TOLD, CardsTold
-from tests.playouts import Playout
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_deals import Playout
+from tests.support.random_openings import some_match
+from tests.support.world_pairs import TOLD, CardsTold
 
 MATCHES, ACTS = 12, 110
 EVERY = 4

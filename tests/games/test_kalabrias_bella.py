@@ -7,7 +7,7 @@ from referee.games.kalabrias.facts import BellaDeclared, SevenExchanged
 from referee.refusals import AgainstTheRules, WrongPhase
 from tests.games.kalabrias_table import declaring, hands, table
 from tests.games.test_kalabrias_declarations import sequence_points
-from tests.given import P1, P2
+from tests.support.match_driver import P1, P2
 
 
 class TestBella:

@@ -9,7 +9,7 @@ from referee.games.kalabrias.ranks import RANKS, Sequence, best_split, is_sequen
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.kalabrias_table import Table, declaring, hands, table
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 def compared(t: Table) -> tuple[int | None, tuple[int, ...]]:

@@ -9,7 +9,7 @@ from referee.events import TrickTaken
 from referee.games.kalabrias.facts import SequenceAnswered, TrumpsMade
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.kalabrias_table import Closed, Table, declaring, hands, table
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 @pytest.mark.rule("E-O30")

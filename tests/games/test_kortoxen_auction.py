@@ -9,7 +9,7 @@ from referee.events import PlayEnded
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 LADDER: tuple[Any, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])

@@ -7,7 +7,7 @@ from referee.events import CardPlayed, Dealt
 from referee.games._rodskagg.facts import PickedUp
 from referee.refusals import NoSuchCard
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 

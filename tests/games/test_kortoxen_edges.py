@@ -25,7 +25,7 @@ from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
 from referee.requests import Request
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SEVEN_FOR_P3, SIX_EACH, Table, misdealt, penalising, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 STOCK = tuple(suit + rank for rank in "432A" for suit in "SHDC")
 

@@ -9,7 +9,7 @@ from referee.events import CardPlayed, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 

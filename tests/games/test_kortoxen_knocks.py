@@ -23,7 +23,7 @@ from tests.games.kortoxen_errors import (
     without_p4,
 )
 from tests.games.rodskagg import table
-from tests.given import P1, P2, P3, P4, P8
+from tests.support.match_driver import P1, P2, P3, P4, P8
 
 
 @pytest.mark.rule("B11", "B12", "B-O1")

@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut
 from referee.events import MatchWon, Stakes
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 ORE = Stakes(currency="SEK", unit=2)
 """Stakes of two öre a point."""

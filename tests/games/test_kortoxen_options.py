@@ -13,7 +13,7 @@ from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table, tricks
-from tests.given import P1, P2, P3, P4, deal
+from tests.support.match_driver import P1, P2, P3, P4, deal
 
 DEFAULTS = {
     "rodskagg_defenders_score": "none",

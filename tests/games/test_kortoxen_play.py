@@ -9,7 +9,7 @@ from referee.events import CardPlayed, Reported, TrickTaken
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4, deal
+from tests.support.match_driver import P1, P2, P3, P4, deal
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 MIXED = deal("S2 SA H5 H6 D7 D8 | S9 H2 H3 H4 D2 D3 | S3 S4 C2 C3 C4 C5 | SK DA DK DQ DJ HA")

@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Report, Void
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.kortoxen_errors import fresh, without_p4
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B11", "B-O26", "B-O33")

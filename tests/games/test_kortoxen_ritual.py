@@ -7,7 +7,7 @@ from referee.events import Dealt
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, PickedUp
 from referee.refusals import AgainstTheRules, WrongPhase
 from tests.games.rodskagg import SIX_EACH, misdealt, penalising, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B16")

@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut, Play
 from referee.events import DealScored, Entry, PlayEnded, PlayerEliminated
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def played(winners: str, declarer: int, contract: Any, answers: str, **match: Any) -> DealScored:

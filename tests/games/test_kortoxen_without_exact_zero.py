@@ -7,7 +7,7 @@ from referee.events import PlayEnded
 from referee.games._rodskagg.facts import KnockedOut
 from tests.games.rodskagg import table
 from tests.games.test_kortoxen_end import BOTH, ended, playing
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 @pytest.mark.rule("B77", "B78")

@@ -7,9 +7,9 @@ import pytest
 from referee.acts import Deal
 from referee.games import RULESETS
 from referee.refusals import NotInPlay
-from tests.given import Table
-from tests.played import opening
-from tests.playouts import every_act
+from tests.support.match_driver import Table
+from tests.support.random_deals import every_act
+from tests.support.random_matches import opening
 
 PLAYERS = NOBODY = 4
 MATCHES, ACTS = 3, 120

@@ -32,7 +32,7 @@ from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from tests.playouts import MATCHES, Playout
+from tests.support.random_deals import MATCHES, Playout
 
 KEYS = sorted(RULESETS)
 ACTS = 250

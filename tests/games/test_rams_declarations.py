@@ -7,7 +7,7 @@ from referee.events import PlayEnded
 from referee.games.rams_english.states import DeclarationsClosed, Declared, TurnUpTaken
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4, P5, P6
+from tests.support.match_driver import P1, P2, P3, P4, P5, P6
 
 
 def double(players: int = 4, **kwargs: object) -> Table:

@@ -9,7 +9,7 @@ from referee.games.rams_english.play import broken, heads, playable
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 CLUBS = SUIT["C"]
 

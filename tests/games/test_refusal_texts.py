@@ -15,8 +15,8 @@ from tests.games.kalabrias_table import hands
 from tests.games.kalabrias_table import table as kalabrias
 from tests.games.rodskagg import Table, cats, near, table
 from tests.games.test_rams_declarations import double
-from tests.given import P1, P2, P3, P4, P5, P6
-from tests.playouts import MATCHES, Playout, every_act
+from tests.support.match_driver import P1, P2, P3, P4, P5, P6
+from tests.support.random_deals import MATCHES, Playout, every_act
 
 ACTS = 250
 EVERY = 15

@@ -12,22 +12,22 @@ from referee.games import RULESETS
 from referee.refusals import AgainstTheRules
 from referee.settlement import PaymentDue, SeatSettled, Settlement, SettlementLine
 from referee.visibility import Recorded
-from tests import given
 from tests.games.kalabrias_table import declaring, hands
 from tests.games.kalabrias_table import table as kalabrias
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import cats, table
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_rams_payment import ALL_IN, counts
-from tests.given import P1, P2, P3, P4
 from tests.officials.test_correct import corrected, five, quiet
-from tests.settled import check, settled
+from tests.support import match_driver
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.settlement_checks import check, settled
 
 KRONA = Stakes(currency="SEK", unit=100)
 ORE = Stakes(currency="SEK", unit=2)
 
 
-def of(t: given.Table) -> Settlement:
+def of(t: match_driver.Table) -> Settlement:
     """Return the settlement of a match, whose amounts must add up."""
     return check(t.history)
 

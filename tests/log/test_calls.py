@@ -20,8 +20,8 @@ from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
 from tests.api.conftest import client_of
-from tests.api.table import HANDS, Table
 from tests.log.proving import KEY, ORIGIN, checked, played, sign
+from tests.support.match_client import HANDS, Table
 
 Client = TestClient[Litestar]
 

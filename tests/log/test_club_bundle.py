@@ -22,7 +22,7 @@ from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from tests.api.conftest import client_of
-from tests.api.test_stakes import Club
+from tests.api.money.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
 
 Client = TestClient[Litestar]

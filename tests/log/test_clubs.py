@@ -15,10 +15,10 @@ from litestar.testing import TestClient
 from api.access.keys import written
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey
+from tests.api.cases.test_cases import finish
 from tests.api.conftest import client_of
-from tests.api.test_cases import finish
-from tests.api.written import MEMBERS, Club, ClubTable
 from tests.log.proving import KEY, checked, sign
+from tests.support.club_with_names import MEMBERS, Club, ClubTable
 
 Client = TestClient[Litestar]
 NOTE = "She had a heart and said no"

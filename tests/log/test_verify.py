@@ -17,7 +17,6 @@ from litestar.testing import TestClient
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
 from tests.api.conftest import client_of
-from tests.api.serving import ROOT
 from tests.log.proving import (
     KEY,
     LATER,
@@ -35,7 +34,8 @@ from tests.log.proving import (
     sign,
     without,
 )
-from tests.run_here import run_here
+from tests.support.in_process_programs import run_here
+from tests.support.running_service import ROOT
 
 TRIES = 150
 LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12

@@ -14,8 +14,8 @@ from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opening
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opening
 
 TAKES_BACK = Adjudication(officials=("Maja",), take_back=True)
 

@@ -21,7 +21,7 @@ from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.store.aggregate import fold
 from referee.visibility import Event, Recorded
-from tests.playouts import PAUSE, Playout, play_deal, some_match
+from tests.support.random_deals import PAUSE, Playout, play_deal, some_match
 
 
 class Match(Playout):

@@ -15,8 +15,8 @@ from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opening
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opening
 
 TWO = Adjudication(officials=("Maja", "Nils"))
 

@@ -1,7 +1,7 @@
 """Tallies, compared with the same deals played with cards.
 
-A deal of a random match (:mod:`tests.playouts`) is entered in a separate match, as a table would write it down. The
-two lines must be equal, apart from the numbers of events.
+A deal of a random match (:mod:`tests.support.random_deals`) is entered in a separate match, as a table would write it
+down. The two lines must be equal, apart from the numbers of events.
 """
 
 from collections import Counter
@@ -16,8 +16,8 @@ from referee.acts import Act, Result
 from referee.events import DealScored, Dealt, FirstDealerDrawn, MatchOpened
 from referee.games import RULESETS
 from referee.visibility import Event
-from tests.playouts import Playout, some_match
-from tests.tallied import Tally
+from tests.support.random_deals import Playout, some_match
+from tests.support.random_tallies import Tally
 
 DEALS_MAX = 20
 """The most deals in one match."""

@@ -13,8 +13,8 @@ from referee.officials.events.cases import CaseOpened, CaseRuled, CaseStated
 from referee.requests import Appeal, OpenCase, Withdrawal
 from referee.value import EVENTS_MAX
 from referee.visibility import seen
-from tests.given import NOON, deal
 from tests.officials.hearing import Hearing
+from tests.support.match_driver import NOON, deal
 
 BERIT, CESAR, DAG, ANNA = range(4)
 SHEET = Result(

@@ -17,7 +17,6 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
-from tests.given import P1, P2, P3, P4
 from tests.officials.corrected import (
     OFFICIALS,
     attended,
@@ -29,6 +28,7 @@ from tests.officials.corrected import (
     script_of_second_deal,
     won,
 )
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 class TestDependentDeals:

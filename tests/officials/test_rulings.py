@@ -11,8 +11,8 @@ from referee.events import Adjudication, DealVoided, PenaltyImposed
 from referee.officials.events.cases import CaseOpened, CaseRuled
 from referee.officials.state import status_at
 from referee.requests import Appeal, OpenCase, RemedySent, Withdrawal
-from tests.given import NOON
 from tests.officials.hearing import TWO, Hearing
+from tests.support.match_driver import NOON
 
 BERIT, CESAR, DAG, ANNA = range(4)
 

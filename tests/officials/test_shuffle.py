@@ -25,8 +25,8 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
-from tests.checked import FAIR, MATCH, NOON, Played, checked, hashed
-from tests.played import opened, play_out
+from tests.support.random_matches import opened, play_out
+from tests.support.verifiable_shuffles import FAIR, MATCH, NOON, Played, checked, hashed
 
 KALABRIAS, CATS, ALGA = "kalabrias", "rodskagg-catsatcards", "rodskagg-alga"
 DIGITS = "5f0c3a91d2e84b7706b1a4c9e3d85f20"

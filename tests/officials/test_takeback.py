@@ -43,12 +43,12 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
-from tests.edited import differences
 from tests.games.rodskagg import NO_ACE_NOR_COURT
-from tests.given import NOON, deal
 from tests.officials.attending import TAKES_BACK, Attending
 from tests.officials.correcting import bare
-from tests.played import deal_of, opened, opening, send
+from tests.support.edited_stores import differences
+from tests.support.match_driver import NOON, deal
+from tests.support.random_matches import deal_of, opened, opening, send
 
 KORTOXEN = "rodskagg-kortoxen"
 pytestmark = [pytest.mark.rule("J11")]

@@ -26,7 +26,6 @@ from referee.refusals import NotInPlay
 from referee.requests import Request
 from referee.visibility import seen
 from tests.games.rodskagg import penalising
-from tests.given import P1, P2, P3, P4
 from tests.officials.sheets import CX1, X1
 from tests.officials.tallying import (
     ALGA,
@@ -42,7 +41,8 @@ from tests.officials.tallying import (
     sent,
     tally,
 )
-from tests.tallied import line_of
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_tallies import line_of
 
 # Knocks
 

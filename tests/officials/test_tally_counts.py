@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.given import P1, P2, P3
 from tests.officials.tallying import (
     ALL_FOLD,
     CATS,
@@ -19,6 +18,7 @@ from tests.officials.tallying import (
     result,
     tally,
 )
+from tests.support.match_driver import P1, P2, P3
 
 ZEROS = {"bids": [*PASSED[:1], [1, 1], [2, "pass"], [3, "pass"]], "taken": [[2, 0], [2, 0], [0, 1], [0, 1]]}
 ZEROS["answers"] = [[2, "play"], [3, "play"]]

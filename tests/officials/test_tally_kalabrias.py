@@ -11,8 +11,8 @@ from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.tally import SUMS
 from referee.officials.events.tally import ResultEntered
 from referee.store.aggregate import fold
-from tests.given import P1, P2, P3, P4
 from tests.officials.tally_table import Tallied
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def table(players: int = 2, **match: Any) -> Tallied:

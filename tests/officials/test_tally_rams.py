@@ -11,9 +11,9 @@ from referee.games.rams_english.states import SecondTold, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
-from tests.given import P1, P2, P3, P4, P6
 from tests.officials.tallied import without_numbers
 from tests.officials.tally_table import Tallied
+from tests.support.match_driver import P1, P2, P3, P4, P6
 
 JOIN, LIE, PAY, WIDOW, GENERAL = "join", "lie_down", "pay", "widow", "generalrams"
 

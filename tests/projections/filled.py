@@ -24,7 +24,7 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee
 from referee.visibility import Recorded
-from tests.played import legal_acts, opened
+from tests.support.random_matches import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]
 """The content of each table."""

@@ -24,9 +24,9 @@ from referee.events import CardPlayed, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
 from tests.projections.followed import SOON, at_the_head, following, until
+from tests.support.random_matches import opened, play_out
 
 
 def part(page: Page, first: int, last: int) -> Page:

@@ -17,12 +17,12 @@ from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.wire_types import EXACT_MAX
-from tests.agreed import AGREED
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.filled import head, reader
 from tests.projections.test_audit_tree import NoTexts
 from tests.projections.test_ledger import store
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.stored_clubs import Club
 
 HUGE = 5 * 10**15
 

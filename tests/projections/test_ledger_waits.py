@@ -17,13 +17,13 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
-from tests.agreed import AGREED
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.broken import BROKEN, broken
 from tests.projections.filled import content
 from tests.projections.followed import at_the_head, following, until
-from tests.salted import row_of
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
+from tests.support.stored_clubs import Club
 
 AGAIN = {"again_seconds": 0.02, "poll_seconds": 0.01}
 

@@ -13,9 +13,9 @@ from referee.store import command
 from referee.store.command import Busy, Command
 from referee.store.desk import Desk
 from referee.store.store import Referee, settings_for
-from tests.edited import differences
-from tests.played import opened
 from tests.store.test_corrections import FIVE, KORTOXEN, scored
+from tests.support.edited_stores import differences
+from tests.support.random_matches import opened
 
 
 class Watched(Referee):

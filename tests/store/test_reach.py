@@ -17,8 +17,8 @@ from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
 from referee.store.store import construct, settings_for
-from tests.played import opened, send
-from tests.proxy import Proxy, target_of
+from tests.support.failing_proxy import Proxy, target_of
+from tests.support.random_matches import opened, send
 
 
 def parameters_of(url: str) -> dict[str, Any]:

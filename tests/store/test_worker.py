@@ -23,10 +23,10 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 from referee.store.worker import Worker
 from referee.store.working import NICENESS
-from tests.edited import differences
-from tests.forked import ROOT
 from tests.store.test_aside import another_token, asked
 from tests.store.test_corrections import FIVE, scored
+from tests.support.edited_stores import differences
+from tests.support.forked_processes import ROOT
 
 SECONDS_MAX = 30
 MATCH = UUID(int=7)
