@@ -6,6 +6,7 @@ Covers every ruleset, dealing and enforcement; ``make soak`` plays twenty times 
 
 import pytest
 
+from referee.events import Enforcement
 from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
 from tests.support.world_pairs_with_officials import AttendedPair
 
@@ -17,7 +18,7 @@ ALIKE = 5
 
 
 @pytest.mark.parametrize(("key", "told", "enforcement"), WITH_CARDS, ids=map(" ".join, WITH_CARDS))
-def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforcement: str) -> None:
+def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforcement: Enforcement) -> None:
     hidden = (key, told, enforcement) not in NOTHING_HIDDEN
     pairs = [Pair(key, told, enforcement, number).play() for number in range(IN_EACH if hidden else ALIKE)]
     assert sum(pair.looked for pair in pairs) > len(pairs), "the watcher has tried what it could"
@@ -34,7 +35,7 @@ SILENT = {
 
 @pytest.mark.rule("J1")
 @pytest.mark.parametrize(("key", "told", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
-def test_nor_what_others_wrote_or_the_house_committed_to(key: str, told: Told, enforcement: str) -> None:
+def test_nor_what_others_wrote_or_the_house_committed_to(key: str, told: Told, enforcement: Enforcement) -> None:
     one = key, told, enforcement
     hidden = one not in NOTHING_HIDDEN
     many = IN_EACH if hidden or one in TALLIES else ALIKE

@@ -33,7 +33,8 @@ from tests.log.proving import KEY, followed, sign
 from tests.support.club_client import ClubTable
 from tests.support.forked_processes import program
 from tests.support.match_client import Table
-from tests.support.running_service import ROOT, knacka, running
+from tests.support.paths import ROOT
+from tests.support.running_service import knacka, running
 from tests.support.unfinished_erasure import put_on_record
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -146,7 +147,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
         works: dict[str, Callable[[], object]] = {
             "reading with the driver": lambda: sum(map(len, read(url))),
             "reading and decoding": lambda: decode(url),
-            **{name: lambda name=name: books.rebuild(name) for name in names},
+            **{name: partial(books.rebuild, name) for name in names},
             "all books in one pass": lambda: books.rebuild(*names),
         }
         assert sum(map(len, read(url))) == events

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from http.client import HTTPConnection
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -72,13 +73,13 @@ def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
             yield match_id, version, topic, state.replace(DOCKET.encode(), docket.encode())
 
 
-def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
+def ask(connection: HTTPConnection, path: str) -> dict[str, Any]:
     """Request a page."""
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
     said = answer.read()
     assert answer.status == 200, said
-    told: dict[str, object] = msgspec.json.decode(said)
+    told: dict[str, Any] = msgspec.json.decode(said)
     return told
 
 

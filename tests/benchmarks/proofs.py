@@ -7,7 +7,7 @@ import gc
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -61,7 +61,7 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
             while found := referee.recorder.select_notifications(begin, REBUILD_PAGE):
                 begin = found[-1].id + 1
 
-        works = {
+        works: dict[str, Callable[[], object]] = {
             "reading from the store": from_the_store,
             "reading by pages": by_pages,
             "reading with the driver": lambda: sum(map(len, read(url))),

@@ -28,6 +28,7 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
+from referee.events import Enforcement
 from referee.games import RULESETS
 from tests.benchmarks import attackers
 from tests.log.proving import KEY, bundles_of, not_found
@@ -78,7 +79,7 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     return not failed
 
 
-def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
+def pairs_of(key: str, told: Told, enforcement: Enforcement, seeds: range) -> int:
     """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
         (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from tests.benchmarks.http import DURABLE
 from tests.benchmarks.measure import floor, table
 from tests.support.databases import empty_database, running_postgres
-from tests.support.forked_processes import ROOT
+from tests.support.paths import ROOT
 from tests.support.running_service import environment_of, free_port
 
 TURNS = 12

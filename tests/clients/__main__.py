@@ -16,7 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support import guide_bots
-from tests.support.running_service import ROOT, running
+from tests.support.paths import ROOT
+from tests.support.running_service import running
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"

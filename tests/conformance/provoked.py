@@ -102,9 +102,10 @@ def _provoke_invited(client: Recording, method: str, path: str, status: int, goi
                 )
                 code = msgspec.json.decode(made)["code"]
                 client.stand_ins[code], path = NO_INVITATION, f"/v1/invitations/{code}"
-                _, said = client.raw(method, path, **headers)
+                _, said = client.raw(method, path, "", None, **headers)
             return said
-    _, said = client.raw(method, path, content=b" " * 2_000_000 if status == 413 else None, **headers)
+    content = b" " * 2_000_000 if status == 413 else None
+    _, said = client.raw(method, path, "", content, **headers)
     return said
 
 

@@ -176,6 +176,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
             steps.around(service.referee.recorder, "store")
             steps.around(service.projections.ledger, "apply")
             steps.around(service.projections.tree, "apply")
+            assert service.signer is not None
             steps.around(service.signer._file, "write")
             Turn(client, place, turn).play()
     return wrong

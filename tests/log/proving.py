@@ -21,8 +21,8 @@ from referee.store.command import Command
 from tests.support.club_client import ClubTable, seated
 from tests.support.in_process_programs import run_here
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.paths import ROOT
 from tests.support.projection_progress import caught_up
-from tests.support.running_service import ROOT
 
 ORIGIN = "cards.example/log"
 KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))

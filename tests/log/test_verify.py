@@ -35,7 +35,7 @@ from tests.log.proving import (
     without,
 )
 from tests.support.in_process_programs import run_here
-from tests.support.running_service import ROOT
+from tests.support.paths import ROOT
 
 TRIES = 150
 LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12

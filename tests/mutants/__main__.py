@@ -90,20 +90,20 @@ def conditions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
 
 def turned_round(node: cst.ComparisonTarget) -> Iterable[cst.ComparisonTarget]:
     """Yield the comparison reversed; mutmut only moves it by one."""
-    other = {
+    reversed_operators: dict[type[cst.BaseCompOp], Any] = {
         cst.LessThan: cst.GreaterThanEqual,
         cst.LessThanEqual: cst.GreaterThan,
         cst.GreaterThan: cst.LessThanEqual,
         cst.GreaterThanEqual: cst.LessThan,
-    }.get(type(node.operator))
-    if other:
+    }
+    if other := reversed_operators.get(type(node.operator)):
         yield node.with_changes(operator=other())
 
 
 class Conditions(MutationVisitor):
     """mutmut's search for what can be changed, for conditions only, but also in properties."""
 
-    OPERATORS = (
+    OPERATORS: tuple[tuple[type[cst.CSTNode], Any], ...] = (
         (cst.BooleanOperation, operator_swap_op),
         (cst.ComparisonTarget, operator_swap_op),
         (cst.ComparisonTarget, turned_round),
@@ -128,8 +128,10 @@ class Conditions(MutationVisitor):
         super()._create_mutations(node)
         self.bare |= {operand: None for operand in conditions(node) if bare(operand)}
         if node in self.bare:
-            opened = node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-            self._operators = ((cst.CSTNode, lambda _: [cst.UnaryOperation(cst.Not(), opened)]),)
+            opened: Any = node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            self._operators: tuple[tuple[type[cst.CSTNode], Any], ...] = (
+                (cst.CSTNode, lambda _: [cst.UnaryOperation(cst.Not(), opened)]),
+            )
             super()._create_mutations(node)
             self._operators = self.OPERATORS
         for mutation in self.mutations[before:]:
@@ -137,7 +139,8 @@ class Conditions(MutationVisitor):
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         self.headers.append(header(node) or (self.headers[-1] if self.headers else node))
-        return super().on_visit(node)
+        visited: bool = super().on_visit(node)
+        return visited
 
     def on_leave(self, original_node: cst.CSTNode) -> None:
         self.headers.pop()
@@ -307,7 +310,8 @@ def loaded_with(file: str, number: int) -> None:
     def get_mutated(loader: SourceFileLoader, name: str) -> Any:
         return compile(source, path, "exec") if loader.path == path else get_code(loader, name)
 
-    SourceFileLoader.get_code = get_mutated
+    loader_type: Any = SourceFileLoader
+    loader_type.get_code = get_mutated
 
 
 def survives_loading(file: str, number: int) -> bool:

@@ -58,7 +58,7 @@ def refused(t: match_driver.Table, *scripts: Script, **more: Any) -> Refused:
 
 def won(event: ProtocolCorrected) -> tuple[str, str, int | None] | None:
     """Return how, by which rule and by which seat the match is won after a correction."""
-    return event.won and (event.won.by, event.won.rule, event.won.seat)
+    return None if event.won is None else (event.won.by, event.won.rule, event.won.seat)
 
 
 def five(seat: int, deal: int, points: int = 5) -> Script:

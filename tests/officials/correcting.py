@@ -21,7 +21,8 @@ from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.store.aggregate import fold
 from referee.visibility import Event, Recorded
-from tests.support.random_deals import PAUSE, Playout, play_deal, some_match
+from tests.support.random_deals import PAUSE, Playout, play_deal
+from tests.support.random_openings import some_match
 
 
 class Match(Playout):
@@ -128,7 +129,7 @@ def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
 
 def scored_deals(match: Match) -> list[DealScored]:
     """Return the lines of the match as first recorded."""
-    return [one.event for one in of_kind(match.history, DealScored)]
+    return [one.event for one in match.history if isinstance(one.event, DealScored)]
 
 
 def some_script(match: Match, chance: Random, deal: int) -> Script | None:
@@ -140,7 +141,7 @@ def some_script(match: Match, chance: Random, deal: int) -> Script | None:
         seat = chance.choice(before.table.playing)
         return script(deal, [PenaltyImposed(seat=seat, points=chance.choice((5, 5, -5, 1)), rule="B11")])
     played = some_other_play(match, chance, before)
-    return played and script(deal, [one.event for one in played.history], whole=True)
+    return script(deal, [one.event for one in played.history], whole=True) if played is not None else None
 
 
 def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
@@ -197,7 +198,8 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
     rules, version, lines = match.rules, 1, []
     state = rules.start(match.opened)
     ends = [one.originator_version for one in of_kind(match.history, DealScored)]
-    dealt = max(one.originator_version for one in of_kind(match.history, Dealt) if one.event.deal == deal)
+    dealings = ((one.originator_version, one.event) for one in match.history)
+    dealt = max(number for number, event in dealings if isinstance(event, Dealt) and event.deal == deal)
 
     def stand(events: tuple[Event, ...], after: Any = None) -> None:
         nonlocal version, state

@@ -74,7 +74,7 @@ class Hearing:
     def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
         """Do the first legal act each time, until an event with this topic or for this many acts."""
         for _ in range(acts):
-            legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.play, seat)]
+            legal: list[Any] = [act for seat in range(4) for act in self.match.rules.legal(self.match.play, seat)]
             wanted = [act for act in legal if not isinstance(act, KnockOut | Deal)]
             if not getattr(self.match.play, "calls", True):  # a seat must declare, or the deal is not played
                 wanted = [act for act in wanted if act.bid != "pass"]

@@ -12,11 +12,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Act, Result
+from referee.acts import AnyAct, Result
 from referee.events import DealScored, Dealt, FirstDealerDrawn, MatchOpened
 from referee.games import RULESETS
 from referee.visibility import Event
-from tests.support.random_deals import Playout, some_match
+from tests.support.random_deals import Playout
+from tests.support.random_openings import some_match
 from tests.support.random_tallies import Tally
 
 DEALS_MAX = 20
@@ -24,7 +25,7 @@ DEALS_MAX = 20
 
 Writes = Callable[[MatchOpened, list[tuple[int, Event]]], Result]
 """Returns the sheet that a table would write of a deal, from its events and their numbers."""
-Acts = Callable[[Any, Result], Iterator[Act]]
+Acts = Callable[[Any, Result], Iterator[AnyAct]]
 """Yields the acts of the same deal, from the state before it."""
 
 

@@ -31,7 +31,9 @@ def tally(
 
 def result(**fields: Any) -> Result:
     """Return a result."""
-    return sent({"act": "result", **fields})
+    request = sent({"act": "result", **fields})
+    assert isinstance(request, Result)
+    return request
 
 
 def sent(body: dict[str, Any]) -> Request:

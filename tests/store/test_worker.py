@@ -26,7 +26,7 @@ from referee.store.working import NICENESS
 from tests.store.test_aside import another_token, asked
 from tests.store.test_corrections import FIVE, scored
 from tests.support.edited_stores import differences
-from tests.support.forked_processes import ROOT
+from tests.support.paths import ROOT
 
 SECONDS_MAX = 30
 MATCH = UUID(int=7)

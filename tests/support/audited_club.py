@@ -119,7 +119,7 @@ def filled(client: Any) -> Kept:
     under_way = Played(club)
     sign(client)
     caught_up(service.projections)  # the signature is a row as well
-    ids = [UUID(one) for one in (club.id, won.id, corrected.id, under_way.id)]
+    ids = UUID(club.id), UUID(won.id), UUID(corrected.id), UUID(under_way.id)
     ends = {one: service.referee.rows(one)[-1].originator_version for one in ids}
     return Kept(*ids, ends)
 
@@ -136,7 +136,8 @@ def _journal(club: ClubTable) -> list[dict[str, Any]]:
 
 
 def _entry_of(club: ClubTable, match_id: str) -> int:
-    return next(one["number"] for one in _journal(club) if one["cause"].startswith(match_id))
+    number: int = next(one["number"] for one in _journal(club) if one["cause"].startswith(match_id))
+    return number
 
 
 def _last(club: ClubTable) -> int:

@@ -66,7 +66,7 @@ class ClubTable:
 
     def issue(self, name: str, *scopes: str, days: float = 30, **whose: Any) -> str:
         """Issue a key, store it under this name, and return its id. A key of another member is redeemed."""
-        fields = {"scopes": scopes} if scopes else {}
+        fields: dict[str, Any] = {"scopes": scopes} if scopes else {}
         done = self.done("issue_key", expires_at=in_days(days), **fields, **(whose or {"app": name}))
         if "invitation" in done:
             done = self.redeemed(done["invitation"]["code"])

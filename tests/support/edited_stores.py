@@ -102,8 +102,8 @@ class Editor:
             ids = [value.hex if isinstance(value, UUID) else value for value in values]
             with closing(sqlite3.connect(file)) as connection, connection:
                 return connection.execute(statement, ids).fetchall()
-        with psycopg.connect(self.url) as connection:
-            done = connection.execute(statement.replace("?", "%s").encode(), values)
+        with psycopg.connect(self.url) as postgres:
+            done = postgres.execute(statement.replace("?", "%s").encode(), values)
             return done.fetchall() if done.description else []
 
     def edit(self, match_id: UUID, number: int, change: Callable[[bytes], bytes], table: str = "{events}") -> None:

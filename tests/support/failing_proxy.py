@@ -6,6 +6,7 @@ path or an address; so it can stand before the service as well.
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -135,8 +136,8 @@ class Proxy:
             listener.shutdown(socket.SHUT_RDWR)
             listener.close()
 
-    def _begin(self, *call: object) -> None:
-        thread = threading.Thread(target=call[0], args=call[1:], daemon=True)
+    def _begin(self, target: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads.append(thread)
         thread.start()
 

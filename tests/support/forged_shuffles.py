@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from referee.acts import Abandon, Void
 from referee.cards import shuffled
-from referee.events import Adjudication, PenaltyImposed
+from referee.events import Adjudication, DealScored, PenaltyImposed
 from referee.games import RULESETS
 from referee.officials.events.corrections import Why
 from referee.officials.rescoring import script
@@ -83,7 +83,7 @@ def move(played: Played, chance: Random) -> bool:
 
 def correct(played: Played, chance: Random) -> None:
     """Correct the lines so far at random, if the rules allow it."""
-    deals = [one.event.deal for one in played.history if one.event.TOPIC == "deal/scored"]
+    deals = [one.event.deal for one in played.history if isinstance(one.event, DealScored)]
     if not deals:
         return
     deal, seat = chance.choice(deals), chance.randrange(len(played.opening.players))
@@ -140,9 +140,9 @@ def dealt_again(lines: list[Line]) -> None:
         number = dealt - (lines[dealt - 1]["topic"] == "pot/staked")
         said = ["knacka shuffle 2", str(MATCH), str(number), committed["seed"]]
         key = hashed("\n".join([*said, *(added.get(seat, "") for seat in range(seats))]))
-        old, event["seed"] = shuffled(event["seed"]), f"2:{number}:{key}"
+        before, event["seed"] = shuffled(event["seed"]), f"2:{number}:{key}"
         small = lines[0]["event"]["ruleset"] in ("kalabrias", "rams-english")
-        old, new = ([card for card in one if not small or card[1] > "6"] for one in (old, shuffled(event["seed"])))
+        old, new = ([card for card in one if not small or card[1] > "6"] for one in (before, shuffled(event["seed"])))
         other = dict(zip(old, new, strict=True))
         for line in lines[dealt:end]:
             line["event"] = mapped(line["event"], other)

@@ -24,7 +24,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NoReturn
 
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
+
 IMPORTED = ("api.cli", "uvicorn.lifespan.on", "uvicorn.loops.uvloop")
 """Modules that a service has imported when it answers; loaded before the first fork."""
 ASKED_MAX = 1 << 17

@@ -20,9 +20,9 @@ from msgspec.structs import replace
 
 from referee.acts import (
     Abandon,
-    Act,
     Announce,
     Answer,
+    AnyAct,
     Ask,
     Bella,
     Bid,
@@ -86,7 +86,7 @@ BOLD = ("rodskagg", "generalrams", "redeal")
 
 
 @cache
-def every_act(key: str, seat: int) -> tuple[Act, ...]:
+def every_act(key: str, seat: int) -> tuple[AnyAct, ...]:
     """Return all acts of a seat whose content it may choose, right or wrong."""
     rules = RULESETS[key]
     acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
@@ -146,7 +146,8 @@ class Playout:
 
     @property
     def over(self) -> bool:
-        return self.state.__struct_config__.tag == "over"
+        tag: str = self.state.__struct_config__.tag
+        return tag == "over"
 
     # What happens
 
@@ -185,7 +186,7 @@ class Playout:
             self.suspect = getattr(act, "seat", 0)
         return True
 
-    def some_act(self) -> Act | Knock | None:
+    def some_act(self) -> AnyAct | Knock | None:
         """Return a random act: mostly a listed one of a seat that must act, sometimes of any seat, now and then any
         act at all."""
         rules, state, chance = self.rules, self.state, self.chance
@@ -197,12 +198,12 @@ class Playout:
         choice: Any = rules.legal(state, chance.choice(awaited)) if awaited and dice < 0.9 else ()
         if not choice:
             choice = [act for seat in self.seats for act in rules.legal(state, seat)]
-        act: Act = chance.choice(choice)
+        act: AnyAct = chance.choice(choice)
         if isinstance(act, Bid) and act.bid in BOLD and chance.random() < 0.8:
             act = chance.choice(choice)
         return self.said(act) if self.table else act
 
-    def anything(self) -> Act | Knock:
+    def anything(self) -> AnyAct | Knock:
         """Return an act that may be right, wrong, or for an official."""
         chance, rules = self.chance, self.rules
         seat, other, dice = chance.choice(self.seats), chance.choice(self.seats), chance.random()
@@ -218,7 +219,7 @@ class Playout:
             seat = chance.choice(rules.to_act(self.state) or (seat,))
         return chance.choice(every_act(self.rules.key, seat))
 
-    def said(self, act: Act) -> Act | None:
+    def said(self, act: AnyAct) -> AnyAct | None:
         """Return the act with the fields that only a real table can fill; ``None`` if they would name closed
         cards."""
         match act:
@@ -318,7 +319,7 @@ class Playout:
         assert sum(event.points) + event.pot == self.worth
         assert event.pot_before - sum(event.shares) == event.pot
 
-    def accepted(self, act: Act) -> bool:
+    def accepted(self, act: Any) -> bool:
         try:
             self.rules.decide(self.state, act, self.moment())
         except Refused:
@@ -357,7 +358,8 @@ class Playout:
         kept = [salted(recorded) for recorded in self.kept]
         history = [from_row(to_row(recorded)) for recorded in kept]
         assert history == kept
-        whole, cut = fold(None, history), self.chance.randrange(1, len(history) + 1)
+        cut = self.chance.randrange(1, len(history) + 1)
+        whole: Any = fold(None, history)
         assert whole.play == self.state
         assert fold(fold(None, history[:cut]), history[cut:]) == whole
 

@@ -9,13 +9,15 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from referee.events import MatchOpened, Stakes
+from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Ruleset
 
 APART = "money"
 """An option that changes nothing of the play: it has a lot of its own, so that all else is drawn as without it."""
+DEALINGS: tuple[Dealing, ...] = ("house", "table")
+ENFORCEMENTS: tuple[Enforcement, ...] = ("refuse", "penalise")
 
 
 def some_value(chance: Random, kind: Any) -> Any:
@@ -75,8 +77,8 @@ def some_match(
     chance: Random,
     rules: Ruleset,
     *,
-    dealing: str | None = None,
-    enforcement: str | None = None,
+    dealing: Dealing | None = None,
+    enforcement: Enforcement | None = None,
     tempting: Mapping[str, Any] | None = None,
 ) -> MatchOpened:
     """Return an opening that the game accepts, drawn until it does.
@@ -92,14 +94,14 @@ def some_match(
         for field in options_of(rules.key).fields:
             if field.encode_name == APART:
                 given.setdefault(APART, some_value(Random(f"{rules.key} {points}"), field.type))
-        how = chance.choice(("house", "table"))
+        how = chance.choice(DEALINGS)
         opened = MatchOpened(
             ruleset=rules.key,
             edition=rules.edition,
             options=msgspec.to_builtins(msgspec.convert(given, rules.options)),
             players=tuple(f"P{seat + 1}" for seat in range(players)),
             dealing=dealing or how,
-            enforcement=chance.choice(("refuse", "penalise")) if enforcement is None else enforcement,
+            enforcement=chance.choice(ENFORCEMENTS) if enforcement is None else enforcement,
             points=points,
             pot=pot,
             first_dealer=chance.choice((None, chance.randrange(players))),

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Act, Answer, Ask, Bid, Deal, Knock, KnockOut, KnockTold, Report, Result, Score, Trick
+from referee.acts import Answer, AnyAct, Ask, Bid, Deal, Knock, KnockOut, KnockTold, Report, Result, Score, Trick
 from referee.events import (
     CardPlayed,
     DealScored,
@@ -33,7 +33,8 @@ from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from tests.support.random_deals import NOON, PAUSE, Playout, every_act, some_match
+from tests.support.random_deals import NOON, PAUSE, Playout, every_act
+from tests.support.random_openings import some_match
 
 SHOWN = ("fold_question", "exit_knock")
 OF_THE_DEAL = ("wrong_cut", "early_pick_up", "misdeal")
@@ -43,13 +44,13 @@ AFTERWARDS = (PlayerEliminated, MatchWon, DuelCalled)
 class WithCards(Playout):
     """A match played with cards in which a score sheet can show everything: knocks come between tricks."""
 
-    def anything(self) -> Act | Knock:
+    def anything(self) -> AnyAct | Knock:
         chance = self.chance
         while True:
             seat, other = chance.choice(self.seats), chance.choice((chance.choice(self.seats), self.suspect))
             if chance.random() < 0.4:
                 offence: Any = chance.choice((None, *self.rules.offences))
-                act: Any = Knock(seat=seat, accused=other, offence=offence)
+                act = Knock(seat=seat, accused=other, offence=offence)
                 if self.on_the_sheet(act):
                     return act
             seat = chance.choice(self.rules.to_act(self.state) or (seat,))
@@ -67,7 +68,8 @@ class WithCards(Playout):
         if state.__struct_config__.tag not in ("playing", "played"):
             return isinstance(ruling, KnockUpheld) and ruling.penalty > 0
         done = len(getattr(state, "outcome", state).won)
-        told = self.told = getattr(self, "told", set())
+        told: set[tuple[Any, ...]] = getattr(self, "told", set())
+        self.told = told
         if isinstance(ruling, KnockDismissed):
             return ruling.reason == "nothing" or (ruling.reason == "again" and ruling.within_deal)
         assert isinstance(ruling, KnockUpheld)
@@ -135,7 +137,8 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
             case KnockUpheld() | KnockDismissed():
                 before = place < dealt or not (told["bids"] or duel)
                 told["knocks"].append(_knock_told(event, None if before else done, rules))
-    seats = len(deal[-1].tricks)
+    line: Any = deal[-1]
+    seats = len(line.tricks)
     fields: dict[str, Any] = {name: tuple(value) for name, value in told.items() if value}
     if len(told["tricks"]) > 3 and not asked:
         fields["asked"] = False
@@ -148,7 +151,9 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
 
 def _knock_told(ruling: KnockUpheld | KnockDismissed, after: int | None, rules: Ruleset) -> KnockTold:
     upheld = isinstance(ruling, KnockUpheld)
-    offence: Any = ruling.offence if upheld or ruling.reason == "again" else ruling.named or rules.offences[0]
+    offence: Any = ruling.offence
+    if not isinstance(ruling, KnockUpheld) and ruling.reason != "again":
+        offence = ruling.named or rules.offences[0]
     if after is None:
         assert offence in OF_THE_DEAL
     return KnockTold(seat=ruling.seat, accused=ruling.accused, offence=offence, after=after, upheld=upheld)
@@ -176,8 +181,9 @@ def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
                 yield KnockOut(seat=event.seat)
             case KnockUpheld() | KnockDismissed():
                 told = _knock_told(event, 0, rules)
+                fault: Any = told.offence
                 if told.upheld and told.offence not in SHOWN and not (reported and told.offence == "misdeal"):
-                    yield Report(seat=told.seat, accused=told.accused, fault=told.offence)
+                    yield Report(seat=told.seat, accused=told.accused, fault=fault)
                 yield Knock(seat=told.seat, accused=told.accused, offence=told.offence)
 
 

@@ -19,7 +19,8 @@ import httpx
 from api.app import create_app
 from api.server import Server, config_of
 from api.settings import Settings
-from tests.support.forked_processes import ROOT, Forked
+from tests.support.forked_processes import Forked
+from tests.support.paths import ROOT
 
 START_SECONDS_MAX = 60
 

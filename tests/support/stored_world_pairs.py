@@ -196,7 +196,7 @@ def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> Non
     referee.recorder.insert_events(rows)
 
 
-def with_tokens(match_id: UUID, opened: Any) -> MatchOpened:
+def with_tokens(match_id: UUID, opened: MatchOpened) -> MatchOpened:
     """Return the opening of a match of this id, with a :func:`token` for each seat and official."""
     names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
     official, *others = (in_match(match_id, hashed(token(str(name)))) for name in names)

@@ -15,7 +15,7 @@ There are three kinds of pairs of stores:
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from datetime import date
 from http.client import HTTPConnection
@@ -226,10 +226,10 @@ class Twins:
         method: str = "GET",
         body: bytes = b"",
         blind: Callable[[Answer], Answer] = lambda answer: answer,
-        **more: str,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Ask both services the same. Return the answer of the first. Raises AssertionError if the two differ."""
-        left, right = [one.ask(method, path, held, body, **more) for one in self.running]
+        left, right = [one.ask(method, path, held, body, **(headers or {})) for one in self.running]
         self.asked += 1
         assert left.status < 500, f"{held} {method} {path}: {left}"
         if (one := blind(left)) != (other := blind(right)):
@@ -240,9 +240,9 @@ class Twins:
         """Ask for a page as a reader does: once, then whether it has changed, and packed."""
         first = self.same(held, path, blind=blind)
         if first.status == 200 and (tag := first.header("etag")) is not None:
-            changed = self.same(held, path, blind=blind, **{"If-None-Match": tag})
+            changed = self.same(held, path, blind=blind, headers={"If-None-Match": tag})
             assert changed.status == 304 or blind(first) != first, path
-            self.same(held, path, blind=blind, **{"Accept-Encoding": "gzip"})
+            self.same(held, path, blind=blind, headers={"Accept-Encoding": "gzip"})
 
     def compare(self, chance: Random) -> int:
         """Compare all that the callers get. Return how many calls were compared."""

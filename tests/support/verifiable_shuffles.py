@@ -23,8 +23,8 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
 from tests.support.in_process_programs import run_here
+from tests.support.paths import ROOT
 from tests.support.random_matches import opening
-from tests.support.running_service import ROOT
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from referee.actors import Actor
 from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
 from referee.cards import texts_of
-from referee.events import LAYS_OPEN, Dealt, KnockUpheld, MatchOpened, PlayEnded
+from referee.events import LAYS_OPEN, Dealt, Enforcement, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.requests import Request
@@ -35,12 +35,12 @@ CardsTold = Literal["house", "hands", "counts"]
 Told = Literal[CardsTold, "tally"]
 """Ways of dealing, or a tally, in which no card is entered."""
 TOLD: tuple[CardsTold, ...] = get_args(CardsTold)
-ENFORCEMENTS = ("refuse", "penalise")
-TALLIES: tuple[tuple[str, Told, str], ...] = tuple(
+ENFORCEMENTS: tuple[Enforcement, ...] = ("refuse", "penalise")
+TALLIES: tuple[tuple[str, Told, Enforcement], ...] = tuple(
     (key, "tally", by) for key in sorted(RULESETS) if key != "kalabrias" for by in ENFORCEMENTS
 )
 """Games whose tally takes only whole deals, so that no deal is ever under way."""
-WITH_CARDS: tuple[tuple[str, Told, str], ...] = tuple(
+WITH_CARDS: tuple[tuple[str, Told, Enforcement], ...] = tuple(
     (key, told, by) for key in sorted(RULESETS) for told in TOLD for by in ENFORCEMENTS
 )
 COMBINATIONS = (*WITH_CARDS, *TALLIES)
@@ -78,7 +78,7 @@ class Answer(NamedTuple):
 class Pair:
     """A match in two worlds. ``left`` plays and decides by chance; ``right`` follows."""
 
-    def __init__(self, key: str, told: Told, enforcement: str, seed: object) -> None:
+    def __init__(self, key: str, told: Told, enforcement: Enforcement, seed: object) -> None:
         self.name = f"Pair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
         self.rules, self.chance = RULESETS[key], Random(f"{key} {told} {enforcement} {seed}")
         chance = self.chance
@@ -202,7 +202,8 @@ class Pair:
     def _deal(self, act: Request, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
         """Return the events of a deal in both worlds."""
         at = next(place for place, event in enumerate(events) if isinstance(event, Dealt))
-        dealt: Any = self._stack(events[at])
+        event: Any = events[at]
+        dealt: Any = self._stack(event)
         other = self._dealt_otherwise(dealt)
         before, after = events[:at], events[at + 1 :]
         if isinstance(act, Deal) and self.left.table and not after and self.chance.random() < 0.5:
@@ -308,7 +309,7 @@ class Pair:
                 return replace(act, cards=() if self.chance.random() < 0.5 else self._unseen(act.seat, len(cards)))
             case Discard(cards=cards) | RequestCards(cards=tuple() as cards):
                 return replace(act, cards=self._other(cards))
-            case Exchange(card=card) if self.rules.key == "rams-english":
+            case Exchange(card=str() as card) if self.rules.key == "rams-english":
                 return replace(
                     act, card=self._unseen(act.seat, 1)[0] if self.left.closed else self._other((card,))[0]
                 )
@@ -331,7 +332,8 @@ class Pair:
                 return chance.choice(unseen)
         if left.opened.enforcement == "penalise":
             if dice < 0.06 and self.rules.offences:
-                accused, offence = chance.choice(left.seats), chance.choice((None, None, *self.rules.offences))
+                accused = chance.choice(left.seats)
+                offence: Any = chance.choice((None, None, *self.rules.offences))
                 return Knock(seat=chance.choice(left.seats), accused=accused, offence=offence)
             if dice < 0.14:
                 return left.anything()
@@ -379,12 +381,14 @@ class Pair:
     def attempts(self) -> Iterator[Request]:
         """Yield everything that the watcher can send, with knocks and reports."""
         seat, rules, chance = self.watcher, self.rules, self.chance
-        yield from rules.legal(self.left.state, seat)[:40]
+        legal: Any = rules.legal(self.left.state, seat)
+        yield from legal[:40]
         acts = every_act(rules.key, seat)
         yield from chance.sample(acts, min(30, len(acts)))
         for accused in self.left.seats:
             yield Knock(seat=seat, accused=accused)
-            for offence in rules.offences:
+            offences: Any = rules.offences
+            for offence in offences:
                 yield Knock(seat=seat, accused=accused, offence=offence)
             if Report in rules.acts:
                 yield Report(seat=seat, accused=accused, fault=chance.choice(get_args(Fault)))
@@ -426,7 +430,8 @@ class Pair:
 
 def hands_known(state: Any) -> bool:
     """Return whether the referee knows all hands."""
-    known: bool = getattr(state, "cards", getattr(state, "dealing", None)).known
+    cards: Any = state.cards if hasattr(state, "cards") else state.dealing
+    known: bool = cards.known
     return known
 
 

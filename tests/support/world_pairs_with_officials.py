@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from referee.actors import Actor, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
-from referee.events import Adjudication, Dealt, MatchOpened
+from referee.events import Adjudication, Dealt, Enforcement, MatchOpened
 from referee.officials import shuffle, takeback
 from referee.officials.attended import attended
 from referee.officials.events.shuffle import ShuffleCommitted
@@ -35,7 +35,7 @@ WRITTEN = {Knock: "note", OpenCase: "note", Statement: "text", Appeal: "text", R
 class AttendedPair(Pair):
     """A match that officials attend to, in two worlds; ``ours`` and ``right`` are the game with its docket."""
 
-    def __init__(self, key: str, told: Told, enforcement: str, seed: object) -> None:
+    def __init__(self, key: str, told: Told, enforcement: Enforcement, seed: object) -> None:
         super().__init__(key, told, enforcement, f"attended {seed}")
         self.name = f"AttendedPair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
         self.procedure, self.seed = attended(self.rules), "begun"
@@ -187,7 +187,8 @@ class AttendedPair(Pair):
         yield from super().attempts()
         seat, docket = self.watcher, self.ours.docket
         for accused in self.left.seats:
-            for offence in self._unseen_offences():
+            offences: Any = self._unseen_offences()
+            for offence in offences:
                 yield Knock(seat=seat, accused=accused, offence=offence)
         for case in docket.cases:
             for agrees in (True, False):

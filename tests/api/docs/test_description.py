@@ -17,7 +17,7 @@ from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.store.match import Match
 from tests.conformance import described
-from tests.support.running_service import ROOT
+from tests.support.paths import ROOT
 
 CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]

@@ -21,7 +21,8 @@ from projections.follow.engine import writer
 from tests.api.conftest import client_of
 from tests.conformance.described import resolved
 from tests.support.match_client import HANDS, KORTOXEN, Table
-from tests.support.running_service import ROOT, free_port
+from tests.support.paths import ROOT
+from tests.support.running_service import free_port
 from tests.support.store_faults import held, taking_nothing, without
 
 Client = TestClient[Litestar]

@@ -15,7 +15,8 @@ from tests.api.conftest import client_of
 from tests.api.http.test_protocol import wire
 from tests.conformance.described import resolved
 from tests.support.match_client import Table
-from tests.support.running_service import ROOT, served
+from tests.support.paths import ROOT
+from tests.support.running_service import served
 
 Client = TestClient[Litestar]
 HOME, OTHER, STRANGER = "https://cards.example", "http://localhost:5173", "https://stranger.example"

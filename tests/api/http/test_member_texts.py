@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
@@ -19,9 +18,9 @@ from api.personal_data.names import REF
 from referee.store import desk
 from tests.api.cases.test_cases import ANNA, BERIT, RULING, ask, finish
 from tests.support.club_with_names import Club, ClubTable
+from tests.support.paths import ROOT
 
 Client = TestClient[Litestar]
-ROOT = Path(__file__).parents[3]
 WITHOUT_TEXTS = {
     "api.http.replies.bodiless": "has no body",
     "api.http.replies.not_modified": "has no body",

@@ -22,6 +22,7 @@ from referee.sentences import fields
 from tests.api.conftest import client_of
 from tests.support.databases import running_postgres
 from tests.support.match_client import HANDS, KORTOXEN, Table
+from tests.support.paths import ROOT
 
 Client = TestClient[Litestar]
 PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
@@ -376,7 +377,7 @@ class TestOurFault:
 def test_every_problem_that_is_raised_has_its_texts() -> None:
     """The codes are literals in the source of ``api/``."""
     raised = set()
-    for path in (Path(__file__).parents[3] / "api").rglob("*.py"):
+    for path in (ROOT / "api").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(func=ast.Name(id="Problem"), args=[ast.Constant(value=code)]):

@@ -29,7 +29,7 @@ from api.settings import Settings
 from referee.clubs.facts import SCOPES
 from tests.api.clubs.test_club_matches import Home
 from tests.support.match_client import HANDS, Table
-from tests.support.running_service import ROOT
+from tests.support.paths import ROOT
 from tests.support.stored_world_pairs import VISIBILITIES
 
 # The settings here add to the defaults of schemathesis.

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,9 +20,10 @@ from api.settings import Settings
 from referee.store.desk import Desk
 from tests.support.club_client import ClubTable
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.paths import ROOT
 from tests.support.step_counter import Steps
 
-DESCRIPTION = json.loads((Path(__file__).parents[3] / "openapi" / "openapi.json").read_bytes())
+DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_bytes())
 BODY_MAX = Settings().body_limit_bytes
 LITTLE, HALF, WHOLE = 0.02, 0.5, 1.0
 """Shares of the largest input that are sent."""

@@ -11,7 +11,8 @@ import pytest
 
 from referee.store.store import construct
 from tests.support.match_client import Table
-from tests.support.running_service import ROOT, knacka, running
+from tests.support.paths import ROOT
+from tests.support.running_service import knacka, running
 
 
 class TestKilled:

@@ -16,7 +16,8 @@ import pytest
 from api.access import tickets
 from tests.api.http.test_problems import problem
 from tests.support.match_client import HANDS, Table
-from tests.support.running_service import ROOT, served, sse
+from tests.support.paths import ROOT
+from tests.support.running_service import served, sse
 
 MANY = 8
 

@@ -24,7 +24,8 @@ from tests.api.http.test_problems import problem
 from tests.api.http.test_protocol import PATIENCE, Wire, wire
 from tests.api.http.test_readers import come_true
 from tests.support.match_client import Table
-from tests.support.running_service import ROOT, running, served
+from tests.support.paths import ROOT
+from tests.support.running_service import running, served
 
 Client = TestClient[Litestar]
 Ask = Callable[..., Awaitable[httpx.Response]]

@@ -20,7 +20,7 @@ from tests.log.proving import KEY, followed
 from tests.support.audited_club import Copy, Kept, Played, filled, found, not_found
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor
-from tests.support.running_service import ROOT
+from tests.support.paths import ROOT
 
 Place = tuple[Path, Kept]
 

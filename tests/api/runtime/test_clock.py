@@ -19,7 +19,8 @@ from tests.log.proving import followed
 from tests.projections.followed import until
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
-from tests.support.running_service import ROOT, running, served
+from tests.support.paths import ROOT
+from tests.support.running_service import running, served
 
 NEVER_SET, FAR_AHEAD = 1.0, 3e11
 """Seconds since 1970 on a clock without a battery, and on a clock beyond the year 9999."""

@@ -19,7 +19,8 @@ from api import cli, startup
 from api.server import UNANSWERED
 from tests.support.failing_proxy import Proxy, target_of
 from tests.support.forked_processes import Forked
-from tests.support.running_service import ROOT, START_SECONDS_MAX, free_port, is_ready
+from tests.support.paths import ROOT
+from tests.support.running_service import START_SECONDS_MAX, free_port, is_ready
 
 CONNECT = sqlite3.connect
 
