@@ -19,13 +19,13 @@ from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import parse_store_url
 from tests.api.cases.test_cases import RULING, TWO
-from tests.api.conftest import client_of
 from tests.backups.taking import backup, nothing_in, other_than, restored
 from tests.log.proving import KEY, sign
 from tests.projections.filled import content
 from tests.support import audited_club
 from tests.support.databases import Postgres
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 TRANSIENT = {"book_tickets", "names_due"}
 """Tables that no backup has. A ticket is good for 30 seconds. An erasure is due in the file of names that there was,

@@ -27,7 +27,6 @@ from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.clubs.test_clubs import names_kept
-from tests.api.conftest import client_of
 from tests.backups.taking import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.log.proving import KEY, followed, sign
 from tests.support.club_client import ClubTable
@@ -35,6 +34,7 @@ from tests.support.forked_processes import program
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import knacka, running
+from tests.support.service_in_memory import client_of
 from tests.support.unfinished_erasure import put_on_record
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")

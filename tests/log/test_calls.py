@@ -19,9 +19,9 @@ from referee.officials.events.corrections import Why
 from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
-from tests.api.conftest import client_of
 from tests.log.proving import KEY, ORIGIN, checked, played, sign
 from tests.support.match_client import HANDS, Table
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 

@@ -16,7 +16,6 @@ from litestar.testing import TestClient
 
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
-from tests.api.conftest import client_of
 from tests.log.proving import (
     KEY,
     LATER,
@@ -36,6 +35,7 @@ from tests.log.proving import (
 )
 from tests.support.in_process_programs import run_here
 from tests.support.paths import ROOT
+from tests.support.service_in_memory import client_of
 
 TRIES = 150
 LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12

@@ -24,8 +24,8 @@ from referee.acts import Bid, Deal, Knock
 from referee.events import MatchOpened, Stakes
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
-from tests.api.conftest import client_of
 from tests.log.proving import KEY, sign
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import Club, Placed, hashed
 
 TABLE = """

@@ -4,7 +4,7 @@ import pytest
 
 from api.access.addresses import UNREADABLE, Addresses
 from api.settings import Settings, SettingsError, from_environment
-from tests.api.conftest import client_of
+from tests.support.service_in_memory import client_of
 
 HERE = "127.0.0.1"
 

@@ -19,11 +19,11 @@ from api.access import clubs
 from api.access.keys import written
 from referee.clubs.facts import SCOPES
 from referee.store.connection import Postgres, parse_store_url
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.support.club_client import FOUNDING, ClubTable, found, in_days
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 CALLS = ["", "/members", "/evenings", "/keys"]

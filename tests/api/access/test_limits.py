@@ -14,10 +14,10 @@ from api.access import limits
 from api.access.limits import SECOND, Pace
 from api.http import throttle
 from api.http.throttle import Slowed
-from tests.api.conftest import client_of
 from tests.conformance.described import Description
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 ANNA, BO, GUESSER = ({"X-Forwarded-For": f"192.0.2.{last}"} for last in (1, 2, 66))
 RULESET = "/v1/rulesets/kalabrias"

@@ -16,11 +16,11 @@ from api.runtime.service import Service
 from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.cases.test_cases import ANNA, REVOKE, ask, attended
 from tests.api.cases.test_docket import listed, places
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.backups.taking import backup, nothing_in, other_than, restored
 from tests.support.databases import Postgres
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import Club
 
 Client = TestClient[Litestar]

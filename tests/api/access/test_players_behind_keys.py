@@ -16,9 +16,9 @@ from referee.acts import Abandon, Deal
 from referee.clubs.commands import Confirm, Invite, IssueKey, RedeemKey, RotateKey
 from referee.clubs.facts import Scope
 from referee.store.clock import utc_now
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.support.match_client import HANDS
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import Club, Placed
 
 Client = TestClient[Litestar]

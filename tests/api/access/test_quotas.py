@@ -9,9 +9,9 @@ import pytest
 from api.access.addresses import Addresses
 from api.access.quotas import Quotas
 from api.http.problems import Problem
-from tests.api.conftest import client_of
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 ANNA, BO = ({"X-Forwarded-For": f"192.0.2.{last}"} for last in (1, 2))
 OPENING = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}]}

@@ -14,11 +14,11 @@ from api.access.tokens import hash_of
 from api.http import protocol
 from api.settings import Settings
 from tests.api.access.test_limits import ANNA, BO, RULESET, Clock, bearer, left
-from tests.api.conftest import client_of
 from tests.api.http.test_protocol import LIVE, wire
 from tests.support.club_client import ClubTable, in_days
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 PHONES = 60
 READS, ACTS = 30, 10

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import httpx
 
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.api.http.test_readers import come_true
 from tests.api.matches.test_waits import WAIT, asked, stored, waiting, with_wait
 from tests.support.match_client import Table
 from tests.support.running_service import served, sse
+from tests.support.service_in_memory import client_of
 
 
 def reissued(table: Table, seat: int) -> str:

@@ -15,10 +15,10 @@ from sqlalchemy import text
 from api.runtime.metrics import exposition
 from projections.follow.engine import engine_for, writer
 from referee.store.store import construct
-from tests.api.conftest import client_of
 from tests.projections.broken import broken
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 AT_ONCE = 4.0

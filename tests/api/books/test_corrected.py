@@ -18,9 +18,9 @@ from referee.requests import Correct
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.cases.test_remedies import all_agree, wrong
-from tests.api.conftest import client_of
 from tests.log.proving import KEY, checked, sign
 from tests.store.test_corrections import correct, scored
+from tests.support.service_in_memory import client_of
 
 
 @pytest.fixture

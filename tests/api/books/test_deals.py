@@ -16,10 +16,10 @@ from projections import protocols
 from projections.protocols import LOOK, VOIDED
 from referee import notation
 from referee.store.store import construct
-from tests.api.conftest import client_of
 from tests.projections.every_game import KINDS, history_of
 from tests.support.random_matches import cases_in, deal_of, of_the_deal
 from tests.support.salted_rows import row_of
+from tests.support.service_in_memory import client_of
 
 FINED = {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "false_knock_penalty": 5, "points": (9, 9, 9)}
 """Options with which a voided deal has a line after a false knock in it (C-O23)."""

@@ -7,11 +7,11 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.conformance.described import Description
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 ANNA, BERIT, CESAR = range(3)
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}

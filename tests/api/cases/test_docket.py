@@ -11,9 +11,9 @@ from litestar.testing import TestClient
 
 from api.http.replies import PRIVATE
 from tests.api.cases.test_cases import ANNA, BERIT, EXPOSED, LED, REVOKE, RULING, TWO, ask, attended
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 MINE = "a token that Nils has for all his matches"

@@ -16,7 +16,6 @@ from api.cli import main
 from api.personal_data.names import Names
 from referee.store.store import construct
 from tests.api.clubs.test_clubs import names_kept
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.api.personal_data.test_erasing import Evening, Noted
 from tests.api.personal_data.test_names import sql
@@ -24,6 +23,7 @@ from tests.support.club_client import ClubTable, found
 from tests.support.databases import Postgres, empty_database
 from tests.support.match_client import Table
 from tests.support.running_service import knacka, running
+from tests.support.service_in_memory import client_of
 from tests.support.unfinished_erasure import put_on_record
 
 KNOWN_SECONDS = 2.0

@@ -11,12 +11,12 @@ from litestar.testing import TestClient
 
 from api.http.cors import Cors
 from api.settings import SettingsError, from_environment
-from tests.api.conftest import client_of
 from tests.api.http.test_protocol import wire
 from tests.conformance.described import resolved
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 HOME, OTHER, STRANGER = "https://cards.example", "http://localhost:5173", "https://stranger.example"

@@ -19,10 +19,10 @@ from api.http.headers import NAMES_MAX, language_of, prefers
 from api.http.problems import REASONS, TEXTS
 from referee.games import RULESETS
 from referee.sentences import fields
-from tests.api.conftest import client_of
 from tests.support.databases import running_postgres
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]

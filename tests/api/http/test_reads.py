@@ -14,11 +14,11 @@ from litestar.testing import TestClient
 
 from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
 from api.matches import events
-from tests.api.conftest import client_of
 from tests.api.http.test_security_headers import requests
 from tests.conformance.described import Description
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 NDJSON = "application/x-ndjson"

@@ -17,11 +17,11 @@ from referee.invitations import INVITATION_DAYS
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.desk import Desk
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.conformance.described import Description
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 DESCRIBED = Description()
 NOBODY = CODES.written(UUID(int=0), "", bytes(16))

@@ -13,12 +13,12 @@ from api.maintenance.doctor import doctor
 from api.runtime.metrics import exposition
 from referee.store.log import LOG_ID
 from tests.api.cases.test_cases import RULING, TWO
-from tests.api.conftest import client_of
 from tests.log.proving import KEY, followed, sign
 from tests.support.audited_club import Played
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor, said
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 THIS = "WHERE originator_id = ? AND originator_version = ?"
 WAYS: dict[str, tuple[str, bytes | str]] = {

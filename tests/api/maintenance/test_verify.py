@@ -16,13 +16,13 @@ from api.maintenance.raw_store import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import construct
-from tests.api.conftest import client_of
 from tests.log.proving import KEY, sign
 from tests.support.club_client import ClubTable
 from tests.support.databases import Postgres, empty_database
 from tests.support.edited_stores import Editor, Matches, differences, fill, said
 from tests.support.match_client import Table
 from tests.support.random_matches import play_out
+from tests.support.service_in_memory import client_of
 
 KEEP = """
     DO $$

@@ -8,9 +8,9 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.matches import acts
-from tests.api.conftest import client_of
 from tests.conformance.described import Description
 from tests.support.match_client import HANDS, Table
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 DEAL = {"act": "deal", "seat": 0, "hands": HANDS}

@@ -13,10 +13,10 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.http import writes
-from tests.api.conftest import client_of
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 BODY: dict[str, Any] = {

@@ -25,9 +25,9 @@ from referee.officials.events.shuffle import ShuffleCommitted
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.api.access.test_interference import ask
-from tests.api.conftest import client_of
 from tests.support.edited_stores import Editor, differences, said
 from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 from tests.support.stored_world_pairs import stored, token, with_tokens
 from tests.support.verifiable_shuffles import FAIR, NOT_SHOWN, STANDS, Played, checked, checked_by_anybody
 

@@ -19,13 +19,13 @@ from api.app import create_app
 from api.http.params import WAIT_MAX
 from api.runtime import wakeups
 from api.settings import Settings
-from tests.api.conftest import client_of
 from tests.api.http.test_problems import problem
 from tests.api.http.test_protocol import PATIENCE, Wire, wire
 from tests.api.http.test_readers import come_true
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import running, served
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 Ask = Callable[..., Awaitable[httpx.Response]]

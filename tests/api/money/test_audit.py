@@ -14,13 +14,13 @@ from api.money.audit_report import audit_books
 from api.money.audit_texts import WORDS
 from api.runtime.service import Service
 from projections.audit.findings import CHECKS
-from tests.api.conftest import client_of
 from tests.conformance.described import Description
 from tests.log.proving import KEY, followed
 from tests.support.audited_club import Copy, Kept, Played, filled, found, not_found
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor
 from tests.support.paths import ROOT
+from tests.support.service_in_memory import client_of
 
 Place = tuple[Path, Kept]
 

@@ -10,10 +10,10 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
 from referee.clubs.commands import ProposedAct
-from tests.api.conftest import client_of
 from tests.conformance.described import Description
 from tests.support.audited_club import Played
 from tests.support.club_client import OPERATOR, ClubTable, in_days
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import hashed
 
 ANNA, BERIT, CESAR = ((1, "Anna Åkesson-Ödmårk"), (2, "Berit"), (3, "Cesar"))

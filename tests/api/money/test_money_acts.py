@@ -8,11 +8,11 @@ import pytest
 from referee.clubs.commands import AMOUNT_MAX
 from referee.value import VERSION_MAX
 from referee.wire_types import EXACT_MAX
-from tests.api.conftest import client_of
 from tests.api.money.test_stakes import Club
 from tests.support.audited_club import Played
 from tests.support.club_client import ClubTable
 from tests.support.projection_progress import caught_up
+from tests.support.service_in_memory import client_of
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 
 from api.maintenance.verify import verify
 from api.personal_data.names import names_file
-from tests.api.conftest import client_of
 from tests.support.club_client import OPERATOR, ClubTable
 from tests.support.club_with_names import files_with, tables_with
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import hashed
 
 SWISH, IBAN = "0701234567", "SE4550000000058398257466"

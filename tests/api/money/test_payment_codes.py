@@ -6,9 +6,9 @@ import pytest
 
 from api.http.headers import POLICY
 from referee.clubs.commands import AMOUNT_MAX
-from tests.api.conftest import client_of
 from tests.support.club_client import OPERATOR, ClubTable
 from tests.support.qr_codes import scanned
+from tests.support.service_in_memory import client_of
 from tests.support.stored_clubs import hashed
 
 SWISH, CLUBS = "0701234567", "1231234567"

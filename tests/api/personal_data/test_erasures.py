@@ -25,7 +25,6 @@ from referee.store.club import Club
 from referee.store.connection import Postgres, parse_store_url
 from referee.visibility import Recorded
 from tests.api.clubs.test_clubs import names_kept
-from tests.api.conftest import client_of
 from tests.api.personal_data.test_erasing import ANNA, BO, CESAR, Evening, Noted
 from tests.api.personal_data.test_names import CLUB, opened, sql
 from tests.backups.taking import backup, not_restored
@@ -35,6 +34,7 @@ from tests.support.club_client import ClubTable
 from tests.support.club_with_names import files_with
 from tests.support.databases import Postgres as Server
 from tests.support.edited_stores import said
+from tests.support.service_in_memory import client_of
 from tests.support.stored_names import changed_refs
 from tests.support.unfinished_erasure import put_on_record, recorded
 

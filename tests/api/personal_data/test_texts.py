@@ -22,11 +22,11 @@ from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.cases.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, finish
-from tests.api.conftest import client_of
 from tests.support.club_with_names import MEMBERS, Club, ClubTable, files_with, tables_with
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.running_service import served, sse
+from tests.support.service_in_memory import client_of
 from tests.support.stored_names import changed_refs, is_ref
 
 Client = TestClient[Litestar]

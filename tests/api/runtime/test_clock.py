@@ -14,13 +14,13 @@ from litestar.testing import TestClient
 
 from api import cli
 from api.maintenance.doctor import doctor
-from tests.api.conftest import client_of
 from tests.log.proving import followed
 from tests.projections.followed import until
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import running, served
+from tests.support.service_in_memory import client_of
 
 NEVER_SET, FAR_AHEAD = 1.0, 3e11
 """Seconds since 1970 on a clock without a battery, and on a clock beyond the year 9999."""
