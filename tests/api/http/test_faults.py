@@ -124,29 +124,8 @@ def right(here: types.Type, rng: Random) -> Any:
             return right(here.type, rng)
         case types.UnionType():
             return right(rng.choice(here.types), rng)
-        case types.NoneType():
-            return None
-        case types.BoolType():
-            return rng.random() < 0.5
-        case types.IntType():
-            return rng.randint(-9 if here.ge is None else here.ge, 9 if here.le is None else here.le)
-        case types.LiteralType():
-            return rng.choice(here.values)
-        case types.StrType(pattern=None, min_length=int(least)):
-            return text(rng).ljust(least, "x")[: here.max_length]
-        case types.StrType(pattern=None):
-            return text(rng)
-        case types.UUIDType():
-            return "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
-        case types.DateType():
-            return "2026-11-22"
-        case types.UUIDType():
-            return MATCH
-        case types.DateTimeType():
-            return "2026-11-22T18:30:00Z"
         case types.StrType():
-            longest = here.max_length or math.inf
-            return rng.choice([word for word in WORDS if len(word) <= longest and re.search(here.pattern, word)])
+            return right_text(here, rng)
         case types.TupleType():
             return [right(one, rng) for one in here.item_types]
         case types.VarTupleType():
@@ -158,6 +137,34 @@ def right(here: types.Type, rng: Random) -> Any:
             tag = {here.tag_field: here.tag} if here.tag_field else {}
             there = [field for field in here.fields if field.required or rng.random() < 0.5]
             return tag | {field.encode_name: right(field.type, rng) for field in there}
+    return right_scalar(here, rng)
+
+
+def right_text(here: types.StrType, rng: Random) -> str:
+    """Return a random text of this type: for a pattern, one of the words."""
+    if here.pattern is None:
+        return text(rng) if here.min_length is None else text(rng).ljust(here.min_length, "x")[: here.max_length]
+    longest = here.max_length or math.inf
+    return rng.choice([word for word in WORDS if len(word) <= longest and re.search(here.pattern, word)])
+
+
+def right_scalar(here: types.Type, rng: Random) -> Any:
+    """Return a random value of a type that contains no other and is no text."""
+    match here:
+        case types.NoneType():
+            return None
+        case types.BoolType():
+            return rng.random() < 0.5
+        case types.IntType():
+            return rng.randint(-9 if here.ge is None else here.ge, 9 if here.le is None else here.le)
+        case types.LiteralType():
+            return rng.choice(here.values)
+        case types.UUIDType():
+            return "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
+        case types.DateType():
+            return "2026-11-22"
+        case types.DateTimeType():
+            return "2026-11-22T18:30:00Z"
     assert isinstance(here, types.AnyType), here
     return anything(rng)
 
