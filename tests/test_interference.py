@@ -35,7 +35,9 @@ SILENT = {
 
 @pytest.mark.rule("J1")
 @pytest.mark.parametrize(("key", "told", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
-def test_nor_what_others_wrote_or_the_house_committed_to(key: str, told: Told, enforcement: Enforcement) -> None:
+def test_a_seat_cannot_tell_what_others_wrote_or_the_house_committed_to(
+    key: str, told: Told, enforcement: Enforcement
+) -> None:
     one = key, told, enforcement
     hidden = one not in NOTHING_HIDDEN
     many = IN_EACH if hidden or one in TALLIES else ALIKE

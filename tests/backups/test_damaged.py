@@ -75,7 +75,7 @@ def _edited(old: bytes, new: bytes) -> Any:
         ("book_protocols", lambda rows: [], "projection protocols does not have it"),
     ],
 )
-def test_what_somebody_has_changed_and_sealed_anew_is_found(
+def test_what_someone_has_changed_and_sealed_anew_is_found(
     kept: Kept, tmp_path: Path, part: str, change: Any, said: str
 ) -> None:
     with Archive(kept.file) as archive:

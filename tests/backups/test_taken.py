@@ -197,7 +197,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, any_url:
 # Stores that are not empty
 
 
-def test_nothing_is_restored_where_something_is(kept: Kept, away: str) -> None:
+def test_nothing_is_restored_if_something_is(kept: Kept, away: str) -> None:
     assert "already" in not_restored(kept.file, kept.url)
     restored(kept.file, away)
     assert "already" in not_restored(kept.file, away)
@@ -255,7 +255,7 @@ def test_a_backup_goes_into_no_folder_that_is_not_there(sqlite_url: str, tmp_pat
     assert "there is no folder" in ran.stderr, "it is not the store that cannot be used"
 
 
-def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
+def test_if_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
     ran = knacka("backup", str(tmp_path), KNACKA_DATABASE_URL=sqlite_url)
     assert (ran.returncode, "there is no store" in ran.stderr) == (1, True)
     assert list(tmp_path.iterdir()) == []

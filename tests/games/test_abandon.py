@@ -18,7 +18,7 @@ MATCHES = 25
 
 
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_at_any_moment_it_is_over_and_nobody_has_won(key: str) -> None:
+def test_at_any_moment_it_is_over_and_no_one_has_won(key: str) -> None:
     phases: set[type] = set()
     for number in range(MATCHES):
         chance = Random(f"abandoned {key} {number}")

@@ -133,7 +133,7 @@ class TestTheSevenOfTrumps:
         t = declaring("S7 | | | ", trump_seven_exchange=True)
         t.refused(Exchange(seat=P1, card="S7"), rule="E-O16", kind=AgainstTheRules, code="no_exchange")
 
-    def test_not_where_it_is_not_played(self):
+    def test_not_if_it_is_not_played(self):
         t = declaring("S7 | ")
         t.refused(Exchange(seat=P1, card="S7"), rule="E-O16", kind=AgainstTheRules, code="no_exchange")
         t.says("none none")

@@ -57,7 +57,7 @@ class TestSequences:
         assert strongest(hand | cards_of(["DA", "DK", "DQ"]), "H", False) == Sequence(3, 7, False)
 
     @pytest.mark.rule("E-O11")
-    def test_five_cards_where_longer_ones_win(self):
+    def test_five_cards_if_longer_ones_win(self):
         hand = cards_of(["HA", "HK", "HQ", "HJ", "S7", "S8", "S9", "ST", "SJ"])
         assert strongest(hand, "D", False) == Sequence(4, 7, False)
         assert strongest(hand, "D", True) == Sequence(5, 4, False)

@@ -151,7 +151,7 @@ def test_of_three_one_alone_may_reach_the_target():
 @pytest.mark.parametrize(
     "rules", [{"bete_split": "none"}, {"bete_split": "full_to_both", "tie_rule": "carry"}], ids=["none", "carry"]
 )
-def test_points_are_whole_where_nothing_is_halved(rules: Any):
+def test_points_are_whole_if_nothing_is_halved(rules: Any):
     t = table(players=3, bete_odd_point="exact_half", **rules)
     t.dealt(hands("||", "S9"), "S9").calls("take").says("none none none").played_out()
     assert t.line.halves is False

@@ -111,7 +111,7 @@ class TestDraw:
         t.do(Draw(seat=P1, card="SA"))
         t.refused(Draw(seat=P2, card="SA"), rule="B4", kind=NoSuchCard)
 
-    def test_nobody_deals_before_the_draw(self):
+    def test_no_one_deals_before_the_draw(self):
         table(dealer=None).refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=WrongPhase)
 
     @pytest.mark.parametrize("version_of_luck", range(5))

@@ -16,7 +16,7 @@ MATCHES, ACTS = 3, 120
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_whoever_has_no_seat_has_no_say_in_any_phase(ruleset: str) -> None:
+def test_a_caller_without_a_seat_cannot_act_in_any_phase(ruleset: str) -> None:
     chance, looked_at = Random(ruleset), set()
     for _ in range(MATCHES):
         t = Table(opening(ruleset=ruleset, players=PLAYERS))

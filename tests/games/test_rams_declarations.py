@@ -166,7 +166,7 @@ def test_of_six_the_last_to_speak_has_the_dealers_duty():
 
 
 @pytest.mark.rule("D35", "D36", "D37", "D49")
-def test_a_generalrams_brings_everybody_in():
+def test_a_generalrams_brings_everyone_in():
     t = double()
     t.say("lie_down generalrams")
     assert t.words(P3) == {"join", "widow"}

@@ -156,7 +156,7 @@ class TestBundle:
         assert answer.json()["facts"] == {"count": table.version(), "most": 3}
 
     @pytest.mark.parametrize("dealing", ["house", "table"])
-    def test_nobody_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
+    def test_no_one_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
         """Not the officials either: of a shuffle that was committed to they are not to know the seed (and what they
         may know they read in the events)."""
         table = Table(client, dealing=dealing)

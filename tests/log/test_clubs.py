@@ -67,7 +67,7 @@ def topics_in(answer: httpx.Response) -> list[Any]:
     return [row["topic"] for row in answer.json()["rows"]]
 
 
-def test_nobody_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
+def test_no_one_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
     table = scored(club)
     before = table.get("/bundle", "official")
     states = "".join(states_in(before))

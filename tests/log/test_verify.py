@@ -223,7 +223,7 @@ class TestKeys:
 
 
 class TestHistories:
-    def test_a_second_history_is_found_by_whoever_kept_a_checkpoint(
+    def test_an_earlier_checkpoint_reveals_a_second_history(
         self, bundled: Bundled, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
     ):
         """A checkpoint of a different log with the same key is valid alone, but not for this bundle."""

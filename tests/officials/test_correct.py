@@ -141,7 +141,7 @@ class TestWhenItMayBe:
         t.do(Void())
         corrected(t, five(P3, 1))
 
-    def test_nor_before_the_deal_is_scored(self):
+    def test_not_before_the_deal_is_scored(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").dealt("2 2 1 3 | 2 3")
         t.bid("2 pass pass pass").tricks(4).ask().tricks(2)
         assert t.phase == "played"
@@ -219,7 +219,7 @@ class TestVoided:
             assert now == tuple(points + 5 * (seat == P2) for seat, points in enumerate(before))
         assert t.points == event.lines[1].points == lines(t)[-1]
 
-    def test_it_is_struck_where_the_match_was_won_before(self):
+    def test_it_is_struck_if_the_match_was_won_before(self):
         t = self.voided()
         other = fem(points=(12, 12, 12, 12), deal_ritual=False, adjudication=OFFICIALS)
         other.play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1")

@@ -241,7 +241,7 @@ class TestTheEnd:
         folds(hearing)
 
     @pytest.mark.rule("J7", "J8")
-    def test_and_won_again_on_appeal(self) -> None:
+    def test_a_match_that_was_open_again_is_won_again_on_appeal(self) -> None:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         hearing.ask(Appeal(case=1, seat=DAG))

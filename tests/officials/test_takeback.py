@@ -345,7 +345,7 @@ class TestWhatFollowsFromThePlay:
 
 
 class TestOpening:
-    def test_only_where_errors_are_refused(self) -> None:
+    def test_only_if_errors_are_refused(self) -> None:
         with pytest.raises(Refused) as caught:
             takeback.check_opening(opening(adjudication=TAKES_BACK, enforcement="penalise"))
         assert (caught.value.code, caught.value.rule) == ("take_back_needs_refuse", "J11")
@@ -353,7 +353,7 @@ class TestOpening:
         takeback.check_opening(opening(adjudication=Adjudication(officials=("Maja",)), enforcement="penalise"))
         takeback.check_opening(opening(enforcement="penalise"))
 
-    def test_not_where_it_was_not_asked_for(self) -> None:
+    def test_not_if_it_was_not_asked_for(self) -> None:
         for adjudication in (Adjudication(officials=("Maja",)), None):
             table = bidding(adjudication=adjudication)
             table.refused(back(1), "no_taking_back")

@@ -61,7 +61,7 @@ def test_a_late_trick_counts_two_in_alga():  # A-X1
 
 
 @pytest.mark.rule("B58")
-def test_and_one_in_kortoxen():  # B-X1
+def test_a_late_trick_counts_one_in_kortoxen():  # B-X1
     assert points_after(tally(), **X1) == (11, 11, 8, 12)
 
 

@@ -91,7 +91,7 @@ def test_a_match_that_would_take_a_balance_too_far_is_not_entered(referee: Refer
     books.desk.close()
 
 
-def test_nor_is_the_pot_taken_too_far(referee: Referee, engine: Engine) -> None:
+def test_a_match_that_would_take_the_pot_too_far_is_not_entered(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-HUGE, -HUGE, 0))
     books.won((100, -100, 0))
@@ -110,7 +110,7 @@ def test_a_correction_that_comes_back_is_entered(referee: Referee, engine: Engin
     books.desk.close()
 
 
-def test_a_match_is_not_taken_back_where_that_goes_too_far(referee: Referee, engine: Engine) -> None:
+def test_a_match_is_not_taken_back_if_that_goes_too_far(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-HUGE, HUGE, 0))
     second = books.won((HUGE, -HUGE, 0))

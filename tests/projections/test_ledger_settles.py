@@ -96,7 +96,7 @@ def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
 
 
 @pytest.mark.rule("J11")
-def test_where_the_act_that_won_is_taken_back_nothing_stands() -> None:
+def test_if_the_act_that_won_is_taken_back_nothing_stands() -> None:
     """P2's exit, with the score that resulted."""
     history = p2_goes_home((9, 1, 8, 8), stakes=Stakes(currency="SEK", unit=2)).history
     last = history[-1]

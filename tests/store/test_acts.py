@@ -94,7 +94,7 @@ class TestKeys:
         assert again.repeated
         assert again.events == first.events
 
-    def test_another_act_by_the_same_key_is_refused_also_where_the_rules_would_take_it(
+    def test_another_act_by_the_same_key_is_refused_also_if_the_rules_would_take_it(
         self, desk: Desk, other: Desk, referee: Counting
     ) -> None:
         match_id = opened(desk, deal_ritual=False)

@@ -81,9 +81,7 @@ def test_others_go_on_while_it_is_decided(desk: Desk, referee: Watched) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_it_is_decided_again_when_somebody_has_acted(
-    store_url: str, desk: Desk, referee: Watched, times: int
-) -> None:
+def test_it_is_decided_again_when_someone_has_acted(store_url: str, desk: Desk, referee: Watched, times: int) -> None:
     match_id = scored(desk, 1)
     referee.read = acting = Acting(desk, match_id, times)
     before = desk.get(match_id)

@@ -132,7 +132,7 @@ def test_what_takes_long_to_send_arrives(postgres_url: str) -> None:
         connection.close()
 
 
-def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_finds_no_one_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = 0
 
     def refused(**_: Any) -> None:

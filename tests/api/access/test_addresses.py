@@ -68,7 +68,7 @@ def test_the_right_most_that_is_no_trusted_proxy_counts(
 
 
 @pytest.mark.parametrize("said", ["", "unknown", "_hidden", "203.0.113.9, 1.2.3.4.5", "7" * 5000])
-def test_what_a_proxy_says_and_nobody_can_read_is_one_address_and_not_here(addresses: Addresses, said: str) -> None:
+def test_what_a_proxy_says_and_no_one_can_read_is_one_address_and_not_here(addresses: Addresses, said: str) -> None:
     assert addresses.of(scope(HERE, said)) == UNREADABLE
 
 
@@ -130,7 +130,7 @@ class TestForwarded:
     def test_a_quote_ends_with_its_header(self, addresses: Addresses) -> None:
         assert addresses.of(scope(HERE, standard=('a="x', 'for="203.0.113.9"'))) == UNREADABLE
 
-    def test_through_a_proxy_nobody_is_on_this_machine(self, addresses: Addresses) -> None:
+    def test_through_a_proxy_no_one_is_on_this_machine(self, addresses: Addresses) -> None:
         assert not addresses.of(scope(HERE, standard=("for=127.0.0.1",))).here
 
     def test_both_headers_must_name_one_address(self, addresses: Addresses) -> None:
@@ -148,7 +148,7 @@ class TestForwarded:
                 assert answer.status_code == status
 
 
-def test_through_a_proxy_nobody_is_on_this_machine(addresses: Addresses) -> None:
+def test_through_a_proxy_no_one_is_on_this_machine(addresses: Addresses) -> None:
     assert not addresses.of(scope("10.0.0.1", "127.0.0.1")).here
     assert not addresses.of(scope(HERE, "127.0.0.1")).here
 

@@ -39,7 +39,7 @@ def test_the_key_of_an_act_is_told_to_its_sender_and_the_official(caller: Caller
 
 
 @pytest.mark.parametrize(("caller", "actor"), [(SEAT, 0), (SPECTATOR, 1), (SCRIBE, 1), (SEAT, "scribe")])
-def test_and_to_nobody_else(caller: Caller, actor: Actor) -> None:
+def test_the_key_of_an_act_is_shown_to_no_other_caller(caller: Caller, actor: Actor) -> None:
     assert seen(caller, public=True, actor=actor)["act"] is None
 
 

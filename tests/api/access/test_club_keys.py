@@ -66,7 +66,7 @@ class TestWhichAreGood:
         for text in (key[:-1], key[:-1] + other, key + "x", key[:40], key.replace("knk_", "KNK_"), "secret"):
             refused(club, text, "key-malformed")
 
-    def test_one_that_nobody_made(self, club: ClubTable) -> None:
+    def test_one_that_no_one_made(self, club: ClubTable) -> None:
         refused(club, written(UUID(club.id), "k1"), "key-unknown")
         refused(club, written(UUID(club.id), "k9"), "key-unknown")
         refused(club, written(uuid4(), "k1"), "key-unknown")
@@ -171,7 +171,7 @@ class TestWhatTheyAreGoodFor:
         club.done("leave", "bo", member=bo)
         assert club.names() == ["Anna Åkesson-Ödmårk", "Bosse", "Cilla"]
 
-    def test_nobody_grants_what_he_has_not(self, club: ClubTable) -> None:
+    def test_no_one_grants_what_he_has_not(self, club: ClubTable) -> None:
         club.issue("secretary", "keys", "read")
         fields = {"app": "Till", "expires_at": in_days(3)}
         body = problem(

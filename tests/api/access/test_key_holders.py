@@ -92,7 +92,7 @@ class TestSees:
             assert room.get(path, auditor).content == room.get(path, looker).content
         assert b"SA" not in room.get("/events", auditor).content
 
-    def test_and_the_official_s_of_one_that_is_over(self, room: Room) -> None:
+    def test_an_auditor_sees_the_official_s_view_of_a_finished_deal(self, room: Room) -> None:
         public_to = 0
         for outcome in play_out(room.match.desk, room.match.id, 200):
             if public_to := match_of(outcome.aggregate).public_to:
@@ -159,7 +159,7 @@ class TestDoes:
         assert room.actors()[-1] == f"key:{key[26:28]}"
 
     @pytest.mark.rule("J3")
-    def test_and_rules_on_a_case(self, client: Client) -> None:
+    def test_a_key_that_officiates_rules_on_a_case(self, client: Client) -> None:
         room = room_of(client)
         room.match.act(Deal(seat=0, counts=(6, 6, 6)))
         room.match.do(0, Knock(seat=0, accused=1, offence="revoke"))
@@ -182,11 +182,11 @@ class TestDoes:
         knock = {"seat": 2, "accused": 0, "offence": "misdeal"}
         assert room.post("/knocks", knock, scribe).status_code == 201
 
-    def test_a_scribe_says_nothing_for_anybody(self, room: Room) -> None:
+    def test_a_scribe_says_nothing_for_anyone(self, room: Room) -> None:
         entry = {"seat": 0, "offence": "misclick"}
         problem(room.post("/knocks", entry, room.match.tokens["scribe"]), 403, "for-seats")
 
-    def test_nor_does_it_anything_where_the_server_deals(self, client: Client) -> None:
+    def test_a_scribe_does_nothing_if_the_server_deals(self, client: Client) -> None:
         """The refusals of its acts would reveal the cards of the seats."""
         room = room_of(client, dealing="house")
         deal = {"act": "deal", "seat": 0}
@@ -200,7 +200,7 @@ class TestDoes:
         assert f"key:{key[26:28]}" in room.actors()
         problem(room.post("/acts", {"act": "void"}, key), 403, "scope-missing")
 
-    def test_but_not_in_a_match_in_which_its_member_sits(self, room: Room) -> None:
+    def test_a_key_replaces_no_scribe_in_a_match_in_which_its_member_plays(self, room: Room) -> None:
         problem(room.post("/tokens", {"role": "scribe"}, room.club.key("open", member=2)), 403, "only-looks-on")
 
     def test_what_was_refused_is_kept_under_the_name_of_the_key(self, room: Room) -> None:
@@ -221,7 +221,7 @@ ENDED = {"revoked": "key-revoked", "expired": "key-expired", "rotated": "key-exp
 
 class TestEnds:
     @pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/matches", f"/v1/matches/{UUID(int=1)}", "/v1/cases"])
-    def test_two_authorizations_are_nobody_s(self, http: httpx.Client, path: str) -> None:
+    def test_two_authorizations_identify_no_caller(self, http: httpx.Client, path: str) -> None:
         headers = [("Authorization", f"Bearer {token}") for token in ("one", "another")]
         problem(http.get(path, headers=headers), 400, "two-authorizations")
 

@@ -90,7 +90,7 @@ class TestHeaders:
         assert left(few.get("/v1/nothing", headers=ANNA)) == 29
         assert left(few.get(RULESET, headers=ANNA)) == 28
 
-    def test_health_is_told_to_whoever_asks(self, few: TestClient[Litestar]) -> None:
+    def test_every_caller_can_read_the_health(self, few: TestClient[Litestar]) -> None:
         for _ in range(40):
             answer = few.get("/health/live", headers=ANNA)
         assert answer.status_code == 200
@@ -150,7 +150,7 @@ class TestWrongTokens:
         assert (answer.status_code, left(answer)) == (401, 19), "and its address pays, not what it may itself"
         assert left(few.get(one.path, headers=BO | by)) == 28
 
-    def test_of_many_few_are_looked_at_and_nobody_else_is_slowed(self, few: TestClient[Litestar]) -> None:
+    def test_of_many_few_are_looked_at_and_no_one_else_is_slowed(self, few: TestClient[Litestar]) -> None:
         table = Table(few)
         by, guesses, seen = ANNA | bearer(table.tokens[0]), Guesses(few, table.path), []
         assert few.get(table.path, headers=by).status_code == 200
@@ -161,7 +161,7 @@ class TestWrongTokens:
         assert seen.count(401) <= 10, "three, and one more each twenty seconds"
         assert seen.count(401) + seen.count(429) == 1000
 
-    def test_also_ten_thousand(self) -> None:
+    def test_of_ten_thousand_guesses_in_a_second_few_are_looked_at(self) -> None:
         """Ten thousand guesses arrive in one second."""
         pace, looked_at = Pace(600, 60, Clock()), 0
         for _ in range(10_000):

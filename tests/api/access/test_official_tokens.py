@@ -95,7 +95,7 @@ class TestMade:
         assert table.get("", "Nils").json()["viewer"] == "official"
         assert places(listed(client, own["token"])) == [(table.id, 1)]
 
-    def test_nobody_makes_one_who_may_open_nothing(self, sqlite_url: str) -> None:
+    def test_no_one_makes_one_who_may_open_nothing(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, anybody_opens=False) as client:
             app: Any = client.app
             club = Club(app.state.service.desk)

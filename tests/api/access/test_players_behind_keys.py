@@ -111,28 +111,28 @@ class TestBehind:
         player = hall.club.key("keys", "officiate", "play", member=PLAYER)
         assert not hall.sees_hands(hall.given(player, "officiate"))
 
-    def test_nor_by_one_of_a_program_that_a_player_gave_its_key(self, hall: Hall) -> None:
+    def test_not_by_a_key_of_a_program_that_a_player_gave_its_key(self, hall: Hall) -> None:
         program = hall.given(hall.club.key("keys", "officiate", member=PLAYER), "keys", "officiate")
         assert not hall.sees_hands(hall.given(program, "officiate"))
 
-    def test_nor_by_one_that_a_player_invited_another_member_to(self, hall: Hall) -> None:
+    def test_not_by_a_key_that_a_player_invited_another_member_to(self, hall: Hall) -> None:
         founder = hall.club.founder
         player = hall.club.key("keys", "officiate", member=PLAYER)
         assert not hall.sees_hands(hall.given(player, "officiate", member=OTHER, confirmed=founder))
 
-    def test_nor_by_one_that_a_player_confirmed(self, hall: Hall) -> None:
+    def test_not_by_a_key_that_a_player_confirmed(self, hall: Hall) -> None:
         """The confirming member sees the code."""
         founder, player = hall.club.founder, hall.club.key("keys", member=PLAYER)
         assert not hall.sees_hands(hall.given(founder, "officiate", member=OTHER, confirmed=player))
 
-    def test_nor_by_one_that_a_member_issues_with_a_key_that_a_player_gave(self, hall: Hall) -> None:
+    def test_not_by_a_key_that_a_member_issues_with_a_key_that_a_player_gave(self, hall: Hall) -> None:
         """An invented member could have the keys that the player wants."""
         player = hall.club.key("keys", "officiate", member=PLAYER)
         made_up = hall.given(player, "keys", "officiate", member=GUEST, confirmed=hall.club.founder)
         assert not hall.sees_hands(hall.given(made_up, "officiate", member=GUEST))
         assert not hall.sees_hands(hall.given(made_up, "officiate"))
 
-    def test_nor_after_a_player_has_rotated_the_key_of_a_program(self, hall: Hall) -> None:
+    def test_not_by_the_key_of_a_program_that_a_player_has_rotated(self, hall: Hall) -> None:
         key = hall.given(hall.club.key("keys", "officiate", member=OTHER), "officiate")
         assert hall.sees_hands(key)
         player = hall.club.key("keys", "officiate", member=PLAYER)

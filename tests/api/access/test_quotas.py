@@ -70,7 +70,7 @@ class TestMatches:
             assert again.status_code == 201
             assert again.json() == opened.json(), "a lost answer loses no match"
 
-    def test_only_with_a_key_where_the_operator_says_so(self, sqlite_url: str) -> None:
+    def test_only_with_a_key_if_the_operator_says_so(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, anybody_opens=False) as client:
             answer = client.post("/v1/matches", json=OPENING)
             assert answer.status_code == 401

@@ -170,7 +170,7 @@ class TestHealth:
                 answer = client.answer()
                 assert (answer.status, answer.headers["connection"]) == (200, "close")
 
-    def test_others_are_refused_then(self, full: str) -> None:
+    def test_other_calls_are_refused_when_there_are_too_many_connections(self, full: str) -> None:
         with wire(full) as client:
             client.send(b"GET " + RULESET.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
             answer = client.answer()

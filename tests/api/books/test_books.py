@@ -109,7 +109,7 @@ def test_a_book_that_is_far_behind_says_at_once_about_how_long(
                 assert client.get("/v1/matches?fresh=true").json()["behind"] == 1
 
 
-def test_who_waits_for_a_book_keeps_nobody_from_reading_events(store_url: str) -> None:
+def test_who_waits_for_a_book_keeps_no_one_from_reading_events(store_url: str) -> None:
     """More readers wait than the service has threads."""
     with (
         served(store_url) as address,

@@ -54,7 +54,7 @@ def test_the_protocol_has_the_lines_as_they_count_and_as_they_were(corrected: An
     assert (protocol["struck"], protocol["corrected"]) == ([], [number])
 
 
-def test_so_has_the_table_for_a_spreadsheet(corrected: Any) -> None:
+def test_the_table_for_a_spreadsheet_has_the_lines_as_they_count(corrected: Any) -> None:
     client, match_id, number = corrected
     address = f"/v1/matches/{match_id}/protocol?min_version={number}"
     protocol = client.get(address).json()
@@ -107,7 +107,7 @@ def test_a_deal_shows_the_line_that_counts_the_line_as_it_was_and_the_ruling(cor
     assert before["points"] != client.get(f"/v1/matches/{match_id}").json()["points"]
 
 
-def test_so_does_its_text(corrected: Any) -> None:
+def test_the_text_of_a_deal_shows_the_line_that_counts(corrected: Any) -> None:
     client, match_id, number = corrected
     for deal in (1, 2):
         address = f"/v1/matches/{match_id}/deals/{deal}"

@@ -96,7 +96,7 @@ class TestSettlement:
         assert "Authorization" in answer.headers["vary"]
         assert table.get("/settlement", **{"If-None-Match": answer.headers["etag"]}).status_code == 304
 
-    def test_while_the_match_goes_on_nobody_owes_anything(self, client: Client) -> None:
+    def test_while_the_match_goes_on_no_one_owes_anything(self, client: Client) -> None:
         body = tally(client).get("/settlement").json()
         assert (body["status"], body["payments"], body["pot"]) == ("open", [], 0)
         assert [(seat["amount"], seat["lines"]) for seat in body["seats"]] == [(0, [])] * 3
@@ -108,7 +108,7 @@ class TestSettlement:
         table.deal()
         assert table.get("/settlement").json() == before
 
-    def test_where_officials_attend_it_is_provisional_for_a_time(self, client: Client) -> None:
+    def test_if_officials_attend_it_is_provisional_for_a_time(self, client: Client) -> None:
         table = won(client, adjudication={})
         answer = table.get("/settlement")
         assert answer.json()["status"] == "provisional"
@@ -155,7 +155,7 @@ class TestNotForMoney:
         assert (answer.status_code, answer.json()["type"]) == (404, "/problems/not-for-money")
         assert "utan insats" in answer.json()["detail"]
 
-    def test_nor_is_there_one_of_a_match_that_there_is_not(self, client: Client) -> None:
+    def test_a_missing_match_has_no_settlement(self, client: Client) -> None:
         answer = client.get("/v1/matches/00000000-0000-4000-8000-000000000009/settlement")
         assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-match")
 
@@ -191,7 +191,9 @@ class TestNoMoneyRule:
         assert body["basis"] == "house"
 
     @pytest.mark.parametrize(("ruleset", "rule"), HOUSE)
-    def test_and_without_stakes_is_played_as_before(self, client: Client, ruleset: str, rule: str) -> None:
+    def test_a_source_without_money_is_played_without_stakes_as_before(
+        self, client: Client, ruleset: str, rule: str
+    ) -> None:
         assert self.opened(client, ruleset, {}, stakes=None).json()["options"]["money"] == "none"
         table = self.opened(client, ruleset, {"money": rule}, stakes=None)
         assert client.get(f"{table.headers['Location']}/settlement").status_code == 404

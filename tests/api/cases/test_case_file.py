@@ -98,7 +98,7 @@ class TestFacts:
         problem(heard.post("/knocks/1/appeal", {"seat": ANNA}, ANNA), 409, "appealed-already")
 
     @pytest.mark.rule("J2", "J7")
-    def test_and_says_again_what_was_dismissed(self, heard: Table) -> None:
+    def test_an_appeal_repeats_the_claim_that_was_dismissed(self, heard: Table) -> None:
         claim = "Berit revoked."
         ask(heard, "/1/statements", ANNA, {"seat": ANNA, "agrees": False})
         ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed"})
@@ -305,7 +305,7 @@ class TestWho:
         problem(heard.client.get(unknown, headers=heard.bearer(ANNA)), 404, "no-such-match")
 
     @pytest.mark.rule("J9")
-    def test_a_line_is_everybody_s_who_plays(self, heard: Table) -> None:
+    def test_all_players_of_a_line_are_parties_of_its_case(self, heard: Table) -> None:
         finish(heard)
         wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET}
         number = ask(heard, "", ANNA, wrong)["case"]
@@ -339,7 +339,7 @@ class TestWho:
             for one in heard.get("/events?after=1", who).json()["events"]:
                 assert events[one["number"]] == one["event"]
 
-    def test_where_nobody_attends_the_referee_s_ruling_has_a_file(self, dealt: Table) -> None:
+    def test_if_no_one_attends_the_referee_s_ruling_has_a_file(self, dealt: Table) -> None:
         ask(dealt, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "fold_question"})
         body = file(dealt)
         assert (body["form"], body["officials"], body["precedents"]) == (None, [], [])

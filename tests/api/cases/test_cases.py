@@ -429,7 +429,7 @@ class TestRefusals:
         assert ask(table, "/1/appeal", BERIT, {"seat": BERIT}, 409)["type"] == "/problems/window-closed"
         assert ask(table, "/1/ruling", "official:2", RULING, 409)["type"] == "/problems/window-closed"
 
-    def test_a_match_without_officials_has_nobody_to_ask(self, table: Table) -> None:
+    def test_a_match_without_officials_has_no_one_to_ask(self, table: Table) -> None:
         table.done("deal", 0, counts=[6, 6, 6])
         assert ask(table, "", ANNA, REVOKE)["verdict"] == "dismissed"
         for call, who, body in (

@@ -52,7 +52,7 @@ class TestWhose:
         for token in (table.tokens[ANNA], "nobody's", sha256(MINE.encode()).hexdigest()):
             assert listed(client, token)["cases"] == []
 
-    def test_without_a_token_one_is_nobody(self, client: Client) -> None:
+    def test_a_caller_without_a_token_is_not_identified(self, client: Client) -> None:
         for headers in ({}, {"Authorization": "Basic TmlsczpuaWxz"}):
             answer = client.get("/v1/cases", headers=headers)
             problem(answer, 401, "token-missing")

@@ -240,7 +240,7 @@ class TestStandings:
         assert answer.json()["events"][-1]["topic"] == "match/won", answer.text
 
 
-def test_nobody_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
+def test_no_one_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
     """Otherwise the result would be entered in the account of an erased member."""
     body = home.opening(players=[{"member": number} for number in (1, 2, 3)])
     made = home.client.post("/v1/matches", json=body, headers=bearer(home.key)).json()

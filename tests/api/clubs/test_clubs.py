@@ -77,7 +77,7 @@ class TestFounding:
         problem(other, 422, "key-reused")
         assert first.json()["id"] not in other.text
 
-    def test_also_after_a_restart(self, store_url: str) -> None:
+    def test_a_repeat_after_a_restart_gives_the_same_club_and_key(self, store_url: str) -> None:
         key = {"Idempotency-Key": str(uuid4())}
         with client_of(store_url) as client:
             first = found(client, **key)
@@ -112,7 +112,7 @@ class TestFounding:
     def test_a_key_that_could_be_guessed_founds_nothing(self, client: Client) -> None:
         problem(found(client, **{"Idempotency-Key": "founding-number"}), 400, "short-opening-key")
 
-    def test_where_not_anybody_may_only_the_operator_does(self, either_url: str) -> None:
+    def test_only_the_operator_founds_clubs_if_the_setting_says_so(self, either_url: str) -> None:
         with client_of(either_url, anybody_founds=False, **OPERATORS) as client:
             for headers in ({}, {"Authorization": "Bearer of bad news"}, {"Authorization": "Basic eDp5"}):
                 answer = found(client, **headers)
@@ -126,7 +126,7 @@ class TestFounding:
             assert done.json()["events"][0]["actor"] == "operator"
         assert sorted(names_kept(either_url)) == ["Anna Åkesson-Ödmårk", "Berit"], "nothing of what was refused"
 
-    def test_who_sends_a_key_means_to_be_somebody(self, client: Client, club: ClubTable) -> None:
+    def test_a_caller_who_sends_a_key_expects_to_be_identified(self, client: Client, club: ClubTable) -> None:
         problem(found(client, **club.bearer("founder")), 401, "founding-needs-key")
         problem(found(client, **AS_OPERATOR), 401, "founding-needs-key")
 
@@ -437,7 +437,7 @@ class TestErasing:
                 problem(club.act("erase", member=bo), 409, "member-erased")
         assert names_kept(store_url) == ["Anna Åkesson-Ödmårk"]
 
-    def test_for_as_long_as_the_books_are_kept_nobody_is(self, club: ClubTable) -> None:
+    def test_for_as_long_as_the_books_are_kept_no_one_is(self, club: ClubTable) -> None:
         club.done("set", keep_years=7)
         bo = club.join("Bo")
         club.done("leave", member=bo)

@@ -101,7 +101,7 @@ FOUNDING = ("--name", "Knackarna", "--founder", "Anna", "--currency", "SEK", "--
 
 
 class TestClubs:
-    def test_one_founded_where_not_anybody_may_is_the_services_at_once(
+    def test_a_club_that_the_operator_founds_belongs_to_the_service_at_once(
         self, operator: Operator, service: httpx.Client
     ) -> None:
         made = operator.done("club", "found", *FOUNDING)
@@ -127,7 +127,7 @@ class TestClubs:
             assert "unknown timezone" in operator.refused("club", "found", *FOUNDING[:-1], zone)
         assert "JPY" in operator.refused("club", "found", *FOUNDING, "--currency", "JPY")
 
-    def test_where_there_is_none(self, tmp_path: Path) -> None:
+    def test_a_missing_store_is_refused_and_not_made(self, tmp_path: Path) -> None:
         away = Operator(f"sqlite:///{tmp_path}/away.db")
         assert "there is no store" in away.refused("club", "list")
         assert not list(tmp_path.glob("away*")), "nothing is made by a look"

@@ -176,7 +176,7 @@ class TestMoreMayCome:
         assert {"Play", "Batch", "Knock", "Player", "FemOpp"} <= {where.rpartition("/")[2] for where, _ in found}
 
 
-def test_whoever_imports_a_call_waits_for_no_schema() -> None:
+def test_importing_a_call_makes_no_schema() -> None:
     """Schemas are made when the description is first requested."""
     asked = "import api.app, api.http.schemas; print(len(api.http.schemas.named_schemas()))"
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True).stdout == b"0\n"

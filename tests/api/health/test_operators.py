@@ -187,7 +187,7 @@ class TestHealth:
         sample = re.compile(r'[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.]+')
         assert all(line.startswith("# ") or sample.fullmatch(line) for line in lines)
 
-    def test_metrics_are_served_only_where_an_operator_says(self, client: Client, sqlite_url: str) -> None:
+    def test_metrics_are_served_only_if_an_operator_says(self, client: Client, sqlite_url: str) -> None:
         assert client.get("/metrics").status_code == 404
         assert "/metrics" not in client.get("/openapi.json").json()["paths"]
         port = free_port()

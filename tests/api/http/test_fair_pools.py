@@ -73,7 +73,7 @@ async def ended(tasks: list[asyncio.Task[str]]) -> list[str | BaseException]:
         return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def test_nobody_has_more_than_half_of_the_threads_while_others_wait() -> None:
+def test_no_one_has_more_than_half_of_the_threads_while_others_wait() -> None:
     threads, gate = Threads("fair", 4, waiting=60), Gate()
 
     async def all_of_it() -> None:
@@ -97,7 +97,7 @@ def test_nobody_has_more_than_half_of_the_threads_while_others_wait() -> None:
     asyncio.run(all_of_it())
 
 
-def test_nobody_has_more_than_half_of_the_places_while_others_wait() -> None:
+def test_no_one_has_more_than_half_of_the_places_while_others_wait() -> None:
     threads, gate = Threads("fair", 2, waiting=10), Gate()
 
     async def all_of_it() -> None:
@@ -155,7 +155,7 @@ def all_places_taken(holder: str) -> Iterator[list[Any]]:
         thread.join()
 
 
-def test_a_club_that_asks_much_is_refused_and_nobody_else(sqlite_url: str) -> None:
+def test_a_club_that_asks_much_is_refused_and_no_one_else(sqlite_url: str) -> None:
     with served(sqlite_url) as address, httpx.Client(base_url=address, timeout=SECONDS_MAX) as client:
         club, table = ClubTable(client), Table(client)
         table.deal()

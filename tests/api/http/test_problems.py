@@ -73,7 +73,7 @@ class TestWho:
         assert len(body) < 25, "one who guesses does not fill the log"
         assert token["Authorization"].split()[1] not in caplog.text
 
-    def test_nor_does_one_who_has_many_addresses_fill_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_caller_with_many_addresses_does_not_fill_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
         refused = RefusedTokens()
         began = time.monotonic()
         for number in range(1000):
@@ -85,7 +85,7 @@ class TestWho:
         assert document["facts"] == {"seat": 1, "yours": 2}
         assert dealt.version() == 2
 
-    def test_the_official_plays_for_nobody_and_nobody_officiates(self, dealt: Table) -> None:
+    def test_the_official_plays_for_no_one_and_no_one_officiates(self, dealt: Table) -> None:
         problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, "official"), 403, "for-seats")
         problem(dealt.post("/acts", {"act": "void"}, 1), 403, "for-officials")
         assert dealt.version() == 2
@@ -111,7 +111,7 @@ class TestNoSuchThing:
         problem(client.get("/v1/rulesets/whist/rules"), 404, "no-such-ruleset")
         problem(client.get(f"/v1/rulesets/{KORTOXEN}/rules/B999"), 404, "no-such-rule")
 
-    def test_a_deal_and_a_case_where_there_is_none_yet(self, dealt: Table) -> None:
+    def test_a_deal_and_a_case_if_there_is_none_yet(self, dealt: Table) -> None:
         for page, code, last in (("/deals/2", "no-such-deal", 1), ("/knocks/1", "no-such-case", 0)):
             document = problem(dealt.get(page), 404, code)
             assert document["facts"] == {"last": last}
@@ -301,7 +301,7 @@ def rename_tables(file: Path) -> None:
 
 
 class TestOurFault:
-    def test_what_nobody_foresaw_tells_nothing_of_the_inside(
+    def test_what_no_one_foresaw_tells_nothing_of_the_inside(
         self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with client_of(sqlite_url) as client:
@@ -396,9 +396,7 @@ def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
 @pytest.mark.parametrize(
     "path", ["/v1/rulesets", "/v1/rulesets/kalabrias/rules/E1", "/v1/matches", "/health/live", "/health/ready"]
 )
-def test_authorization_that_names_no_token_is_told_where_none_is_needed(
-    client: TestClient[Litestar], path: str
-) -> None:
+def test_authorization_that_names_no_token_is_told_if_none_is_needed(client: TestClient[Litestar], path: str) -> None:
     answer = client.get(path, headers={"Authorization": "Basic a25hY2s="})
     assert answer.status_code == 401
     assert answer.json()["type"] == "/problems/token-missing"

@@ -144,7 +144,7 @@ class TestTags:
                     assert sorted(again.headers.multi_items()) == sorted(body), path
                     assert ('rel="next"' in again.headers["link"]) == (path in in_part), path
 
-    def test_nothing_is_unmodified_where_there_is_no_answer(self, match: Table) -> None:
+    def test_nothing_is_unmodified_if_there_is_no_answer(self, match: Table) -> None:
         """RFC 9110, 13.2.1: A refused request is refused with any ETag."""
         for path in ("/knocks", "/knocks/1", "/deals/1", "/replay?at=1"):
             beyond = {"/knocks": "/knocks?after=9"}.get(path, path.replace("1", "99"))
@@ -260,7 +260,7 @@ class TestGzip:
         assert match.path not in long
 
     @pytest.mark.parametrize("accepted", ["gzip;q=0", "br", "identity", "gzip;q=0, *"])
-    def test_nobody_else(self, own: Client, match: Table, accepted: str) -> None:
+    def test_long_answers_are_not_packed_for_other_clients(self, own: Client, match: Table, accepted: str) -> None:
         for path in ("/openapi.json", f"{match.path}/events"):
             assert "content-encoding" not in own.get(path, headers={"Accept-Encoding": accepted}).headers
 

@@ -100,7 +100,7 @@ class TestUnreadable:
             ("/a~1b~0c", f"Det finns inget fält `a/b~c` här: bara {fields_of_a_match}."),
         ]
 
-    def test_so_many_are_named_and_no_more(self, client: Client) -> None:
+    def test_the_number_of_named_errors_is_limited(self, client: Client) -> None:
         body = {"ruleset": KORTOXEN, "players": [0] * 20_000}
         document = problem(client.post("/v1/matches", json=body), 400, "unreadable")
         assert [error["pointer"] for error in document["errors"]] == [f"/players/{n}" for n in range(FAULTS_MAX)]
@@ -194,7 +194,7 @@ class TestNotJson:
         assert "application/json" in problem(answer, 415, "wrong-media-type")["detail"]
         assert dealt.version() == 2
 
-    def test_nor_is_one_that_is_packed(self, dealt: Table) -> None:
+    def test_a_packed_body_is_not_read(self, dealt: Table) -> None:
         body, headers = b'{"act":"bid","seat":1,"bid":2}', dealt.bearer(1) | {"Content-Type": "application/json"}
         for content, encoding in ((gzip.compress(body), "gzip"), (body, "br")):
             sent = headers | {"Content-Encoding": encoding}

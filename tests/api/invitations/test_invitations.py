@@ -118,7 +118,7 @@ class TestWithoutAClub:
     def test_what_is_refused(self, table: Table, who: Any, wanted: Any, status: int, code: str) -> None:
         problem(table.post("/invitations", wanted, who), status, code)
 
-    def test_also_when_the_match_is_over(self, table: Table) -> None:
+    def test_an_invitation_is_redeemed_after_the_end_of_the_match(self, table: Table) -> None:
         table.done("abandon", None)
         token = redeemed(table.client, invited(table, "official", seat=1)).json()["token"]
         assert table.client.get(table.path, headers=bearer(token)).json()["viewer"] == 1
@@ -148,7 +148,7 @@ class TestCodes:
             problem(redeemed(client, codes[1]), 409, "invitation-expired")
             problem(look(client, codes[1]), 409, "invitation-expired")
 
-    def test_neither_it_nor_the_tokens_are_on_record(self, table: Table) -> None:
+    def test_a_code_and_its_tokens_are_not_recorded(self, table: Table) -> None:
         code = invited(table, "official", seat=1)
         token = redeemed(table.client, code).json()["token"]
         table.client.post(f"{table.path}/tokens", json={"role": "watcher"}, headers=table.bearer("official"))
@@ -252,7 +252,7 @@ class TestInAClub:
         for body in ({"seat": 0}, {"role": "official"}):
             problem(table.post("/invitations", body, "board"), 403, "scope-missing")
 
-    def test_nobody_is_given_a_lost_token_of_a_seat(self, club: OfClub) -> None:
+    def test_no_one_is_given_a_lost_token_of_a_seat(self, club: OfClub) -> None:
         table = club.table()
         for who in ("host", "board"):
             problem(table.post("/tokens", {"seat": 0}, who), 409, "seats-are-invited")

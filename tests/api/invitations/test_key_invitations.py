@@ -121,13 +121,13 @@ class TestInvitations:
         problem(redeemed(club, code), 409, "invitation-ended")
 
     @pytest.mark.parametrize("code", ["kni_nonsense", "x", "k2"])
-    def test_a_code_that_nobody_made(self, club: ClubTable, code: str) -> None:
+    def test_a_code_that_no_one_made(self, club: ClubTable, code: str) -> None:
         for answer in (redeemed(club, code), club.client.get(f"/v1/invitations/{code}")):
             problem(answer, 404, "no-such-invitation")
 
 
 class TestNobodySeesAnothersSecret:
-    def test_nobody_rotates_another_members_key(self, club: ClubTable) -> None:
+    def test_no_one_rotates_another_members_key(self, club: ClubTable) -> None:
         key = redeemed(club, invited(club, 2).json()["invitation"]["code"]).json()["key"]
         problem(club.act("rotate_key", key=key["id"]), 403, "others-secret")
         club.done("revoke_key", key=key["id"])

@@ -353,7 +353,7 @@ def test_a_row_that_cannot_be_read_is_a_line_in_the_log(
         assert f"event 2 of {whose}" in lines[0].getMessage()
 
 
-def test_nobody_learns_of_a_match_that_is_not_theirs_to_see(
+def test_no_one_learns_of_a_match_that_is_not_theirs_to_see(
     original: tuple[Path, Stored], copied: Callable[[], Editor]
 ) -> None:
     """The list shows the match if its opening can be read."""

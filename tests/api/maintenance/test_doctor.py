@@ -110,7 +110,7 @@ class TestFile:
         (tmp_path / "store.db").mkdir()
         assert f"{tmp_path}/store.db is not a file" in report(f"sqlite:///{tmp_path}/store.db")[0]
 
-    def test_everybody_can_read_it(self, sqlite_url: str, books: Path) -> None:
+    def test_everyone_can_read_it(self, sqlite_url: str, books: Path) -> None:
         books.chmod(0o644)
         assert report(sqlite_url) == [f"{books} can be read by all users of this machine: chmod 600 {books}"]
 

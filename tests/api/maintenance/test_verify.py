@@ -317,7 +317,7 @@ class TestRows:
         editor.edit(match_id, 9, lambda row: re.sub(rb"[AQgw]==", lambda end: end[0].translate(UNUSED_BIT), row))
         names(editor.url, match_id, 9, "its row holds data that the referee does not write")
 
-    def test_a_topic_that_nobody_knows(self, editor: Editor, match_id: UUID) -> None:
+    def test_a_topic_that_no_one_knows(self, editor: Editor, match_id: UUID) -> None:
         editor.run(
             "UPDATE {events} SET topic = 'match/lost' WHERE originator_id = ? AND originator_version = 9", match_id
         )
@@ -400,7 +400,7 @@ class TestKeyedActs:
         editor.run("UPDATE {acts} SET last = last + 1 WHERE originator_id = ? AND first = ?", match_id, first)
         names(editor.url, match_id, first, "its act has a key that is not stored")
 
-    def test_one_that_nobody_sent(self, editor: Editor, match_id: UUID) -> None:
+    def test_one_that_no_one_sent(self, editor: Editor, match_id: UUID) -> None:
         editor.run("INSERT INTO {acts} VALUES (?, ?, 2, 2)", match_id, b"0123456789abcdef")
         names(editor.url, match_id, 2, "a keyed act is stored for it, but its row has no such key")
 
@@ -501,7 +501,7 @@ class TestKinds:
         sqlite_editor.delete(UUID(club), 1, 1)
         assert f"club {club}: event 2: the history begins with it: event 1 is missing" in said(sqlite_editor.url)[1]
 
-    def test_rows_that_nobody_knows(self, sqlite_editor: Editor, club: str) -> None:
+    def test_rows_that_no_one_knows(self, sqlite_editor: Editor, club: str) -> None:
         sqlite_editor.run("UPDATE {events} SET topic = 'guild/founded' WHERE originator_id = ?", UUID(club))
         lines = said(sqlite_editor.url)[1]
         assert f"id {club}: event 1: its row cannot be read: there is no topic guild/founded" in lines

@@ -36,7 +36,7 @@ def test_a_ledger_as_it_was_kept(books: Engine, store_url: str) -> None:
     assert (code, lines[-1].endswith(WHOLE)) == (0, True), lines
 
 
-def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> None:
+def test_a_ledger_that_someone_has_been_at(books: Engine, store_url: str) -> None:
     """The report names each edited table and the remedy."""
     changes = {
         "balances": f"UPDATE {TABLES}_balances SET balance = 7 WHERE account = 'cash'",

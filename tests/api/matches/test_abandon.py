@@ -36,7 +36,7 @@ def abandoned(client: Client) -> Table:
     return table
 
 
-def test_it_is_over_and_nobody_has_won(abandoned: Table) -> None:
+def test_it_is_over_and_no_one_has_won(abandoned: Table) -> None:
     for who in (0, "official", None):
         match = abandoned.get("", who).json()
         assert (match["phase"], match["winner"], match["to_act"]) == ("over", None, [])

@@ -51,7 +51,7 @@ def test_it_stops_at_the_first_refusal_and_tries_nothing_after_it(table: Table) 
     assert table.version() == body["done"][-1]["version"]
 
 
-def test_where_the_first_is_refused_nothing_is_done(table: Table) -> None:
+def test_if_the_first_is_refused_nothing_is_done(table: Table) -> None:
     version = table.version()
     answer = send(table, 0, PASS, DEAL)
     assert (answer.status_code, answer.json()["done"], answer.json()["refused"]["index"]) == (200, [], 0)

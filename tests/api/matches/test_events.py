@@ -70,12 +70,12 @@ class TestPages:
         assert [event["prev"] for event in events] == ["0" * 64, *(event["hash"] for event in events[:-1])]
         assert all(len(event["hash"]) == len(sha256().hexdigest()) for event in events)
 
-    def test_nobody_else_is_given_hashes_of_what_is_hidden(self, playing: Table) -> None:
+    def test_only_the_official_gets_hashes_of_hidden_rows(self, playing: Table) -> None:
         for who in (None, 0):
             for event in playing.get("/events", who).json()["events"]:
                 assert event.keys() == {"number", "at", "actor", "act", "topic", "event"}
 
-    def test_the_official_sees_what_was_asked_and_nobody_else(self, playing: Table) -> None:
+    def test_the_official_sees_what_was_asked_and_no_one_else(self, playing: Table) -> None:
         playing.play("SA", "S2", "S4", first=0)
         knock = {"act": "knock", "seat": 0, "accused": 2, "note": "I saw it"}
         assert playing.post("/knocks", knock, 0).status_code == 201

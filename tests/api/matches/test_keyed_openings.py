@@ -117,7 +117,7 @@ def test_what_the_rules_refuse_opens_nothing_and_uses_no_key_up(client: Client) 
     assert open_by(client, key).status_code == 201
 
 
-def test_also_after_a_restart(store_url: str) -> None:
+def test_a_repeat_after_a_restart_gives_the_same_match(store_url: str) -> None:
     key = str(uuid4())
     with client_of(store_url) as client:
         first = open_by(client, key)

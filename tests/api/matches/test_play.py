@@ -50,7 +50,7 @@ class TestOpening:
         assert state["stakes"] == {"currency": "SEK", "unit": 100}
         assert table.get("/events").json()["events"][0]["event"]["taken_over"] is True
 
-    def test_the_hashes_of_the_tokens_are_shown_to_nobody(self, client: Client) -> None:
+    def test_the_hashes_of_the_tokens_are_shown_to_no_one(self, client: Client) -> None:
         table = Table(client)
         for who in (None, 0, "official"):
             event = table.get("/events", who).json()["events"][0]["event"]
@@ -79,7 +79,7 @@ class TestActing:
         assert dealt.get("/legal-acts?seat=1", "official").json() == dealt.get("/legal-acts?seat=1", 1).json()
         assert dealt.get("/legal-acts", "official").json() == [{"act": "void"}, {"act": "abandon"}]
 
-    def test_nobody_else_may(self, dealt: Table) -> None:
+    def test_no_other_caller_may_ask_for_the_acts_of_a_seat(self, dealt: Table) -> None:
         assert dealt.get("/legal-acts?seat=1", 0).status_code == 403
         assert dealt.get("/legal-acts?seat=1").status_code == 401
         assert dealt.get("/legal-acts?seat=7", "official").status_code == 422
@@ -365,7 +365,7 @@ class TestReplay:
         assert (answer.status_code, answer.json()["facts"]) == (404, {"first": 1, "last": 2})
 
     @pytest.mark.parametrize("enforcement", ["penalise", "refuse"])
-    def test_every_moment_of_a_match_can_be_looked_at_by_everybody(self, client: Client, enforcement: str) -> None:
+    def test_every_moment_of_a_match_can_be_looked_at_by_everyone(self, client: Client, enforcement: str) -> None:
         table = Table(client, dealing="house", enforcement=enforcement, options={}, first_dealer=None)
         table.finish_deal(seed=5)
         for at in range(1, table.version() + 1):

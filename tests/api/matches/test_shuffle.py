@@ -255,7 +255,7 @@ class TestTampered:
 
 
 class TestTheRecord:
-    def test_a_deal_is_told_as_at_a_table_where_nobody_adds_to_a_shuffle(self, client: Client) -> None:
+    def test_a_deal_is_told_as_at_a_table_where_no_one_adds_to_a_shuffle(self, client: Client) -> None:
         table = Shuffled(client, first_dealer=None)
         assert table.entropy(0).status_code == 201
         table.play(1)
@@ -272,7 +272,7 @@ class TestOpening:
         event = table.get("/events").json()["events"][0]["event"]
         assert (event["shuffle"], event["entropy_seconds"]) == ("committed", 60)
 
-    def test_a_deal_waits_thirty_seconds_where_nothing_was_said(self, client: Client) -> None:
+    def test_a_deal_waits_thirty_seconds_if_nothing_was_said(self, client: Client) -> None:
         table = Shuffled(client, entropy_seconds=None)
         assert table.opened["entropy_seconds"] == 30
 
@@ -390,7 +390,7 @@ def everything(table: Table, who: int | str | None) -> Iterator[str]:
 
 
 class TestTheSeed:
-    def test_is_told_to_nobody_until_the_deal_is_over(self, either_client: Client) -> None:
+    def test_is_told_to_no_one_until_the_deal_is_over(self, either_client: Client) -> None:
         table = Shuffled(either_client, entropy_seconds=60)
         (seed,) = seeds_of(either_client, table.id)
         answers = [table.entropy(1).text, table.send("deal", 0).text, table.entropy(0).text]

@@ -63,7 +63,7 @@ def test_what_stands(house: Table) -> None:
     assert problem(without, 0) == (409, "/problems/no-taking-back", "J11")
 
 
-def test_where_errors_stand_nothing_is_taken_back(house: Table) -> None:
+def test_if_errors_stand_nothing_is_taken_back(house: Table) -> None:
     body = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}], **OPENING}
     answer = house.client.post("/v1/matches", json=body | {"enforcement": "penalise"})
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/take-back-needs-refuse")
@@ -123,7 +123,7 @@ def knock(table: Table, who: int | str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.rule("J2")
-def test_where_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
+def test_if_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
     case = knock(house, 1, seat=1, note="My finger slipped")
     assert (case["kind"], case["status"], case["named"], case["rests_on"]) == ("misclick", "pending", None, [3])
     assert case["why"].startswith("Open: Berit says that the last act was not meant.")

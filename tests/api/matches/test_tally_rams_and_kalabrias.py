@@ -34,7 +34,7 @@ def code_of(problem: dict[str, Any]) -> str:
 
 
 @pytest.mark.rule("D-X1")
-def test_a_deal_of_rams_entered_whole_by_anybody(client: TestClient[Litestar]) -> None:
+def test_a_deal_of_rams_entered_whole_by_anyone(client: TestClient[Litestar]) -> None:
     t = tallied(client, "rams-english", 4)
     answer = t.post("/acts", {"act": "result", **RAMS}, 2)
     assert answer.status_code == 201, answer.text

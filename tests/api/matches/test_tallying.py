@@ -221,7 +221,7 @@ def test_not_while_a_deal_is_under_way(client: Client) -> None:
 
 
 @pytest.mark.parametrize("dealing", ["table", "house"])
-def test_not_where_cards_are_told(client: Client, dealing: str) -> None:
+def test_not_if_cards_are_told(client: Client, dealing: str) -> None:
     table = Table(client, dealing=dealing)
     for who in (0, "official"):
         answer = table.post("/acts", X1, who)

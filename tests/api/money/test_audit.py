@@ -259,14 +259,14 @@ def test_the_balances_of_a_closing(copy: Copy) -> None:
     assert [(one.code, one.closing) for one in differences["closings"]] == [("closing_trial", 2)]
 
 
-def test_what_somebody_else_had_proposed(copy: Copy) -> None:
+def test_what_someone_else_had_proposed(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "money/posted", 3)
     copy.rewritten(copy.kept.club, number, by="key:k2")
     assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
 
 
 @pytest.mark.parametrize("cause", ["at the end", "nonsense"])
-def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
+def test_an_entry_that_someone_has_made_up(copy: Copy, cause: str) -> None:
     """The audit finds an invented entry with its event. An entry after the rows that were read needs a later
     event."""
     cause = f"{copy.kept.club}/{copy.kept.ends[copy.kept.club]}" if cause == "at the end" else cause
@@ -432,7 +432,7 @@ def filled_on(client: Any) -> tuple[ClubTable, str]:
     return club, match.id
 
 
-def test_what_somebody_has_changed_is_told_in_a_sentence(own_client: Any, store_url: str) -> None:
+def test_what_someone_has_changed_is_told_in_a_sentence(own_client: Any, store_url: str) -> None:
     """A change is reported while the service runs, on SQLite and PostgreSQL."""
     club, match = filled_on(own_client)
     assert club.get("/audit", "auditor").json()["ok"] is True

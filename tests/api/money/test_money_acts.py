@@ -94,7 +94,7 @@ class TestBadInput:
         ]
         assert refusal(club, "close_books", label="2026") == (409, "nothing-to-close")
 
-    def test_one_person_where_two_are_needed(self, club: ClubTable):
+    def test_one_person_if_two_are_needed(self, club: ClubTable):
         club.done("set", payout_limit=400)
         club.done("deposit", **SENT)
         number = club.done("payout", **SENT)["proposal"]
@@ -314,7 +314,7 @@ class TestBooksThatAreBehind:
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/books-behind"), answer.text
         assert int(answer.headers["retry-after"]) > 0
 
-    def test_nobody_is_erased_by_old_balances(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
+    def test_no_one_is_erased_by_old_balances(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
         """An official has declined for the member who left, so no match waits for that member."""
         with client_of(sqlite_url) as client:
             club = Club(client)

@@ -61,7 +61,7 @@ def test_who_needs_them_is_told(club: ClubTable, who: str) -> None:
 
 
 @pytest.mark.parametrize("who", ["cesar", "audit", "read"])
-def test_others_are_not(club: ClubTable, who: str) -> None:
+def test_other_callers_are_shown_no_payment_numbers(club: ClubTable, who: str) -> None:
     answer = club.get("/members", who)
     assert numbers(club, who) == (None, None)
     assert SWISH not in answer.text
@@ -127,7 +127,7 @@ def test_a_repeat_is_answered_as_the_first_was(own: ClubTable) -> None:
     assert numbers(own) == (SWISH, IBAN)
 
 
-def test_whoever_runs_the_service_is_told_none(sqlite_url: str) -> None:
+def test_operators_are_shown_no_payment_number(sqlite_url: str) -> None:
     with client_of(sqlite_url, operator_key_sha256=hashed(OPERATOR)) as client:
         club = ClubTable(client)
         club.done("set_payee", swish=SWISH)

@@ -158,7 +158,7 @@ def test_what_was_paid_by_the_code_is_in_the_plan_no_more(own: Table) -> None:
     assert status_and_code(own.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
 
 
-def test_whoever_runs_the_service_sees_no_number(sqlite_url: str) -> None:
+def test_operators_see_no_payment_number(sqlite_url: str) -> None:
     with client_of(sqlite_url, operator_key_sha256=hashed(OPERATOR)) as client:
         club = ClubTable(client)
         club.done("set_payee", member=1, swish=SWISH)

@@ -205,7 +205,7 @@ class TestWhoMayAgree:
         problem(match.act("host", "agree_stakes"), 403, "members-agree")
         problem(match.act("tablet", "agree_stakes"), 403, "confirmed-by-members")
 
-    def test_an_old_secret_agrees_to_nothing_and_invites_nobody(self, club: Club) -> None:
+    def test_an_old_secret_agrees_to_nothing_and_invites_no_one(self, club: Club) -> None:
         match, old = club.match(), club.keys["berit"]
         (key,) = [one["key"] for one in club.get("/keys").json()["keys"] if one["member"] == 2]
         club.done("rotate_key", "berit", key=key, overlap_seconds=3600)
@@ -250,7 +250,9 @@ class TestSecretary:
             {"ruleset": "rams-english", "dealing": "table", "opening": {"points": [0, 0, 0], "pot": 5}},
         ],
     )
-    def test_but_not_for_other_points_at_the_start_nor_where_nobody_sees_them(self, club: Club, opening: Any) -> None:
+    def test_one_member_cannot_confirm_other_points_at_the_start_or_stakes_that_no_one_sees(
+        self, club: Club, opening: Any
+    ) -> None:
         match = club.match(**opening)
         problem(match.act("host", "agree_stakes"), 403, "members-agree")
 
@@ -333,7 +335,7 @@ class TestLimit:
         assert club.balances() == BOOKED
 
 
-def test_nobody_is_erased_of_whom_a_match_waits(club: Club) -> None:
+def test_no_one_is_erased_of_whom_a_match_waits(club: Club) -> None:
     match = club.match()
     match.agrees(0, 2)
     match.ends()

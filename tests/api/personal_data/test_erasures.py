@@ -451,7 +451,7 @@ FORGED: dict[Callable[[Edited], None], tuple[str, set[str]]] = {
 
 
 @pytest.mark.parametrize("forge", FORGED, ids=lambda one: one.__name__)
-def test_what_no_erasure_on_record_says_is_found_and_shown_to_nobody(
+def test_what_no_erasure_on_record_says_is_found_and_shown_to_no_one(
     kept: Kept, forge: Callable[[Edited], None], tmp_path: Path
 ) -> None:
     edited = Edited(kept, tmp_path / "copy")

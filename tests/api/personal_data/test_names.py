@@ -74,7 +74,7 @@ def test_what_is_put_is_read_in_its_club_alone(names: Names):
     assert names.read(OTHER, refs) == {}
 
 
-def test_of_the_same_text_nobody_can_tell_that_it_is_the_same(names: Names):
+def test_of_the_same_text_no_one_can_tell_that_it_is_the_same(names: Names):
     refs = {names.put(CLUB, member, [ANNA])[0] for member in (1, 2, None)}
     assert len(refs) == 3
 
@@ -190,7 +190,7 @@ def test_an_erasure_that_was_broken_off_is_ended_at_the_next_start(sqlite_url: s
 # Auditing
 
 
-def test_a_text_that_was_put_in_the_place_of_another_is_found_and_told_to_nobody(names: Names, store_url: str):
+def test_a_text_that_was_put_in_the_place_of_another_is_found_and_told_to_no_one(names: Names, store_url: str):
     refs = names.put(CLUB, 1, [ANNA, BO])
     assert changed_refs(names) == []
     sql(store_url, f"UPDATE names SET text = '\"{ANNA}\"' WHERE ref = '{refs[1]}'")

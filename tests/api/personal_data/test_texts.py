@@ -76,7 +76,7 @@ REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(requests.Request)
 
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
-def test_every_text_of_a_request_is_somebody_s_own_words_or_has_a_form_of_its_own(request_type: type) -> None:
+def test_every_text_of_a_request_is_free_text_or_has_a_pattern(request_type: type) -> None:
     """The type marks a field for free text. A text field with a different type is found here."""
     for at, kind, in_a_field in leaves(inspect.type_info(request_type)):
         if is_prose(kind):
@@ -117,7 +117,7 @@ def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
 # Output: the callers who see a text
 
 
-def test_whoever_shows_a_token_of_the_match_is_told_and_nobody_else(table: ClubTable) -> None:
+def test_only_a_caller_with_a_token_of_the_match_is_shown_it(table: ClubTable) -> None:
     opened = ask(table, "", ANNA, REVOKE)
     assert opened["note"] == NOTE
     assert (

@@ -83,7 +83,7 @@ class TestInOneLine:
     def test_a_database_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
         assert 'database "nothing" does not exist' in started(_database(postgres_url, "nothing"))
 
-    def test_a_user_whom_nobody_knows(self, started: Callable[..., str], postgres_url: str) -> None:
+    def test_a_user_whom_no_one_knows(self, started: Callable[..., str], postgres_url: str) -> None:
         assert 'role "unheard_of" does not exist' in started(postgres_url.replace("//knacka:", "//unheard_of:"))
 
     def test_a_schema_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
