@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks Debian's hledger, ledger and zbarimg under $1, with the libraries that this machine lacks. Nothing is
-# installed, and nobody has to be root; apt checks the signatures as ever.
+# installed, and no rights of root are needed; apt checks the signatures as always.
 set -eu
 for program in hledger ledger zbarimg; do command -v $program > /dev/null || missing=$program; done
 if [ -z "${missing-}" ]; then exit; fi
