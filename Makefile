@@ -60,7 +60,7 @@ describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages 
 	mv api/docs/refusals.toml.new api/docs/refusals.toml
 	$(BIN)/python -m api.docs.problem_list > openapi/problems.md.new
 	mv openapi/problems.md.new openapi/problems.md
-	$(BIN)/python -m tests.rulebook_pages
+	$(BIN)/python -m tests.support.rulebook_pages
 	$(BIN)/python -m tests.support.structure
 	$(BIN)/python -m tests.support.score_sheet
 
@@ -132,7 +132,7 @@ $(MUTANTS): $(DEV) requirements-mutants.lock
 	@touch $@
 
 # Without these programs the tests that use them are skipped; with PROGRAMS=needed those tests fail.
-$(JUDGES): tests/programs.sh
+$(JUDGES): tests/support/unpack_programs.sh
 	@mkdir -p build && sh $< $(@D) > build/programs.log 2>&1 && mkdir -p $(@D) && touch $@ || \
 		echo "hledger, ledger and zbarimg cannot be unpacked here (build/programs.log): apt-get install hledger ledger zbar-tools"
 

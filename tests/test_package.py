@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from api import VERSION
-from tests.api.serving import ROOT, Process
+from tests.support.paths import ROOT
+from tests.support.running_service import Process
 
 PACKAGES = ("api", "projections", "referee")
 

@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import httpx
@@ -17,15 +16,11 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.app import create_app
-from api.settings import Settings
-from tests.api.serving import served
-from tests.api.table import Table
-from tests.edited import Editor, Matches, fill, played
-from tests.stores import Postgres, empty_database
-
-WAIT_SECONDS = 0.3
-"""Seconds a read waits for the requested version: enough for real changes, and short when none comes."""
+from tests.support.databases import Postgres, empty_database
+from tests.support.edited_stores import Editor, Matches, fill, played
+from tests.support.match_client import Table
+from tests.support.running_service import served
+from tests.support.service_in_memory import client_of
 
 STORES = ["sqlite", "postgresql"]
 
@@ -141,11 +136,6 @@ def own_client(store_url: str) -> Iterator[TestClient[Litestar]]:
     """Yield a client of a service with an empty store, on SQLite and on PostgreSQL."""
     with client_of(store_url) as client:
         yield client
-
-
-def client_of(url: str, **settings: Any) -> TestClient[Litestar]:
-    app = create_app(Settings(database_url=url, **settings), wait_seconds=WAIT_SECONDS)
-    return TestClient(app, raise_server_exceptions=False)
 
 
 @pytest.fixture

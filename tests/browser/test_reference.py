@@ -12,8 +12,8 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.api.table import HANDS, KORTOXEN, Table
 from tests.browser.conftest import HERE, NARROW, WIDE, OpenPage
+from tests.support.match_client import HANDS, KORTOXEN, Table
 
 AXE = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 VIOLATIONS = """async () => (await axe.run({resultTypes: ["violations"]})).violations.map(

@@ -67,6 +67,7 @@ def journals(draw: st.DrawFn) -> Journal:
     before = draw(st.integers(0, 1000))
     days = sorted(draw(st.lists(st.integers(0, 40), max_size=ENTRIES_MAX)))
     entries = []
+    actors: tuple[int | str, ...] = (0, 7, "official", "official:2", "scribe", "key:k3")
     for number, day in enumerate(days, before + 1):
         currency, kind = draw(st.sampled_from(currencies)), draw(st.sampled_from(KINDS))
         written = draw(spread(accounts))
@@ -82,7 +83,7 @@ def journals(draw: st.DrawFn) -> Journal:
                 postings=tuple(Posting(account=account, amount=amount) for account, amount in written),
                 evening=draw(st.none() | st.integers(1, 500)),
                 reverses=number - 1 if kind == "reverse" and number > 1 else None,
-                by=draw(st.sampled_from((0, 7, "official", "official:2", "scribe", "key:k3"))),
+                by=draw(st.sampled_from(actors)),
                 text=draw(texts),
             )
         )

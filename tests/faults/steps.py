@@ -24,10 +24,10 @@ from api.app import create_app
 from api.runtime.service import Service
 from api.settings import Settings
 from referee.log.notes import SigningKey
-from tests.api.club import FOUNDING, in_days
-from tests.caught_up import caught_up
 from tests.faults.booked import Seen, look
 from tests.faults.treasurer import MATCH, SHEET
+from tests.support.club_client import FOUNDING, in_days
+from tests.support.projection_progress import caught_up
 
 KEY = SigningKey("steps.example/log", bytes(32))
 FOUND = 3
@@ -176,6 +176,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
             steps.around(service.referee.recorder, "store")
             steps.around(service.projections.ledger, "apply")
             steps.around(service.projections.tree, "apply")
+            assert service.signer is not None
             steps.around(service.signer._file, "write")
             Turn(client, place, turn).play()
     return wrong

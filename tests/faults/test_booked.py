@@ -13,11 +13,11 @@ from api.settings import Settings
 from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from referee.log.notes import Checkpoint, signed
-from tests.api.club import ClubTable
-from tests.edited import Editor
 from tests.faults import booked
 from tests.faults.booked import Seen, look
 from tests.faults.steps import KEY
+from tests.support.club_client import ClubTable
+from tests.support.edited_stores import Editor
 
 
 class Store:

@@ -15,7 +15,7 @@ from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.store.aggregate import fold
 from referee.visibility import Event, seen
 from tests.games.kalabrias_table import Table, table
-from tests.playouts import MATCHES
+from tests.support.random_deals import MATCHES
 
 DEALS = 4
 """Deals in each match, unless it is won before."""

@@ -21,9 +21,9 @@ from referee.clubs.commands import IssueKey
 from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command
-from tests.api.conftest import client_of
-from tests.api.test_stakes import Club
+from tests.api.money.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 

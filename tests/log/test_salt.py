@@ -25,10 +25,10 @@ from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.rows import row_hash
 from referee.store.store import construct
-from tests.api.conftest import client_of
-from tests.api.table import Table
 from tests.log.proving import KEY, checked, played, sign
-from tests.played import legal_acts, opening, send
+from tests.support.match_client import Table
+from tests.support.random_matches import legal_acts, opening, send
+from tests.support.service_in_memory import client_of
 
 Client = TestClient[Litestar]
 HANDS = [

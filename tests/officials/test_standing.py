@@ -19,8 +19,8 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opened, opening, play_out
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opened, opening, play_out
 
 OFFICIALS = Adjudication(officials=("Maja",))
 

@@ -30,8 +30,8 @@ from tests.officials.correcting import (
     some_script,
     with_strikes,
 )
-from tests.playouts import play_deal
 from tests.projections.filled import page_of
+from tests.support.random_deals import play_deal
 
 MANY = 12
 """Matches of each ruleset."""

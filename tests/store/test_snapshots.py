@@ -11,8 +11,8 @@ from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.store import Loaded, Referee, settings_for
-from tests.played import opened, play_out
 from tests.store.counting import Counting
+from tests.support.random_matches import opened, play_out
 
 
 def kept(referee: Referee, match_id: object) -> list[int]:
