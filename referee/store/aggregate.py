@@ -34,11 +34,8 @@ class Rules(Protocol):
         """Return the state after event ``number``."""
 
 
-class Aggregate(Value, rename={"state": "standing"}):
-    """An aggregate after event number ``version``. Each kind is a subclass that names its rules.
-
-    Snapshots store its state as ``standing``.
-    """
+class Aggregate(Value):
+    """An aggregate after event number ``version``. Each kind is a subclass that names its rules."""
 
     id: UUID
     version: int

@@ -54,9 +54,22 @@ SNAPSHOTS_TRIED = 3
 
 @cache
 def shape_of(state: Any) -> str:
-    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised."""
-    schema = msgspec.json.schema(state)
+    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised.
+
+    The descriptions, which come from docstrings, do not count.
+    """
+    schema = _without_descriptions(msgspec.json.schema(state))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
+
+
+def _without_descriptions(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {
+            key: _without_descriptions(value)
+            for key, value in schema.items()
+            if key != "description" or not isinstance(value, str)
+        }
+    return [_without_descriptions(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def snapshot_row(loaded: Loaded) -> StoredEvent:
@@ -75,12 +88,12 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
-    aggregate = msgspec.convert({**raw, "standing": None}, kind)
+    aggregate = msgspec.convert({**raw, "state": None}, kind)
     state = aggregate.procedure.state
     if snapshot.shape != shape_of(state):
         return None
     return Loaded(
-        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["standing"], state)),
+        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)),
         snapshot.head,
         aggregate.version,
     )
