@@ -73,6 +73,8 @@ OVERLAP_MAX = 604_800
 
 
 class EntryFound(Value, omit_defaults=True):
+    """The entry to reverse, as stored."""
+
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
@@ -339,10 +341,11 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""The type that a client sends, by the type that is decided."""
+"""The type that a client sends, by the type that is decided, for commands that can be proposed."""
 
 
 def sent(request: Any) -> Any:
+    """Return a command without the values that the service added."""
     kind: Any = SENT.get(type(request), type(request))
     return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})
 

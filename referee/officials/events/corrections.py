@@ -28,7 +28,7 @@ class Script(Value):
     events: wire_types.Many[Scripted]
     """The events, in order."""
     whole: bool = False
-    """True if the events replace the whole deal up to its score; else they come just before its score."""
+    """True: the events replace the whole deal up to its score. False: they are inserted just before its score."""
 
 
 class Why(Value):
@@ -143,7 +143,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines, also struck ones, as last corrected, by the event that wrote them."""
+    """Return the lines as last corrected, also those of struck deals, by the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -206,7 +206,7 @@ class LineHistory(NamedTuple):
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the line that ``event`` wrote, which won the match by ``won``, with its corrections."""
+    """Return the history of the line that ``event`` wrote. ``won``: the win by this line, if any."""
     line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
     for number, correction in corrections:
         by = by_correction(number, correction)
