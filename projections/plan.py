@@ -44,7 +44,7 @@ class Plan(Value):
     minimal: bool
     """No plan has fewer payments. False if that is unknown, with many nodes."""
     groups: wire_types.Tally
-    """The number of those who pay or are paid, less the number of payments."""
+    """Groups that settle among themselves: payers and payees, less payments."""
 
 
 Owed = tuple[Node, int]
