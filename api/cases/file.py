@@ -30,7 +30,7 @@ from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the caller is an official or a party. All seats are parties to a case about a line."""
+    """Raise Problem (403) unless the caller is an official or a party; if a line is wrong, all seats are."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]

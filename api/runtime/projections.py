@@ -187,7 +187,7 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Ask a projection. Return the answer and the number of events it lacks. ``fresh``: first :meth:`catch_up`."""
+        """Return a projection's answer and the number of events it lacks. ``fresh``: first :meth:`catch_up`."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
