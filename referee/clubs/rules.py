@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def acts(self, club: Club, at: datetime) -> Club:
-        """Return the club before the events of an act at this time."""
+        """Return the club with the time of the act whose events follow."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:

@@ -25,7 +25,6 @@ class Club(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: facts.ClubFounded) -> Rules:
-        """Return the rules of all clubs."""
         return RULES
 
     @property
