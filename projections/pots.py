@@ -75,7 +75,6 @@ class Pot(Value):
 
 
 def entered(pot: Pot | None, recorded: Recorded) -> Pot:
-    """Return the pot after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(

@@ -162,7 +162,6 @@ class Protocol(Value):
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """Return the sheet after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
