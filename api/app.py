@@ -115,7 +115,7 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit. :class:`~api.http.protocol.Protocol` checks its own earlier, at less cost."""
+    """Refuses requests above a limit, if :class:`~api.http.protocol.Protocol` has not checked that at less cost."""
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
@@ -173,7 +173,7 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that does not fit."""
+        """Count the work as the client's. Raises Problem (400, 406) for a query or Accept that does not fit."""
         answering_for(self.addresses.of(request.scope).whose)
         strictly(request)
 
