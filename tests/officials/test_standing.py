@@ -85,7 +85,7 @@ def test_the_game_goes_on_as_it_would_without_them(ruleset: str) -> None:
         attended, alone = sides.do(act, f"seed {turn}")
         assert attended == alone
     attended_match, alone_match = sides.match("attended"), sides.match("alone")
-    assert attended_match.state == alone_match.state
+    assert attended_match.play == alone_match.play
     assert type(attended_match.docket) is Docket
     assert {case.status for case in attended_match.docket.cases} <= {"ruled"}
     assert alone_match.docket is None

@@ -388,7 +388,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
             if turn % 3 == 0:
                 others = [seat for seat in table.match.play.table.active if seat != act.seat]
                 table.do(*map(back, (act.seat, *others)))
-                assert like(table.match.play, before.state)
+                assert like(table.match.play, before.play)
                 assert of_the_play(table.match) == of_the_play(before)
                 taken += 1
                 continue

@@ -241,7 +241,7 @@ async def audit(app: Litestar, worlds: Worlds) -> int:
         record = [] if cases else [f"/deals/{deal}" for deal in sorted(scored)]
         for path in (f"/events?limit={over}", f"/replay?at={over}", *record):
             assert await body(auditor, path) == await body(token("official"), path), path
-    return min(over, under_way)
+    return int(min(over, under_way))
 
 
 async def compare_all(path: Path, part: int) -> tuple[int, int]:

@@ -79,7 +79,7 @@ def heard(service: Served, table: Table, deals: int) -> dict[str, tuple[int, int
     agrees = {
         f"statement {seat}": ("/knocks/2/statements", seat, {"seat": seat, "agrees": True}) for seat in (1, 2, 3)
     }
-    for name, (path, who, body) in {
+    calls: dict[str, tuple[str, int | str, dict[str, Any]]] = {
         "an act": ("/acts", 0, {"act": "result", **sheet(deals + 1, 0, 1, 0, 2, 2)}),
         "entry": ("/knocks", 0, {"seat": 0, "offence": "entry", "deal": deals, "result": right}),
         "preview": ("/knocks/1/ruling?preview=true", "official", ruling),
@@ -91,7 +91,8 @@ def heard(service: Served, table: Table, deals: int) -> dict[str, tuple[int, int
         ),
         **agrees,
         "an act after it": ("/acts", 0, {"act": "result", **sheet(deals + 2, 0, 1, 0, 2, 2)}),
-    }.items():
+    }
+    for name, (path, who, body) in calls.items():
         before = service.writer.taken, service.steps.taken, _read(service)
         with service.counted():
             answer = table.post(path, body, who)
