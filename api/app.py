@@ -21,7 +21,7 @@ from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.health import health
-from api.health.metrics_server import exposed
+from api.health.metrics_server import metrics_served
 from api.http.connections import Connections
 from api.http.cors import cors_of
 from api.http.headers import Req, secured
@@ -178,7 +178,7 @@ class Boundary:
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:
-        """Return the answer to a request above a limit."""
+        """Return the answer to a request above a limit; ``None`` for others."""
         scope.setdefault("state", {})
         problem = self.limits.refuses(scope)
         if problem is None:
@@ -256,7 +256,9 @@ async def running(
             open_parts.push_async_callback(asyncio.to_thread, signer.close)
             signer.start()
         if settings.metrics_port:
-            await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
+            await open_parts.enter_async_context(
+                metrics_served(service, settings.metrics_host, settings.metrics_port)
+            )
         yield
 
 

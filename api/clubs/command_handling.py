@@ -71,7 +71,7 @@ class ActExecution:
         self._key, self._expected = key, expected
 
     async def execute(self, sent: ClubSent) -> Reply:
-        """Execute the act. Raises ``Refused`` if it is refused."""
+        """Execute the act. Raises ``Refused``, ``Problem`` (422), and the errors of the desk."""
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():

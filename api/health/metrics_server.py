@@ -37,7 +37,7 @@ async def _secure_headers(message: Message, _: Scope) -> None:
 
 
 @asynccontextmanager
-async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
+async def metrics_served(service: Service, host: str, port: int) -> AsyncIterator[None]:
     """Serve the metrics while the context is open. Raises ``OSError`` if the address cannot be used."""
     app = Litestar(
         [metrics],

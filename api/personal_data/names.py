@@ -128,7 +128,7 @@ class StoredText(NamedTuple):
 
 
 def names_file(url: str) -> Path:
-    """Return the SQLite file of the names: ``knacka-names.db`` for ``knacka.db``."""
+    """Return the SQLite file of the names. Raises as :func:`file_beside`."""
     return file_beside(url, NAMES)
 
 

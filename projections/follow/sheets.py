@@ -37,7 +37,7 @@ from referee.visibility import Recorded
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
-class Kept(Checked[msgspec.Raw]):
+class RawJson(Checked[msgspec.Raw]):
     """JSON as stored, not decoded."""
 
     impl = Text
@@ -152,7 +152,7 @@ class Sheets(Generic[S]):
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
         """Return the corrected sheet as JSON, and its version. Without corrections, lines are not decoded."""
-        sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
+        sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:

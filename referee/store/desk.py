@@ -526,7 +526,10 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other."""
+        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other.
+
+        Answer :class:`Busy` after another error, or after :data:`ATTEMPTS`.
+        """
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
             for job in jobs:

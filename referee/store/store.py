@@ -244,7 +244,7 @@ class Referee(Application[UUID]):
         return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. Load it again if they do not follow on its last row."""
+        """Return an aggregate after further rows, or loaded again if they do not follow. Raises as :meth:`load`."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _with(loaded, rows)

@@ -169,7 +169,7 @@ def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
-def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
+def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
     """Return the corrections that change, strike or restore a line."""
     found, struck = [], False
     for number, by in corrections:
@@ -217,7 +217,7 @@ def line_history(written: DealScored, event: int, won: MatchWon | None, correcti
         if change is not None:
             changed = amended(line, change)
             assert isinstance(changed, DealScored), "a scored deal stays one"
-            line = changed if change.score is None else as_counted(changed)
+            line = changed if change.score is None else without_repeated_events(changed)
         win, struck = wins, (struck or by) if written.deal in correction.struck else None
     return LineHistory(line, win, tuple(was), struck)
 
@@ -226,7 +226,7 @@ def _winners(won: Win | None) -> object:
     return None if won is None else (won.by, won.seats or won.seat, won.settlement)
 
 
-def as_counted(score: DealScored) -> DealScored:
+def without_repeated_events(score: DealScored) -> DealScored:
     """Return a corrected line in which no entry names an event twice."""
     entries, pot_entries = (
         tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
