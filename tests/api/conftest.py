@@ -13,20 +13,18 @@ from zlib import crc32
 import httpx
 import psycopg
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.support.databases import Postgres, empty_database
 from tests.support.edited_stores import Editor, Matches, fill, played
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 STORES = ["sqlite", "postgresql"]
 
 
 @pytest.fixture(scope="session")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Litestar]]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Yield a client of the service that tests share, each with matches of its own."""
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
@@ -34,7 +32,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
 
 
 @pytest.fixture(scope="session")
-def postgres_client(postgres: Postgres) -> Iterator[TestClient[Litestar]]:
+def postgres_client(postgres: Postgres) -> Iterator[Client]:
     """Yield a client of the service on PostgreSQL that tests share."""
     with empty_database(postgres) as url, client_of(url) as client:
         yield client
@@ -48,10 +46,10 @@ def either_store(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def either_client(request: pytest.FixtureRequest, either_store: str) -> TestClient[Litestar]:
+def either_client(request: pytest.FixtureRequest, either_store: str) -> Client:
     """Return the shared client on the database of this test."""
     name = {"sqlite": "client", "postgresql": "postgres_client"}[either_store]
-    client: TestClient[Litestar] = request.getfixturevalue(name)
+    client: Client = request.getfixturevalue(name)
     return client
 
 
@@ -63,7 +61,7 @@ def either_url(request: pytest.FixtureRequest, either_store: str) -> str:
 
 
 @pytest.fixture
-def lone_client(either_url: str) -> Iterator[TestClient[Litestar]]:
+def lone_client(either_url: str) -> Iterator[Client]:
     """Yield a client of a service with an empty store of its own."""
     with client_of(either_url) as client:
         yield client
@@ -132,14 +130,14 @@ def editor(request: pytest.FixtureRequest) -> Editor:
 
 
 @pytest.fixture
-def own_client(store_url: str) -> Iterator[TestClient[Litestar]]:
+def own_client(store_url: str) -> Iterator[Client]:
     """Yield a client of a service with an empty store, on SQLite and on PostgreSQL."""
     with client_of(store_url) as client:
         yield client
 
 
 @pytest.fixture
-def table(client: TestClient[Litestar]) -> Table:
+def table(client: Client) -> Table:
     """Return a match at a real table in which errors are punished only after a knock."""
     return Table(client)
 

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.app import create_app
 from api.runtime.service import Service
@@ -28,6 +26,7 @@ from tests.faults.booked import Seen, look
 from tests.faults.treasurer import MATCH, SHEET
 from tests.support.club_client import FOUNDING, in_days
 from tests.support.projection_progress import caught_up
+from tests.support.service_in_memory import Client
 
 KEY = SigningKey("steps.example/log", bytes(32))
 FOUND = 3
@@ -71,7 +70,7 @@ class Steps:
 class Turn:
     """The treasurer's acts, under keys of this turn."""
 
-    def __init__(self, client: TestClient[Litestar], place: Place, turn: int) -> None:
+    def __init__(self, client: Client, place: Place, turn: int) -> None:
         self._client, self._place, self._turn = client, place, turn
         self._service: Service = client.app.state.service
         self._before = answers(place)
@@ -159,7 +158,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
     settings = Settings(
         database_url=place.url, log_key=KEY.written, log_file=str(place.note), log_seconds=86_400, log_level="error"
     )
-    with TestClient[Litestar](create_app(settings)) as client:
+    with Client(create_app(settings)) as client:
         wrong: list[str] = []
         if turn:
             again = Turn(client, place, turn - 1)

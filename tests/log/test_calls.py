@@ -8,8 +8,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.log import bundle as bundle_call
 from api.log.bundle_schemas import RULED
@@ -21,9 +19,7 @@ from referee.store.command import Command
 from referee.store.log import LOG_ID
 from tests.log.proving import KEY, ORIGIN, checked, played, sign
 from tests.support.match_client import HANDS, Table
-from tests.support.service_in_memory import client_of
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client, client_of
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from uuid import UUID
 import httpx
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
@@ -23,9 +21,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Command
 from tests.api.money.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
-from tests.support.service_in_memory import client_of
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client, client_of
 
 
 @pytest.fixture(scope="module")

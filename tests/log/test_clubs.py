@@ -9,8 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
@@ -18,9 +16,8 @@ from referee.clubs.commands import IssueKey
 from tests.api.cases.test_cases import finish
 from tests.log.proving import KEY, checked, sign
 from tests.support.club_with_names import MEMBERS, Club, ClubTable
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 NOTE = "She had a heart and said no"
 
 

@@ -11,8 +11,6 @@ from random import Random
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
@@ -35,12 +33,10 @@ from tests.log.proving import (
 )
 from tests.support.in_process_programs import run_here
 from tests.support.paths import ROOT
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 TRIES = 150
 LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12
-
-Client = TestClient[Litestar]
 
 
 @pytest.fixture(scope="module")

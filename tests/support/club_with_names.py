@@ -9,8 +9,6 @@ from uuid import uuid4
 
 import msgspec
 import psycopg
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 from psycopg import sql
 
@@ -22,6 +20,7 @@ from referee.clubs.facts import ClubFounded
 from referee.store.command import Command, Outcome
 from referee.tokens import in_match, sealed
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import Client
 from tests.support.unfinished_erasure import recorded
 
 MEMBERS = ("Anna Åkesson", "Berit Ödmårk", "Cesar <& 'Co\"")
@@ -58,7 +57,7 @@ def tables_with(url: str, text: str) -> list[str]:
 class Club:
     """A club of three members with stored names."""
 
-    def __init__(self, client: TestClient[Litestar], members: Sequence[str] = MEMBERS) -> None:
+    def __init__(self, client: Client, members: Sequence[str] = MEMBERS) -> None:
         self.client, self.id = client, uuid4()
         self.refs = [self._kept(name) for name in members]
         until = datetime.now(UTC) + timedelta(days=30)

@@ -12,8 +12,6 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 
 from api.access.codes import CODES
@@ -25,7 +23,7 @@ from referee.events import MatchOpened, Stakes
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from tests.log.proving import KEY, sign
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_clubs import Club, Placed, hashed
 
 TABLE = """
@@ -256,7 +254,7 @@ OF_MATCHES = [name for name, call in CALLS.items() if call.row in EXPECTED]
 class World(NamedTuple):
     """A service with a match of each visibility, and the credentials of each holder."""
 
-    client: TestClient[Litestar]
+    client: Client
     desk: Desk
     club: UUID
     opened: MatchOpened
@@ -333,7 +331,7 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
     return keys, club
 
 
-def operations(client: TestClient[Litestar]) -> set[str]:
+def operations(client: Client) -> set[str]:
     """Return the operation ids of all calls."""
     schema = client.app.openapi_schema.to_schema()
     of_paths = [item for path in schema["paths"].values() for item in path.values() if isinstance(item, dict)]

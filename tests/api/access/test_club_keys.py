@@ -12,8 +12,6 @@ from uuid import UUID, uuid4
 import httpx
 import psycopg
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access import clubs
 from api.access.keys import written
@@ -23,9 +21,8 @@ from tests.api.http.test_problems import problem
 from tests.support.club_client import FOUNDING, ClubTable, found, in_days
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 CALLS = ["", "/members", "/evenings", "/keys"]
 REVOKED_SECONDS_MAX = 2.0
 

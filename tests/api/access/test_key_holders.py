@@ -9,8 +9,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 
 from api.access.caller import SPECTATOR
@@ -29,9 +27,9 @@ from tests.support.databases import Postgres, empty_database
 from tests.support.match_client import HANDS
 from tests.support.random_matches import play_out
 from tests.support.running_service import served, sse
+from tests.support.service_in_memory import Client
 from tests.support.stored_clubs import Club, Placed, hashed
 
-Client = TestClient[Litestar]
 PATIENCE_SECONDS = 12
 BID = {"act": "bid", "seat": 0, "bid": 3}
 RULING = {"verdict": "dismissed", "standard": "balance_of_probabilities", "rule": "B42", "reason": "Nobody saw it"}

@@ -7,8 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access import limits
 from api.access.limits import SECOND, Pace
@@ -17,7 +15,7 @@ from api.http.throttle import Slowed
 from tests.conformance.described import Description
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 ANNA, BO, GUESSER = ({"X-Forwarded-For": f"192.0.2.{last}"} for last in (1, 2, 66))
 RULESET = "/v1/rulesets/kalabrias"
@@ -33,7 +31,7 @@ class Clock:
 
 
 @pytest.fixture
-def few(sqlite_url: str) -> Iterator[TestClient[Litestar]]:
+def few(sqlite_url: str) -> Iterator[Client]:
     """Yield a client of a service that allows six acts and thirty reads per minute, also from this machine."""
     with client_of(sqlite_url, acts_per_minute=6, reads_per_minute=30, limit_loopback=True) as client:
         yield client
@@ -62,7 +60,7 @@ class Guesses:
 
 
 class TestHeaders:
-    def test_they_tell_the_policy_and_what_is_left(self, few: TestClient[Litestar]) -> None:
+    def test_they_tell_the_policy_and_what_is_left(self, few: Client) -> None:
         answer = few.get(RULESET, headers=ANNA)
         assert answer.headers["RateLimit-Policy"] == '"read";q=30;w=60'
         assert answer.headers["RateLimit"] == '"read";r=29;t=2'
@@ -71,7 +69,7 @@ class TestHeaders:
         assert answer.headers["RateLimit-Policy"] == '"act";q=6;w=60'
         assert answer.headers["RateLimit"] == '"act";r=5;t=10'
 
-    def test_one_too_many_is_a_problem_with_a_time(self, few: TestClient[Litestar]) -> None:
+    def test_one_too_many_is_a_problem_with_a_time(self, few: Client) -> None:
         for rest in range(5, -1, -1):
             answer = few.post("/v1/matches", headers=ANNA, content=b"{")
             assert (answer.status_code, left(answer)) == (415, rest), "a problem costs as much"
@@ -86,11 +84,11 @@ class TestHeaders:
         assert few.get(RULESET, headers=ANNA).status_code == 200, "reading is another matter"
         assert few.post("/v1/matches", headers=BO, json={}).status_code == 400, "and so is another address"
 
-    def test_what_there_is_not_counts_too(self, few: TestClient[Litestar]) -> None:
+    def test_what_there_is_not_counts_too(self, few: Client) -> None:
         assert left(few.get("/v1/nothing", headers=ANNA)) == 29
         assert left(few.get(RULESET, headers=ANNA)) == 28
 
-    def test_every_caller_can_read_the_health(self, few: TestClient[Litestar]) -> None:
+    def test_every_caller_can_read_the_health(self, few: Client) -> None:
         for _ in range(40):
             answer = few.get("/health/live", headers=ANNA)
         assert answer.status_code == 200
@@ -109,7 +107,7 @@ class TestHeaders:
 
 
 class TestTokens:
-    def test_a_good_token_counts_for_itself(self, few: TestClient[Litestar]) -> None:
+    def test_a_good_token_counts_for_itself(self, few: Client) -> None:
         table = Table(few)  # the opening counts as one act of this machine
         by = bearer(table.tokens[0])
         assert left(few.get(table.path, headers=ANNA | by)) == 29, "until it is found good, for its address"
@@ -117,7 +115,7 @@ class TestTokens:
         assert left(few.get(table.path, headers=BO | by)) == 28, "from wherever"
         assert left(few.get(table.path, headers=ANNA)) == 28
 
-    def test_it_is_not_refused_where_its_address_is(self, few: TestClient[Litestar]) -> None:
+    def test_it_is_not_refused_where_its_address_is(self, few: Client) -> None:
         table = Table(few)
         by = bearer(table.tokens[0])
         assert few.get(table.path, headers=GUESSER | by).status_code == 200
@@ -127,14 +125,14 @@ class TestTokens:
         assert few.get(table.path, headers=GUESSER | by).status_code == 200
         assert few.get(table.path, headers=GUESSER).status_code == 429
 
-    def test_another_token_is_no_fresh_allowance(self, few: TestClient[Litestar]) -> None:
+    def test_another_token_is_no_fresh_allowance(self, few: Client) -> None:
         """The call does not check the token, and counts for the address."""
         allowed = [left(few.get(RULESET, headers=ANNA | bearer(f"any-{n}"))) for n in range(3)]
         assert allowed == [29, 28, 27]
 
 
 class TestWrongTokens:
-    def test_each_costs_its_address_ten(self, few: TestClient[Litestar]) -> None:
+    def test_each_costs_its_address_ten(self, few: Client) -> None:
         guesses = Guesses(few, Table(few).path)
         answers = [guesses.one() for _ in range(3)]
         assert [(answer.status_code, left(answer)) for answer in answers] == [(401, 20), (401, 10), (401, 0)]
@@ -142,7 +140,7 @@ class TestWrongTokens:
         assert refused.status_code == 429
         assert refused.json()["facts"] == {"policy": "read", "per_minute": 30}
 
-    def test_a_good_token_of_another_match_is_wrong_too(self, few: TestClient[Litestar]) -> None:
+    def test_a_good_token_of_another_match_is_wrong_too(self, few: Client) -> None:
         one, other = Table(few), Table(few)
         by = bearer(one.tokens[0])
         assert left(few.get(one.path, headers=ANNA | by)) == 29
@@ -150,7 +148,7 @@ class TestWrongTokens:
         assert (answer.status_code, left(answer)) == (401, 19), "and its address pays, not what it may itself"
         assert left(few.get(one.path, headers=BO | by)) == 28
 
-    def test_of_many_few_are_looked_at_and_no_one_else_is_slowed(self, few: TestClient[Litestar]) -> None:
+    def test_of_many_few_are_looked_at_and_no_one_else_is_slowed(self, few: Client) -> None:
         table = Table(few)
         by, guesses, seen = ANNA | bearer(table.tokens[0]), Guesses(few, table.path), []
         assert few.get(table.path, headers=by).status_code == 200
@@ -265,7 +263,7 @@ class TestPace:
             assert left(client.get(table.path, headers=one)) <= used
 
 
-def test_what_is_told_is_as_described(few: TestClient[Litestar]) -> None:
+def test_what_is_told_is_as_described(few: Client) -> None:
     described, table = Description(), Table(few)
     guesses = Guesses(few, table.path)
     for _ in range(4):

@@ -5,13 +5,11 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.runtime.service import Service
+from tests.support.service_in_memory import Client
 from tests.support.stored_clubs import Club, Placed
 
-Client = TestClient[Litestar]
 CALLS: list[tuple[str, str, Any]] = [
     ("GET", "", None),
     ("GET", "/events", None),

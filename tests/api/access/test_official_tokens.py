@@ -7,8 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-from litestar import Litestar
-from litestar.testing import TestClient
 from sqlalchemy import create_engine, text
 
 from api.maintenance.verify import verify
@@ -20,10 +18,9 @@ from tests.api.http.test_problems import problem
 from tests.backups.taking import backup, nothing_in, other_than, restored
 from tests.support.databases import Postgres
 from tests.support.match_client import KORTOXEN, Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_clubs import Club
 
-Client = TestClient[Litestar]
 PATH = "/v1/official-tokens"
 HEX = re.compile(r"\b[0-9a-f]{64}\b")
 FIRST = "0" * 64

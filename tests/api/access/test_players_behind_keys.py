@@ -5,8 +5,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 
 from api.access.keys import written
@@ -18,10 +16,9 @@ from referee.clubs.facts import Scope
 from referee.store.clock import utc_now
 from tests.api.http.test_problems import problem
 from tests.support.match_client import HANDS
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_clubs import Club, Placed
 
-Client = TestClient[Litestar]
 FOUNDER, PLAYER, OTHER, GUEST, HELPER = 1, 2, 5, 6, 7
 """Member numbers: the player plays in the match, the others do not."""
 HIDDEN = {card for hand in HANDS for card in hand}

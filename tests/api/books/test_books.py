@@ -8,8 +8,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from sqlalchemy import text
 
 from api.runtime.metrics import exposition
@@ -18,9 +16,8 @@ from referee.store.store import construct
 from tests.projections.broken import broken
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 AT_ONCE = 4.0
 """Seconds that count as at once: less than the five that a reader would wait, but enough for a busy machine."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee import notation
 from referee.officials.events.corrections import Why
@@ -20,11 +18,11 @@ from referee.store.store import construct
 from tests.api.cases.test_remedies import all_agree, wrong
 from tests.log.proving import KEY, checked, sign
 from tests.store.test_corrections import correct, scored
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 
 @pytest.fixture
-def corrected(either_url: str) -> Iterator[tuple[TestClient[Litestar], UUID, int]]:
+def corrected(either_url: str) -> Iterator[tuple[Client, UUID, int]]:
     """Yield a client of a service with a match whose first of two deals was corrected, and the correction's event."""
     with construct(either_url) as referee:
         desk = Desk(referee)

@@ -7,8 +7,6 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.caller import SPECTATOR
 from api.books.deals import record_of
@@ -19,7 +17,7 @@ from referee.store.store import construct
 from tests.projections.every_game import KINDS, history_of
 from tests.support.random_matches import cases_in, deal_of, of_the_deal
 from tests.support.salted_rows import row_of
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 FINED = {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "false_knock_penalty": 5, "points": (9, 9, 9)}
 """Options with which a voided deal has a line after a false knock in it (C-O23)."""
@@ -29,7 +27,7 @@ ACTS = 400
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Litestar]]:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Yield a client of a service with random matches of every game, with knocks and voided deals."""
     path: Path = tmp_path_factory.mktemp("deals")
     url = f"sqlite:///{path}/knacka.db"
@@ -41,13 +39,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lit
         yield client
 
 
-def deals_of(service: TestClient[Litestar], match_id: UUID) -> tuple[dict[str, Any], list[int]]:
+def deals_of(service: Client, match_id: UUID) -> tuple[dict[str, Any], list[int]]:
     """Return the protocol, and the numbers of the finished deals."""
     protocol = service.get(f"/v1/matches/{match_id}/protocol").json()
     return protocol, [line["deal"] for line in protocol["lines"] if line["kind"] != VOIDED]
 
 
-def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar]) -> None:
+def test_every_deal_is_told_as_from_the_whole_match(service: Client) -> None:
     found, voided = 0, 0
     referee = service.app.state.service.referee
     for match_id in MATCHES:
@@ -73,7 +71,7 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
 
 @pytest.mark.parametrize("look", [1, 2, LOOK])
 def test_a_record_is_read_from_the_rows_of_its_deal(
-    service: TestClient[Litestar], monkeypatch: pytest.MonkeyPatch, look: int
+    service: Client, monkeypatch: pytest.MonkeyPatch, look: int
 ) -> None:
     """The result does not depend on the number of protocol lines that one query reads."""
     monkeypatch.setattr(protocols, "LOOK", look)

@@ -5,12 +5,10 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 HANDS = [
     ["SA", "SK", "SQ", "SJ", "ST"],
     ["HA", "HK", "HQ", "HJ", "HT"],

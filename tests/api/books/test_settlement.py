@@ -3,15 +3,13 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.games import RULESETS
 from tests.api.books.test_pot import play_deal, rams
 from tests.support.club_with_names import Club, ClubTable
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {
     "act": "result",

@@ -4,12 +4,11 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.projections.followed import until
 from tests.support.match_client import Table
 from tests.support.running_service import served
+from tests.support.service_in_memory import Client
 
 pytestmark = [pytest.mark.rule("J12")]
 
@@ -30,7 +29,7 @@ def dealt_on(client: Any) -> Table:
 
 
 @pytest.fixture
-def house(either_client: TestClient[Litestar]) -> Table:
+def house(either_client: Client) -> Table:
     """Return a match after the deal: seat 1 bids next."""
     return dealt_on(either_client)
 
@@ -110,7 +109,7 @@ def test_pages(house: Table) -> None:
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 200
 
 
-def test_who_tries_without_end_leaves_few_rows(lone_client: TestClient[Litestar]) -> None:
+def test_who_tries_without_end_leaves_few_rows(lone_client: Client) -> None:
     house = dealt_on(lone_client)
     for _ in range(100):
         house.send("bid", 2, bid=1)
@@ -145,7 +144,7 @@ def test_two_services_count_in_one_stream(postgres_url: str) -> None:
         assert len(kept) <= 22
 
 
-def test_what_is_tried_in_a_case_is_kept_too(either_client: TestClient[Litestar]) -> None:
+def test_what_is_tried_in_a_case_is_kept_too(either_client: Client) -> None:
     officials = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
     table = Table(either_client, adjudication=officials)
     table.done("deal", 0, counts=[6, 6, 6])

@@ -6,8 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.cases.documents import WORDS
 from api.docs.pages import policy_of_framed
@@ -19,8 +17,8 @@ from tests.api.docs.test_problem_pages import closed
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
 from tests.support.match_client import Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 SHEET = {"bids": [[1, 1], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
 DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 

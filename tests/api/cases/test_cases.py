@@ -4,14 +4,12 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.api.http.test_problems import problem
 from tests.conformance.described import Description
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 ANNA, BERIT, CESAR = range(3)
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
@@ -35,7 +33,7 @@ def attended(client: Any, adjudication: Any = TWO, **opening: Any) -> Table:
 
 
 @pytest.fixture
-def heard(client: TestClient[Litestar]) -> Table:
+def heard(client: Client) -> Table:
     return attended(client)
 
 
@@ -68,7 +66,7 @@ def finish(table: Table) -> None:
 
 
 class TestOpening:
-    def test_a_real_table_has_an_official_unless_it_wants_none(self, client: TestClient[Litestar]) -> None:
+    def test_a_real_table_has_an_official_unless_it_wants_none(self, client: Client) -> None:
         body = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in "ABC"]}
         table = client.post("/v1/matches", json=body | {"dealing": "table"}).json()
         assert table["adjudication"] == {
@@ -86,7 +84,7 @@ class TestOpening:
         house = client.post("/v1/matches", json=body | {"adjudication": TWO}).json()
         assert [one["actor"] for one in house["officials"]] == ["official", "official:2"]
 
-    def test_an_official_may_have_a_token_of_his_own(self, client: TestClient[Litestar]) -> None:
+    def test_an_official_may_have_a_token_of_his_own(self, client: Client) -> None:
         mine = "a token that Nils has for all his matches"
         own = {"name": "Nils", "token_sha256": sha256(mine.encode()).hexdigest()}
         table = Table(client, adjudication={"officials": [{"name": "Maja"}, own]})
@@ -99,7 +97,7 @@ class TestOpening:
         first = Table(client, adjudication={"officials": [own]})
         assert first.opened["official_token"] is None
 
-    def test_two_officials_need_two_tokens(self, client: TestClient[Litestar]) -> None:
+    def test_two_officials_need_two_tokens(self, client: Client) -> None:
         own = {"name": "Nils", "token_sha256": "ab" * 32}
         body = {
             "ruleset": "rodskagg-kortoxen",
@@ -117,7 +115,7 @@ class TestOpening:
         ],
     )
     def test_rulings_name_officials_who_can_be_told_apart(
-        self, client: TestClient[Litestar], names: tuple[str, ...], code: str, facts: Any
+        self, client: Client, names: tuple[str, ...], code: str, facts: Any
     ) -> None:
         body = {
             "ruleset": "rodskagg-kortoxen",
@@ -141,13 +139,13 @@ class TestOpening:
             {"jury": True},
         ],
     )
-    def test_what_cannot_be_read_is_told(self, client: TestClient[Litestar], wrong: Any) -> None:
+    def test_what_cannot_be_read_is_told(self, client: Client, wrong: Any) -> None:
         body = {"ruleset": "kalabrias", "players": [{"name": "A"}, {"name": "B"}], "adjudication": wrong}
         answer = client.post("/v1/matches", json=body)
         assert (answer.status_code, answer.json()["type"]) == (400, "/problems/unreadable")
         assert answer.json()["errors"][0]["pointer"].startswith("/adjudication/")
 
-    def test_a_key_gives_the_same_tokens_to_all_officials(self, client: TestClient[Litestar]) -> None:
+    def test_a_key_gives_the_same_tokens_to_all_officials(self, client: Client) -> None:
         body = {"ruleset": "kalabrias", "players": [{"name": "A"}, {"name": "B"}], "adjudication": TWO}
         key = {"Idempotency-Key": "0f8f3b1e-officials-of-one-match"}
         first, again = (client.post("/v1/matches", json=body, headers=key) for _ in range(2))
@@ -170,7 +168,7 @@ class TestOpening:
 
 class TestACase:
     @pytest.mark.rule("J1", "J2", "J3", "J7")
-    def test_from_the_knock_to_the_last_word(self, either_client: TestClient[Litestar]) -> None:
+    def test_from_the_knock_to_the_last_word(self, either_client: Client) -> None:
         """Runs on either store: knock, statements, ruling, appeal, second ruling."""
         table = attended(either_client)
         opened = ask(table, "", ANNA, REVOKE)
@@ -288,7 +286,7 @@ class TestACase:
         assert body[0] == body[1]
         assert body[0]["type"] == "/problems/undetermined-dismisses"
 
-    def test_what_it_follows_has_been_ruled(self, heard: Table, client: TestClient[Litestar]) -> None:
+    def test_what_it_follows_has_been_ruled(self, heard: Table, client: Client) -> None:
         """Earlier rulings are from this or a different match, by officials or by the referee. A pending case has
         none."""
         other = attended(client)
@@ -422,7 +420,7 @@ class TestRefusals:
         assert ask(pending, "/1/ruling", "official:2", RULING, 409)["type"] == "/problems/not-appealed"
 
     @pytest.mark.rule("J7")
-    def test_after_the_window(self, client: TestClient[Litestar]) -> None:
+    def test_after_the_window(self, client: Client) -> None:
         table = attended(client, TWO | {"appeal_minutes": 0})
         ask(table, "", ANNA, REVOKE)
         assert ask(table, "/1/ruling", "official", RULING)["status"] == "final"
@@ -444,7 +442,7 @@ class TestRefusals:
             assert (data["type"], data["rule"]) == ("/problems/not-attended", "J1")
 
     @pytest.mark.rule("J5")
-    def test_play_that_is_held(self, client: TestClient[Litestar]) -> None:
+    def test_play_that_is_held(self, client: Client) -> None:
         table = attended(client, TWO | {"pending": "hold"})
         ask(table, "", ANNA, REVOKE)
         answer = table.send("bid", BERIT, bid=1)
@@ -460,9 +458,7 @@ class TestRefusals:
 class TestTime:
     @pytest.mark.rule("J8")
     @pytest.mark.parametrize(("minutes", "provisional"), [(30, True), (0, False)])
-    def test_a_win_is_provisional_while_it_may_change(
-        self, client: TestClient[Litestar], minutes: int, provisional: bool
-    ) -> None:
+    def test_a_win_is_provisional_while_it_may_change(self, client: Client, minutes: int, provisional: bool) -> None:
         table = Table(
             client,
             ruleset="rams-english",
@@ -479,7 +475,7 @@ class TestTime:
         final = table.get(**{"If-None-Match": f'"{answer.json()["version"]}"'})
         assert final.status_code == (200 if provisional else 304)
 
-    def test_an_open_case_keeps_it_so(self, client: TestClient[Litestar]) -> None:
+    def test_an_open_case_keeps_it_so(self, client: Client) -> None:
         table = Table(
             client,
             ruleset="rams-english",
@@ -503,7 +499,7 @@ class TestTime:
         assert heard.get("/knocks/1").headers["ETag"].endswith('-ruled-b"')
 
 
-def test_the_procedure_is_served_beside_the_games(client: TestClient[Litestar]) -> None:
+def test_the_procedure_is_served_beside_the_games(client: Client) -> None:
     book = client.get("/v1/rulesets/adjudication/rules", headers={"Accept-Language": "sv"}).json()
     assert [rule["id"] for rule in book["rules"]] == [f"J{number}" for number in range(1, 14)]
     assert (book["title"], book["language"]) == ("Funktionärernas ordning", "sv")

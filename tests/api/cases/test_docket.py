@@ -6,16 +6,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.http.replies import PRIVATE
 from tests.api.cases.test_cases import ANNA, BERIT, EXPOSED, LED, REVOKE, RULING, TWO, ask, attended
 from tests.api.http.test_problems import problem
 from tests.support.match_client import Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 MINE = "a token that Nils has for all his matches"
 NILS = {"officials": [{"name": "Maja"}, {"name": "Nils", "token_sha256": sha256(MINE.encode()).hexdigest()}]}
 

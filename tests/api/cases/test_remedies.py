@@ -3,14 +3,12 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.officials.sheets import SHEETS, X1
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 GAMES = tuple(SHEETS)
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
 KORTOXEN = "rodskagg-kortoxen"

@@ -6,18 +6,15 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.http.test_problems import problem
 from tests.conformance.described import Description
 from tests.support.club_client import FOUNDING, ClubTable
 from tests.support.club_with_names import files_with, tables_with
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_names import is_ref
 
-Client = TestClient[Litestar]
 DESCRIBED = Description()
 
 

@@ -13,8 +13,6 @@ from uuid import UUID, uuid4
 import httpx
 import psycopg
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import named
 from api.http import writes
@@ -25,10 +23,9 @@ from tests.api.http.test_problems import problem
 from tests.support.club_client import FOUNDING, OPERATOR, ClubTable, found, in_days
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.unfinished_erasure import recorded
 
-Client = TestClient[Litestar]
 AT_ONCE = 6
 OPERATORS = {"operator_key_sha256": sha256(OPERATOR.encode()).hexdigest()}
 AS_OPERATOR = {"Authorization": f"Bearer {OPERATOR}"}

@@ -7,8 +7,6 @@ from typing import get_args
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.docs.problem_list import PAGES, advice, answer, refusals
 from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy, to_html
@@ -18,8 +16,8 @@ from referee.sentences import Language, fields
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
 from tests.support.match_client import Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 

@@ -9,8 +9,6 @@ import httpx
 import msgspec
 import psycopg
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from sqlalchemy import text
 
 from api.docs.reference import SCRIPTS
@@ -22,10 +20,8 @@ from tests.conformance.described import resolved
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
 from tests.support.running_service import free_port
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.store_faults import held, taking_nothing, without
-
-Client = TestClient[Litestar]
 
 
 def of_operators(port: int, path: str = "/metrics") -> httpx.Response:

@@ -6,8 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.http.cors import Cors
 from api.settings import SettingsError, from_environment
@@ -16,9 +14,8 @@ from tests.conformance.described import resolved
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 HOME, OTHER, STRANGER = "https://cards.example", "http://localhost:5173", "https://stranger.example"
 BOTH = f"{HOME}, {OTHER}"
 PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

@@ -11,8 +11,6 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec import inspect as types
 
 from api.http.bodies import Body
@@ -21,6 +19,7 @@ from api.matches.opening_request import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
 from tests.api.http.test_problems import problem
+from tests.support.service_in_memory import Client
 
 JSON = {"Content-Type": "application/json"}
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -296,7 +295,7 @@ def test_all_that_is_wrong_with_options_is_named(key: str) -> None:
     assert wrong > 20
 
 
-def test_every_form_that_a_text_may_have_is_in_words(client: TestClient[Litestar]) -> None:
+def test_every_form_that_a_text_may_have_is_in_words(client: Client) -> None:
     """Covers bodies and parameters."""
     asked = [
         type_of(handler.signature_model.__annotations__[name])
@@ -324,7 +323,7 @@ def test_the_texts_name_the_same_facts_in_both_languages() -> None:
     ("path", "body"),
     [("", "matches.openings.BODY"), ("/{}/acts", "matches.acts.ACT"), ("/{}/knocks", "cases.knocks.KNOCK")],
 )
-def test_mended_it_is_no_longer_unreadable(client: TestClient[Litestar], path: str, body: str) -> None:
+def test_mended_it_is_no_longer_unreadable(client: Client, path: str, body: str) -> None:
     kind, rng = BODIES[f"api.{body}"], Random(2)
     url, headers = f"/v1/matches{path.format(UUID(int=0))}", {"Authorization": "Bearer x", **JSON}
     for _ in range(40):

@@ -9,7 +9,6 @@ import pytest
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.streaming import ASGIStreamingResponse
-from litestar.testing import TestClient
 from litestar.types import ASGIApp
 
 from api.http.member_texts import MemberTexts
@@ -19,8 +18,8 @@ from referee.store import desk
 from tests.api.cases.test_cases import ANNA, BERIT, RULING, ask, finish
 from tests.support.club_with_names import Club, ClubTable
 from tests.support.paths import ROOT
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 WITHOUT_TEXTS = {
     "api.http.replies.bodiless": "has no body",
     "api.http.replies.not_modified": "has no body",

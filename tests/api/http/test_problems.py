@@ -11,8 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.tokens import LOGGED_MAX, LOGGED_SECONDS, RefusedTokens
 from api.http.headers import NAMES_MAX, language_of, prefers
@@ -22,9 +20,8 @@ from referee.sentences import fields
 from tests.support.databases import running_postgres
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
 
 
@@ -396,7 +393,7 @@ def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
 @pytest.mark.parametrize(
     "path", ["/v1/rulesets", "/v1/rulesets/kalabrias/rules/E1", "/v1/matches", "/health/live", "/health/ready"]
 )
-def test_authorization_that_names_no_token_is_told_if_none_is_needed(client: TestClient[Litestar], path: str) -> None:
+def test_authorization_that_names_no_token_is_told_if_none_is_needed(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Authorization": "Basic a25hY2s="})
     assert answer.status_code == 401
     assert answer.json()["type"] == "/problems/token-missing"

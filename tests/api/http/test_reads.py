@@ -8,9 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
 from litestar.routes import HTTPRoute
-from litestar.testing import TestClient
 
 from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
 from api.matches import events
@@ -18,9 +16,8 @@ from tests.api.http.test_security_headers import requests
 from tests.conformance.described import Description
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 NDJSON = "application/x-ndjson"
 UNPACKED = {"Accept-Encoding": "identity"}
 OF_MATCH = ("", "/legal-acts", "/events", "/replay?at=1", "/protocol", "/knocks", "/knocks/1", "/deals/1")

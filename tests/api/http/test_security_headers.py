@@ -8,15 +8,12 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from litestar import Litestar
 from litestar.routes import HTTPRoute
-from litestar.testing import TestClient
 
 from api.docs.reference import SCRIPTS, page_policy
 from api.http.headers import POLICY, SECURE
 from tests.support.match_client import KORTOXEN, Table
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client
 
 
 def secure(answer: httpx.Response, policy: str = POLICY[1].decode()) -> None:

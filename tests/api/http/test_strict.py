@@ -5,14 +5,12 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.api.http.test_problems import problem
 from tests.conformance.described import Description, Undescribed
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 JSON = {"Content-Type": "application/json"}
 NDJSON = "application/x-ndjson"
 

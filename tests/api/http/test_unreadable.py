@@ -3,17 +3,16 @@
 import gzip
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.http.faults import FAULTS_MAX
 from api.matches.opening_request import OpenMatch
-from tests.api.http.test_problems import PLAYERS, Client, problem
+from tests.api.http.test_problems import PLAYERS, problem
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.service_in_memory import Client
 
 
 @pytest.mark.parametrize("body", [b'{"ruleset": "\xff"}', b"[" * 100_000, b'{"ruleset": 1'])
-def test_what_is_no_json_in_utf_8_is_unreadable(client: TestClient[Litestar], body: bytes) -> None:
+def test_what_is_no_json_in_utf_8_is_unreadable(client: Client, body: bytes) -> None:
     answer = client.post("/v1/matches", content=body[:60_000], headers={"Content-Type": "application/json"})
     assert answer.status_code == 400, answer.text
     assert answer.json()["type"] == "/problems/unreadable"

@@ -3,13 +3,9 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.support.match_client import HANDS, Table
-
-Client = TestClient[Litestar]
-
+from tests.support.service_in_memory import Client
 
 PLAYERS = [{"name": name} for name in ("Abandoned", "Berit", "Cesar")]
 

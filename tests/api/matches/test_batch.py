@@ -4,15 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.matches import acts
 from tests.conformance.described import Description
 from tests.support.match_client import HANDS, Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 DEAL = {"act": "deal", "seat": 0, "hands": HANDS}
 PASS = {"act": "bid", "seat": 0, "bid": "pass"}
 VOID = {"act": "void"}

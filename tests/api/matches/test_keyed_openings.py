@@ -9,16 +9,13 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.http import writes
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.running_service import served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 BODY: dict[str, Any] = {
     "ruleset": "rodskagg-kortoxen",
     "players": [{"name": name} for name in ("Anna", "Berit", "Cesar")],

@@ -3,13 +3,10 @@
 from typing import Any, ClassVar
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.store.match import Match
 from tests.support.match_client import HANDS, KORTOXEN, Table
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client
 
 
 class TestOpening:

@@ -12,7 +12,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 
 from api.app import create_app
@@ -27,7 +26,7 @@ from referee.visibility import Recorded
 from tests.api.access.test_interference import ask
 from tests.support.edited_stores import Editor, differences, said
 from tests.support.match_client import Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_world_pairs import stored, token, with_tokens
 from tests.support.verifiable_shuffles import FAIR, NOT_SHOWN, STANDS, Played, checked, checked_by_anybody
 
@@ -35,7 +34,6 @@ NDJSON = "application/x-ndjson"
 DEALS = 3
 KALABRIAS, KORTOXEN, ALGA, RAMS = "kalabrias", "rodskagg-kortoxen", "rodskagg-alga", "rams-english"
 SEATS = {KALABRIAS: 3, KORTOXEN: 4, ALGA: 8, RAMS: 6, "rodskagg-catsatcards": 5}
-Client = TestClient[Litestar]
 Line = dict[str, Any]
 
 
@@ -522,7 +520,7 @@ async def compare(app: Litestar, ids: tuple[UUID, UUID], who: int | str, last: i
 
 class TestPreview:
     @pytest.mark.rule("J9")
-    def test_a_commitment_that_is_still_to_come_is_not_told(self, client: TestClient[Litestar]) -> None:
+    def test_a_commitment_that_is_still_to_come_is_not_told(self, client: Client) -> None:
         """The seed does not exist yet, so no answer can reveal it."""
         officials = {"officials": [{"name": "Maja"}]}
         table = Shuffled(client, KORTOXEN, 3, first_dealer=0, enforcement="penalise", adjudication=officials)

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from tests.support.match_client import Table
+from tests.support.service_in_memory import Client
 
 pytestmark = [pytest.mark.rule("J11")]
 
@@ -15,7 +14,7 @@ BACK = "take_back"
 
 
 @pytest.fixture
-def house(either_client: TestClient[Litestar]) -> Table:
+def house(either_client: Client) -> Table:
     """Return a match after the deal, in which seat 1 has bid two."""
     table = Table(either_client, **OPENING)
     table.done("deal", 0)

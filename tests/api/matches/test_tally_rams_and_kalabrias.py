@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee import notation
 from tests.support.match_client import Table
+from tests.support.service_in_memory import Client
 
 JOINED = [[0, "join"], [1, "join"], [2, "join"], [3, "join"]]
 RAMS = {"bids": JOINED, "tricks": [0, 1, 0, 2, 2]}
@@ -22,7 +21,7 @@ KALABRIAS = {
 """Example E-X1."""
 
 
-def tallied(client: TestClient[Litestar], ruleset: str, players: int, **opening: Any) -> Table:
+def tallied(client: Client, ruleset: str, players: int, **opening: Any) -> Table:
     """Open a tally in which the last seat deals."""
     asked = {"ruleset": ruleset, "dealing": "tally", "first_dealer": players - 1, "options": {}}
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")[:players]]
@@ -34,7 +33,7 @@ def code_of(problem: dict[str, Any]) -> str:
 
 
 @pytest.mark.rule("D-X1")
-def test_a_deal_of_rams_entered_whole_by_anyone(client: TestClient[Litestar]) -> None:
+def test_a_deal_of_rams_entered_whole_by_anyone(client: Client) -> None:
     t = tallied(client, "rams-english", 4)
     answer = t.post("/acts", {"act": "result", **RAMS}, 2)
     assert answer.status_code == 201, answer.text
@@ -47,7 +46,7 @@ def test_a_deal_of_rams_entered_whole_by_anyone(client: TestClient[Litestar]) ->
 
 
 @pytest.mark.rule("D-X1", "D71")
-def test_the_same_deal_of_rams_act_by_act(client: TestClient[Litestar]) -> None:
+def test_the_same_deal_of_rams_act_by_act(client: Client) -> None:
     t = tallied(client, "rams-english", 4)
     scribe = 1
     for body in (
@@ -69,7 +68,7 @@ def test_the_same_deal_of_rams_act_by_act(client: TestClient[Litestar]) -> None:
 
 
 @pytest.mark.rule("E-X1")
-def test_a_deal_of_kalabrias(client: TestClient[Litestar]) -> None:
+def test_a_deal_of_kalabrias(client: Client) -> None:
     t = tallied(client, "kalabrias", 2)
     answer = t.post("/acts", {"act": "result", **KALABRIAS}, 1)
     assert [one["topic"] for one in answer.json()["events"]] == ["result/entered", "deal/counted", "deal/scored"]
@@ -112,7 +111,7 @@ def test_a_deal_of_kalabrias(client: TestClient[Litestar]) -> None:
     ],
 )
 def test_what_does_not_add_up_is_refused_whole(
-    client: TestClient[Litestar], ruleset: str, result: Any, status: int, code: str, rule: str | None, at: str
+    client: Client, ruleset: str, result: Any, status: int, code: str, rule: str | None, at: str
 ) -> None:
     """A refused call stores nothing, and the next valid call works."""
     t = tallied(client, ruleset, 4 if ruleset == "rams-english" else 2)
@@ -132,7 +131,7 @@ def test_what_does_not_add_up_is_refused_whole(
 
 
 @pytest.mark.parametrize(("ruleset", "players", "result"), [("rams-english", 4, RAMS), ("kalabrias", 2, KALABRIAS)])
-def test_the_books_tell_of_it(client: TestClient[Litestar], ruleset: str, players: int, result: Any) -> None:
+def test_the_books_tell_of_it(client: Client, ruleset: str, players: int, result: Any) -> None:
     t = tallied(client, ruleset, players)
     t.post("/acts", {"act": "result", **result}, 0)
     record = t.get("/deals/1", 0).json()

@@ -3,16 +3,13 @@
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec.structs import replace
 
 from referee import notation
 from referee.games import RULESETS
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client
 
 NAMES = [{"name": name} for name in ("Anna", "Berit", "Cesar", "David")]
 TALLY: dict[str, Any] = {

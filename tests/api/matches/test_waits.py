@@ -13,7 +13,6 @@ from typing import Any
 import httpx
 import pytest
 from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.app import create_app
 from api.http.params import WAIT_MAX
@@ -25,9 +24,8 @@ from tests.api.http.test_readers import come_true
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import running, served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 Ask = Callable[..., Awaitable[httpx.Response]]
 WAIT = WAIT_MAX
 

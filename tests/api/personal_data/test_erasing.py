@@ -6,17 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.http.test_problems import problem
 from tests.support.club_client import ClubTable
 from tests.support.club_with_names import files_with, tables_with
 from tests.support.match_client import Table
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 ANNA, BO, CESAR, DAG = 1, 2, 3, 4
 
 

@@ -12,8 +12,6 @@ from typing import get_args
 import httpx
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 from msgspec import inspect
 from msgspec.structs import replace
 
@@ -26,10 +24,9 @@ from tests.support.club_with_names import MEMBERS, Club, ClubTable, files_with, 
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.running_service import served, sse
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_names import changed_refs, is_ref
 
-Client = TestClient[Litestar]
 NOTE, TEXT, REASON = 'She had a ♥ & said "no"', "I had <none>, ask Cesar", "Seen by the kibitzer"
 REVOKE = {"seat": ANNA, "accused": BERIT, "offence": "revoke", "note": NOTE}
 

@@ -3,8 +3,6 @@
 from datetime import date, timedelta
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
@@ -14,9 +12,8 @@ from referee.store.clock import utc_now
 from tests.api.cases.test_cases import ANNA, RULING, ask, case, finish
 from tests.api.personal_data.test_texts import NOTE, REASON, REVOKE
 from tests.support.club_with_names import MEMBERS, Club, ClubTable
+from tests.support.service_in_memory import Client
 from tests.support.stored_names import is_ref
-
-Client = TestClient[Litestar]
 
 
 def key_of(club: Club, *scopes: Scope, member: int | None = None) -> str:

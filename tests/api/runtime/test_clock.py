@@ -9,8 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api import cli
 from api.maintenance.doctor import doctor
@@ -20,7 +18,7 @@ from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import running, served
-from tests.support.service_in_memory import client_of
+from tests.support.service_in_memory import Client, client_of
 
 NEVER_SET, FAR_AHEAD = 1.0, 3e11
 """Seconds since 1970 on a clock without a battery, and on a clock beyond the year 9999."""
@@ -62,7 +60,7 @@ def refused(answer: httpx.Response) -> None:
 
 
 def test_no_act_is_recorded_until_the_clock_is_right(
-    client: TestClient[Litestar], set_clock: Callable[[float], None], wrong: float, monkeypatch: pytest.MonkeyPatch
+    client: Client, set_clock: Callable[[float], None], wrong: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, club = Table(client, dealing="house"), ClubTable(client)
     version = table.version()
@@ -81,7 +79,7 @@ def test_no_act_is_recorded_until_the_clock_is_right(
 
 
 def test_what_has_happened_can_still_be_read(
-    client: TestClient[Litestar], set_clock: Callable[[float], None], wrong: float
+    client: Client, set_clock: Callable[[float], None], wrong: float
 ) -> None:
     table = Table(client, dealing="house")
     table.done("deal", 0)
@@ -94,7 +92,7 @@ def test_what_has_happened_can_still_be_read(
 
 
 def test_readiness_says_so_in_both_languages(
-    client: TestClient[Litestar], set_clock: Callable[[float], None], wrong: float
+    client: Client, set_clock: Callable[[float], None], wrong: float
 ) -> None:
     set_clock(wrong)
     for language, words in (("en", "The clock of the server shows"), ("sv", "Serverns klocka visar")):
