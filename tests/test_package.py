@@ -15,6 +15,17 @@ from api import VERSION
 from tests.api.serving import ROOT, Process
 
 PACKAGES = ("api", "projections", "referee")
+PAGES = (
+    "/docs",
+    "/docs/page.js",
+    "/docs/guides/client.md",
+    "/docs/guides/bot.ts",
+    "/docs/verify.py",
+    "/docs/notation.md",
+    "/problems",
+    "/problems/stale",
+    "/v1/rulesets/kalabrias/rules",
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +37,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, environment = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed") / "env"
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in (*PACKAGES, "openapi"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     packages_of(environment).joinpath("dependencies.pth").write_text(sysconfig.get_path("purelib"))
     pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
@@ -70,7 +81,7 @@ def test_it_serves_from_any_folder(installed: Path, tmp_path: Path, monkeypatch:
     process = Process("sqlite:///./own.db", knacka=[str(installed / "bin" / "knacka")], folder=tmp_path)
     try:
         with httpx.Client(base_url=process.address, timeout=60) as client:
-            for page in ("/docs", "/docs/page.js", "/problems", "/problems/stale", "/v1/rulesets/kalabrias/rules"):
+            for page in PAGES:
                 assert client.get(page).status_code == 200
             described = client.get("/openapi.json")
             assert described.json()["info"]["version"] == VERSION

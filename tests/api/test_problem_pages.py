@@ -10,8 +10,9 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.docs.markdown import to_html
 from api.docs.problem_list import PAGES, advice, answer, refusals
-from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy, to_html
+from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy
 from api.http.problems import TEXTS, Document, problem_type
 from api.http.replies import encode
 from referee.sentences import Language, fields

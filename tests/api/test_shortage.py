@@ -13,7 +13,15 @@ from tests.api.club import FOUNDING, found
 from tests.api.serving import limited, running
 from tests.api.table import Table
 
-PAGES = ("/docs", "/openapi.json", "/problems", "/problems/bid-too-low", "/v1/rulesets", "/v1/rulesets/kalabrias")
+PAGES = (
+    "/docs",
+    "/docs/guides/client.md",
+    "/openapi.json",
+    "/problems",
+    "/problems/bid-too-low",
+    "/v1/rulesets",
+    "/v1/rulesets/kalabrias",
+)
 
 
 class TestNoFileCanBeOpened:
