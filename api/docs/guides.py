@@ -10,6 +10,7 @@ from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from api.docs.call_ids import read_calls
 from api.docs.guide_pages import (
     BOOKS,
     MARKDOWN,
@@ -82,6 +83,7 @@ async def _answer(request: ApiCall, path: str, language: Language = "en") -> Rep
         media_type = PLAIN
     else:
         media_type = HTML if prefers(request.accepted, HTML, MARKDOWN) else MARKDOWN
+    read_calls(request.app)
     # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, path, language, media_type)).reply(request)
 

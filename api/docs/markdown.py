@@ -10,6 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+from api.docs.call_ids import call_id
+
 
 def _add_heading_links(state: StateCore) -> None:
     """Give each heading an id, and each except the title a link to itself."""
@@ -37,11 +39,29 @@ def plain(inline: Token) -> str:
     return "".join(" " if one.type == "softbreak" else one.content for one in children)
 
 
+def _link_calls(state: StateCore) -> None:
+    """Make links of the code that names a call, such as `GET /v1/matches`."""
+    for inline in state.tokens:
+        linked: list[Token] = []
+        inside = 0
+        for token in inline.children or ():
+            inside += token.nesting if token.type.startswith("link_") else 0
+            name = call_id(token.content) if token.type == "code_inline" and not inside else None
+            if name is None:
+                linked.append(token)
+            else:
+                opening = Token("link_open", "a", 1, attrs={"href": f"/docs#{name}"})
+                linked += opening, token, Token("link_close", "a", -1)
+        inline.children = linked if inline.children else inline.children
+
+
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 _PARSER.core.ruler.push("heading_links", _add_heading_links)
+_PARSER.core.ruler.push("call_links", _link_calls)
 
 
 def to_html(markdown: str) -> str:
+    """Return Markdown as HTML. Code that names a call becomes a link to it."""
     html: str = _PARSER.render(markdown)
     return html
 

@@ -7,6 +7,7 @@ from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from api.docs.call_ids import read_calls
 from api.docs.markdown import to_html
 from api.docs.pages import framed, policy_of_framed
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
@@ -42,6 +43,7 @@ def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
 async def _answer(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
+    read_calls(request.app)
     # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
