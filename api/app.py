@@ -19,7 +19,7 @@ from api.books import deals, pot, protocol, settlement
 from api.cases import attempts, docket, file, hearings, knocks
 from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
-from api.docs import problem_pages, reference, rulesets
+from api.docs import guides, problem_pages, reference, rulesets
 from api.health import health
 from api.health.metrics_server import metrics_served
 from api.http.connections import Connections
@@ -268,7 +268,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     addresses, metrics = boundary.addresses, boundary.metrics
     lifespan = partial(running, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds)
     app = App(
-        [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, problem_pages.CALLS],
+        [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, guides.CALLS, problem_pages.CALLS],
         lifespan=[lifespan],
         exception_handlers=HANDLERS,
         before_request=boundary.before,

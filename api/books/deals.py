@@ -297,8 +297,8 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
     "game has, and its line in the protocol: the form that counts, and after corrections the earlier forms with the "
     "rulings that changed them. Every caller sees all cards, because the deal is over. 404 `no-such-deal`, or 409 "
     "`deal-not-finished` while it is under way.\n\n"
-    "With `Accept: text/plain` the answer is a text for people that programs can read back: see "
-    "`openapi/notation.md`.",
+    "With `Accept: text/plain` the answer is a text for people that programs can read back: see its "
+    "[notation](/docs/notation.md).",
     tags=["Books"],
     operation_class=described(
         gives=DealRecord,

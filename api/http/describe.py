@@ -178,6 +178,11 @@ def _examples() -> Examples:
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
+def problem_examples() -> dict[str, dict[str, Any]]:
+    """Return the example of each problem type that matches have provoked, by the last part of its address."""
+    return _examples().problems
+
+
 def show_examples(operation: Plain) -> None:
     """Add its examples to an operation of the finished description: Litestar would drop nulls in them."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())

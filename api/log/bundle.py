@@ -67,7 +67,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     "numbers instead of members and references instead of their texts, so an erasure breaks no proof.\n\n"
     "`settlements` has the result of a match for money by these rows. `entries` is empty: only a closing has "
     "entries. More than 10000 rows get 409 `bundle-too-large`.\n\n"
-    "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks the bundle without this service.",
+    "`python verify.py BUNDLE VKEY` ([verify.py](/docs/verify.py)) checks the bundle without this service.",
     tags=["Proof"],
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),
 )
