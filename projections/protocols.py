@@ -40,7 +40,7 @@ from referee.officials.events.corrections import (
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import (
     AnswerSeen,
-    BidSeen,
+    BidValue,
     DealKind,
     EventNumber,
     Points,
@@ -92,7 +92,7 @@ class LineWritten(Value):
     dealer: Seat
     kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
     declarer: Seat | None
-    contract: BidSeen | None
+    contract: BidValue | None
     tricks: wire_types.Counts
     answers: wire_types.BySeat[AnswerSeen | None]
     penalties: wire_types.PointsBySeat

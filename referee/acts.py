@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from referee import wire_types
-from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
+from referee.value import OFFENCE_SAYS, BidValue, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
@@ -36,15 +36,6 @@ Offence = Literal[
     "wrong_count",
     "led_out_of_turn",
 ]
-
-
-BidWord = Literal[
-    "pass", "rodskagg", "join", "lie_down", "widow", "generalrams", "pay", "take", "redeal", "S", "H", "D", "C"
-]
-BidSent = (
-    Annotated[int, Meta(ge=-99, le=99)]
-    | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
-)
 AnswerSent = Literal["play", "fold"]
 
 
@@ -106,7 +97,7 @@ class KeepCards(SeatAct, tag="keep_cards"):
 class Bid(SeatAct, tag="bid"):
     """Bid a number of tricks or a word of the game, or pass."""
 
-    bid: BidSent
+    bid: BidValue
 
 
 class Ask(SeatAct, tag="ask"):
@@ -237,7 +228,7 @@ TRICKS_MAX = 16
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of tricks that were over."""
-SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="The seat, then its bid.")]
+SeatAndBidSent = Annotated[tuple[SeatSent, BidValue], Meta(description="The seat, then its bid.")]
 SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="The seat, then its answer.")]
 SeatAndTrick = Annotated[
     tuple[SeatSent, AfterTrick],

@@ -15,7 +15,19 @@ from referee.events import MatchOpened
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.requests import Request
 from referee.settlement import Basis
-from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
+from referee.value import (
+    AnswerSeen,
+    BidValue,
+    CardText,
+    EventNumber,
+    OffenceText,
+    Points,
+    RuleId,
+    Seat,
+    SeatAndBid,
+    Value,
+    tied,
+)
 from referee.visibility import Event, Recorded, Viewer
 
 
@@ -40,7 +52,6 @@ DueAct = Annotated[
 ]
 
 
-SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="The seat, then its bid.")]
 SeatAndCard = Annotated[
     tuple[Seat, CardText], Meta(title="SeatAndCard", description="The seat, then the card that it played.")
 ]
@@ -87,9 +98,9 @@ class Shown(Value):
     """Hands of all seats, for officials."""
     cards_left: wire_types.Counts | None = None
     picked_up: wire_types.Seats | None = None
-    bids: wire_types.Many[SeatAndBid] | None = None
-    """Seat and bid, in the order of speaking."""
-    contract: BidSeen | None = None
+    bids: wire_types.ListOfMany[SeatAndBid] | None = None
+    """The bids, in the order of speaking."""
+    contract: BidValue | None = None
     declarer: Seat | None = None
     trick: wire_types.BySeat[SeatAndCard] | None = None
     """Seat and card, in the order of play."""

@@ -43,7 +43,7 @@ from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.store.store import Referee
-from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
+from referee.value import BidValue, CardText, EventNumber, OffenceText, RuleId, Seat, Value
 from referee.visibility import Recorded
 
 
@@ -70,7 +70,7 @@ class BidRecorded(Value):
     """A bid or a pass."""
 
     seat: Seat
-    bid: BidSeen
+    bid: BidValue
     event: EventNumber
 
 
@@ -132,7 +132,7 @@ class DealRecord(Value):
     bids: wire_types.Many[BidRecorded]
     answers: wire_types.Many[Said]
     declarer: Seat | None
-    contract: BidSeen | None
+    contract: BidValue | None
     tricks: wire_types.Many[Trick]
     facts: wire_types.Many[EventSeen]
     reports: wire_types.Many[ReportMade]

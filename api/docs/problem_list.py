@@ -28,7 +28,7 @@ assert RULESETS, "the games are loaded, and with them their own refusals"
 
 EXAMPLES: dict[str, Any] = {
     "account": "member:5",
-    "allowed": ("pass", 5, 6, "rodskagg"),
+    "allowed": ("pass", "5", "6", "rodskagg"),
     "amount": 450,
     "asker": 1,
     "at": "/tricks/4",

@@ -21,7 +21,7 @@ from tests.api.test_problems import problem
 from tests.api.test_security_headers import secure
 
 Client = TestClient[Litestar]
-SHEET = {"bids": [[1, 1], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
+SHEET = {"bids": [[1, "1"], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
 DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 
 

@@ -447,14 +447,14 @@ class TestRefusals:
     def test_play_that_is_held(self, client: TestClient[Litestar]) -> None:
         table = attended(client, TWO | {"pending": "hold"})
         ask(table, "", ANNA, REVOKE)
-        answer = table.send("bid", BERIT, bid=1)
+        answer = table.send("bid", BERIT, bid="1")
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/held")
         assert answer.json()["facts"] == {"cases": [1]}
         assert table.get("/legal-acts", BERIT).json() == []
         assert table.get().json()["to_act"] == [], "nobody is awaited but officials"
         ask(table, "/1/withdrawal", ANNA, {"seat": ANNA})
         assert table.get().json()["to_act"] == [BERIT]
-        table.done("bid", BERIT, bid=1)
+        table.done("bid", BERIT, bid="1")
 
 
 class TestTime:
@@ -532,7 +532,7 @@ def test_what_officials_did_can_be_proved(either_url: str) -> None:
         ask(table, "/1/ruling", "official:2", RULING | {"verdict": "dismissed"})
         ask(table, "", "official:2", {"accused": BERIT, "offence": "exposed_card"})
         finish(table)
-        sheet = {"bids": [[1, 2], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1]}
+        sheet = {"bids": [[1, "2"], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1]}
         ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": sheet})
         ask(table, "/4/ruling", "official", RULING | {"verdict": "dismissed", "rule": "J4"})
         events = table.version()

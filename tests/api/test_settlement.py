@@ -15,7 +15,7 @@ Client = TestClient[Litestar]
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": [[0, "1"], [1, "pass"], [2, "pass"]],
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }

@@ -24,12 +24,12 @@ TALLY: dict[str, Any] = {
 }
 X1: dict[str, Any] = {
     "act": "result",
-    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "bids": [[0, "2"], [1, "pass"], [2, "3"], [3, "pass"]],
     "tricks": [2, 0, 2, 2, 1, 2],
     "answers": [[3, "fold"], [1, "play"]],
 }
 """Example B-X1; A-X1 is the same deal."""
-NEXT = {**X1, "bids": [[1, "pass"], [2, 3], [3, "pass"], [0, "pass"]]}
+NEXT = {**X1, "bids": [[1, "pass"], [2, "3"], [3, "pass"], [0, "pass"]]}
 """The next deal, with the same tricks as example B-X1."""
 AFTER = [11, 11, 8, 12]
 KNOCK = {"seat": 0, "accused": 1, "offence": "revoke"}
@@ -64,7 +64,7 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert first["event"]["result"] == X1
     assert events[-1]["topic"] == "deal/scored"
     record = table.get("/deals/1").json()
-    assert [call["bid"] for call in record["bids"]] == [2, "pass", 3, "pass"]
+    assert [call["bid"] for call in record["bids"]] == ["2", "pass", "3", "pass"]
     assert [trick["winner"] for trick in record["tricks"]] == X1["tricks"]
     assert [answer["answer"] for answer in record["answers"]] == ["fold", "play"]
     text = table.get("/deals/1", Accept="text/plain").text

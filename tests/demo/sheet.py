@@ -202,13 +202,13 @@ EVENING: dict[str, dict[str, Any]] = {
         "deals": [
             {
                 "act": "result",
-                "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+                "bids": [[0, "2"], [1, "pass"], [2, "3"], [3, "pass"]],
                 "tricks": [2, 2, 0, 2, 1, 0],
                 "answers": [[3, "fold"], [1, "play"]],
             },
             {
                 "act": "result",
-                "bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, 2]],
+                "bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "2"]],
                 "tricks": [0, 0, 1, 3, 1, 3],
                 "answers": [[2, "fold"]],
                 "exits": [[0, 2]],

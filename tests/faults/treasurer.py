@@ -20,7 +20,12 @@ MATCH: dict[str, Any] = {
     "stakes": {"currency": "SEK", "unit": 100},
     "opening": {"points": [2, 1, 5]},
 }
-SHEET = {"act": "result", "bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
+SHEET = {
+    "act": "result",
+    "bids": [[0, "1"], [1, "pass"], [2, "pass"]],
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [[1, 2]],
+}
 """Seat 1 wins with the second trick."""
 PLAN = ("deposit", "match", "pay", "payout", "fee", "reverse", "close_books")
 

@@ -6,7 +6,7 @@ from referee.acts import Abandon, Close, Draw, Play
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import seen
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, pairs
 
 
 def more(t: Table, viewer: object) -> dict[str, object]:
@@ -72,7 +72,7 @@ def test_bids_contract_and_declarer_are_shown():
     t.deal()
     t.say("join generalrams")
     view = t.seen(P1)
-    assert view.bids == ((P1, "join"), (P2, "generalrams"))
+    assert pairs(view.bids) == ((P1, "join"), (P2, "generalrams"))
     assert (view.contract, view.declarer, view.to_act) == ("generalrams", P2, (P3,))
     t.say("widow")
     t.plays(t.hand(P2)[0])

@@ -88,7 +88,7 @@ def played(client: Any, deals: int = 2, **opening: Any) -> Table:
 
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": [[0, "1"], [1, "pass"], [2, "pass"]],
     "tricks": [0, 1, 2, 2, 2, 2],
     "exits": [[1, 2]],
 }

@@ -19,12 +19,17 @@ class Sheets(NamedTuple):
 
 
 X1: Body = {
-    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "bids": [[0, "2"], [1, "pass"], [2, "3"], [3, "pass"]],
     "tricks": [2, 0, 2, 2, 1, 2],
     "answers": [[3, "fold"], [1, "play"]],
 }
 """The sheet of A-X1 and B-X1."""
-CX1: Body = {**X1, "bids": [[0, 2], [1, 0], [2, 2], [3, 1]], "tricks": [2, 0, 1, 2, 0, 2], "answers": [[3, "fold"]]}
+CX1: Body = {
+    **X1,
+    "bids": [[0, "2"], [1, "0"], [2, "2"], [3, "1"]],
+    "tricks": [2, 0, 1, 2, 0, 2],
+    "answers": [[3, "fold"]],
+}
 """The sheet of C-X1."""
 DX1: Body = {"bids": [[seat, "join"] for seat in range(4)], "tricks": [0, 1, 0, 2, 2]}
 EX1: Body = {

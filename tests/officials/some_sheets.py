@@ -183,7 +183,7 @@ class _Tally:
             if phase == "auction":
                 seat = self.state.to_speak[0]
                 bids = [act for act in self.rules.legal(self.state, seat) if isinstance(act, Bid)]
-                low = [bid for bid in bids if bid.bid in ("pass", 0, 1, 2)]
+                low = [bid for bid in bids if bid.bid in ("pass", "0", "1", "2")]
                 self.do(chance.choice(low if low and chance.random() < 0.95 else bids))
             elif phase == "playing":
                 self.play()

@@ -8,7 +8,7 @@ from tests.officials.hearing import Hearing
 from tests.officials.remedied import ANNA, BERIT, CESAR, DAG
 
 SHEET = Result(
-    bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+    bids=((BERIT, "2"), (CESAR, "pass"), (DAG, "3"), (ANNA, "pass")),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
     answers=((ANNA, "fold"), (CESAR, "play")),
     knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),

@@ -12,7 +12,7 @@ from tests.officials.hearing import Hearing
 from tests.officials.remedied import all_agree, correction, folds, result, wrong
 
 ANNA, BO, CECILIA = range(3)
-BIDS = [[ANNA, 2], [BO, "pass"], [CECILIA, "pass"]]
+BIDS = [[ANNA, "2"], [BO, "pass"], [CECILIA, "pass"]]
 RIGHT: dict[str, Any] = {
     "bids": BIDS,
     "tricks": [ANNA, BO, BO, ANNA, CECILIA, CECILIA],
@@ -115,7 +115,7 @@ class TestAPenaltyThatIsLifted:
         """Return a match in which Bo comes to zero with the third trick, and has knocked for the exit."""
         hearing = opened(**match)
         hearing.ask(Deal(seat=CECILIA))
-        for seat, bid in ((ANNA, 2), (BO, "pass"), (CECILIA, "pass")):
+        for seat, bid in ((ANNA, "2"), (BO, "pass"), (CECILIA, "pass")):
             hearing.ask(Bid(seat=seat, bid=bid))
         for seat in (ANNA, BO, BO):
             hearing.ask(Trick(seat=seat))

@@ -26,7 +26,7 @@ def in_play() -> Hearing:
     """Return a match of Kortoxen with closed hands: BERIT declares three, and CESAR plays a heart on the first
     spade."""
     hearing = Hearing(**CLOSED).deal()
-    hearing.ask(Bid(seat=BERIT, bid=3))
+    hearing.ask(Bid(seat=BERIT, bid="3"))
     for seat in (CESAR, DAG, ANNA):
         hearing.ask(Bid(seat=seat, bid="pass"))
     play(hearing, "0SA 1HK 2S8 3S7")
@@ -142,7 +142,7 @@ class TestAKnockForWhatACaseIsAbout:
         hearing = Hearing(**CLOSED).deal()
         hearing.knock(DAG, CESAR, "revoke")
         by_agreement(hearing)
-        hearing.ask(Bid(seat=BERIT, bid=3))
+        hearing.ask(Bid(seat=BERIT, bid="3"))
         for seat in (CESAR, DAG, ANNA):
             hearing.ask(Bid(seat=seat, bid="pass"))
         play(hearing, "0SA 1HK 2S8 3S7")
@@ -259,7 +259,7 @@ class TestASheet:
     """A knock on a sheet stands until it is appealed, so a case about the same error must not cost again."""
 
     SHEET = Result(
-        bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+        bids=((BERIT, "2"), (CESAR, "pass"), (DAG, "3"), (ANNA, "pass")),
         tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
         answers=((ANNA, "fold"), (CESAR, "play")),
         knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),

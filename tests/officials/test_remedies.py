@@ -65,7 +65,7 @@ class TestAWrongLine:
             if "bids" in body:
                 body["bids"] = [*body["bids"][1:], [0, "join" if ruleset == "rams-english" else "pass"]]
                 if ruleset == "rodskagg-catsatcards":
-                    body["bids"] = [[1, 0], [2, 2], [3, 1], [0, 1]]
+                    body["bids"] = [[1, "0"], [2, "2"], [3, "1"], [0, "1"]]
                     body["answers"] = [[3, "fold"]]
             hearing.ask(result(body), "official")
 

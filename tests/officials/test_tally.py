@@ -72,7 +72,7 @@ def test_who_bids_two_and_takes_two():  # C-X1
 
 @pytest.mark.rule("B54")
 def test_a_forgotten_question_is_ruled_from_the_tricks():  # B-X5
-    sheet = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
+    sheet = {"bids": [[0, "3"], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
     before = (9, 6, 7, 12)
     assert points_after(tally(points=before), **sheet) == (5, 5, 7, 11)
     knock: dict[str, Any] = {"seat": 2, "accused": 0, "offence": "fold_question", "after": 5}
@@ -118,7 +118,7 @@ def test_equal_errors_of_a_player_are_several_if_the_sheet_does_not_say_when(key
 @pytest.mark.rule("B67", "B68")
 def test_a_forgotten_exit_knock_is_ruled_from_the_tricks():  # B-X6
     sheet = {
-        "bids": [[0, 2], [1, "pass"], [2, "pass"], [3, "pass"]],
+        "bids": [[0, "2"], [1, "pass"], [2, "pass"], [3, "pass"]],
         "tricks": [1, 0, 1, 0, 3, 2],
         "answers": [[2, "play"], [3, "play"]],
         "knocks": [{"seat": 3, "accused": 1, "offence": "exit_knock", "after": 4}],
@@ -160,12 +160,12 @@ LOST = {"bids": RODSKAGG, "tricks": [1, 2]}
 Wrong = tuple[dict[str, Any], str, str | None, str]
 WRONG: dict[str, list[Wrong]] = {
     ALGA: [
-        ({"bids": [[1, 2], [0, 3]]}, "out_of_turn", "A18", "/bids/0"),
-        ({"bids": [[0, 2], [1, 2]]}, "bid_too_low", "A21", "/bids/1"),
-        ({"bids": [[0, 2], [1, "pass"], [0, 3]]}, "already_spoken", "A22", "/bids/2"),
-        ({"bids": [[0, 2], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "A17", "/bids/2"),
+        ({"bids": [[1, "2"], [0, "3"]]}, "out_of_turn", "A18", "/bids/0"),
+        ({"bids": [[0, "2"], [1, "2"]]}, "bid_too_low", "A21", "/bids/1"),
+        ({"bids": [[0, "2"], [1, "pass"], [0, "3"]]}, "already_spoken", "A22", "/bids/2"),
+        ({"bids": [[0, "2"], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "A17", "/bids/2"),
         ({"bids": [[0, "join"]]}, "no_such_bid", "A17", "/bids/0"),
-        ({"bids": [[0, 2], [1, "pass"]]}, "bids_missing", "A18", "/bids"),
+        ({"bids": [[0, "2"], [1, "pass"]]}, "bids_missing", "A18", "/bids"),
         ({"tricks": [2, 0, 2, 2, 1]}, "tricks_missing", "A51", "/tricks"),
         ({"tricks": [2, 0, 2, 2, 1, 2, 2]}, "too_many_tricks", "A51", "/tricks/6"),
         ({"tricks": None}, "tricks_missing", "A51", "/tricks"),
@@ -192,11 +192,11 @@ WRONG: dict[str, list[Wrong]] = {
         ({"tricks": None, "taken": [[1, 0], [0, 1], [3, 0], [0, 1]]}, "has_folded", "A37", "/taken/3"),
     ],
     KORTOXEN: [
-        ({"bids": [[1, 2], [0, 3]]}, "out_of_turn", "B29", "/bids/0"),
-        ({"bids": [[0, 2], [1, 2]]}, "bid_too_low", "B34", "/bids/1"),
-        ({"bids": [[0, 2], [1, "pass"], [0, 3]]}, "already_spoken", "B35", "/bids/2"),
-        ({"bids": [[0, 2], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "B28", "/bids/2"),
-        ({"bids": [[0, 2], [1, "pass"]]}, "bids_missing", "B29", "/bids"),
+        ({"bids": [[1, "2"], [0, "3"]]}, "out_of_turn", "B29", "/bids/0"),
+        ({"bids": [[0, "2"], [1, "2"]]}, "bid_too_low", "B34", "/bids/1"),
+        ({"bids": [[0, "2"], [1, "pass"], [0, "3"]]}, "already_spoken", "B35", "/bids/2"),
+        ({"bids": [[0, "2"], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "B28", "/bids/2"),
+        ({"bids": [[0, "2"], [1, "pass"]]}, "bids_missing", "B29", "/bids"),
         ({"tricks": [2, 0, 2, 2, 1]}, "tricks_missing", "B69", "/tricks"),
         ({"tricks": [2, 0, 2, 2, 1, 2, 2]}, "too_many_tricks", "B69", "/tricks/6"),
         ({"tricks": [2, 0, 2, 2, 3, 2]}, "has_folded", "B52", "/tricks/4"),
@@ -234,11 +234,11 @@ WRONG: dict[str, list[Wrong]] = {
         ({"misdeal": True}, "not_in_the_result", None, "/misdeal"),
     ],
     CATS: [
-        ({"bids": [[1, 2]]}, "out_of_turn", "C16", "/bids/0"),
-        ({"bids": [[0, 2], [1, 0], [0, 3]]}, "already_spoken", "C17", "/bids/2"),
+        ({"bids": [[1, "2"]]}, "out_of_turn", "C16", "/bids/0"),
+        ({"bids": [[0, "2"], [1, "0"], [0, "3"]]}, "already_spoken", "C17", "/bids/2"),
         ({"bids": [[0, "pass"]]}, "no_such_bid", "C18", "/bids/0"),
-        ({"bids": [[0, 6]]}, "no_such_bid", "C18", "/bids/0"),
-        ({"bids": [[0, 2], [1, 0]]}, "bids_missing", "C16", "/bids"),
+        ({"bids": [[0, "6"]]}, "no_such_bid", "C18", "/bids/0"),
+        ({"bids": [[0, "2"], [1, "0"]]}, "bids_missing", "C16", "/bids"),
         ({"tricks": [2, 0, 1, 2, 0]}, "tricks_missing", "C12", "/tricks"),
         ({"tricks": [2, 0, 1, 2, 0, 2, 2]}, "too_many_tricks", "C12", "/tricks/6"),
         ({"tricks": [2, 0, 1, 2, 3, 2]}, "has_folded", "C32", "/tricks/4"),
@@ -308,12 +308,12 @@ def test_tricks_that_no_seat_gets_are_not_entered():
 @pytest.mark.rule("A55", "A58")
 def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
     match = tally(ALGA, points=(3, 9, 11, 2), dealer=P2)
-    bids = [[2, "pass"], [3, "pass"], [0, 3], [1, "pass"]]
+    bids = [[2, "pass"], [3, "pass"], [0, "3"], [1, "pass"]]
     events = match.do(result(bids=bids, tricks=[0, 3, 1, 0, 3, 0], answers=[[2, "fold"]]))
     assert any(isinstance(event, DuelCalled) for event in events)
-    refusal = refused(match, result(bids=[[0, 3], [1, "pass"]]))
+    refusal = refused(match, result(bids=[[0, "3"], [1, "pass"]]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "A55", "/bids/1")
-    duel = {"bids": [[0, 3], [3, "pass"]], "tricks": [0, 3, 3, 0, 3, 3], "asked": False}
+    duel = {"bids": [[0, "3"], [3, "pass"]], "tricks": [0, 3, 3, 0, 3, 3], "asked": False}
     refusal = refused(match, result(**{**duel, "tricks": [0, 3, 2, 0, 3, 3]}))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "A55", "/tricks/2")
     match.do(result(**duel))
@@ -324,10 +324,10 @@ def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
 @pytest.mark.rule("C46", "C47", "C48")
 def test_a_duel_of_catsatcards_has_tricks_only_and_no_lead_is_drawn():
     match = tally(CATS, points=(12, 2, 2, 12))
-    bids = [[0, 2], [1, 0], [2, 0], [3, 0]]
+    bids = [[0, "2"], [1, "0"], [2, "0"], [3, "0"]]
     events = match.do(result(bids=bids, tricks=[1, 2, 1, 2, 0, 0], answers=[[3, "fold"]]))
     assert any(isinstance(event, DuelCalled) for event in events)
-    refusal = refused(match, result(bids=[[1, 2]]))
+    refusal = refused(match, result(bids=[[1, "2"]]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("wrong_phase", "C16", "/bids/0")
     refusal = refused(match, result(tricks=[1, 1, 1, 0, 1, 1]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "C46", "/tricks/3")

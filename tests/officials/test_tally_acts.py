@@ -78,7 +78,7 @@ def test_an_exit_knock_in_vain_is_entered_as_a_knock_on_oneself(fine: int):
 
 @pytest.mark.rule("B67", "B-O31")
 def test_but_not_who_stood_at_zero():
-    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {"bids": [[0, "2"], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 1, "accused": 1, "offence": "exit_knock", "after": 2, "upheld": False}
     match = tally(points=(9, 2, 8, 8))
     refusal = refused(match, result(**sheet, knocks=[knock]))

@@ -20,7 +20,7 @@ from tests.officials.tallying import (
     tally,
 )
 
-ZEROS = {"bids": [*PASSED[:1], [1, 1], [2, "pass"], [3, "pass"]], "taken": [[2, 0], [2, 0], [0, 1], [0, 1]]}
+ZEROS = {"bids": [*PASSED[:1], [1, "1"], [2, "pass"], [3, "pass"]], "taken": [[2, 0], [2, 0], [0, 1], [0, 1]]}
 ZEROS["answers"] = [[2, "play"], [3, "play"]]
 
 
@@ -35,11 +35,11 @@ def test_counts_are_enough_where_no_order_decides(key: str):
 
 
 CATS_COUNTED: dict[str, Any] = {
-    "bids": [[0, 1], [1, 0], [2, 0], [3, 0]],
+    "bids": [[0, "1"], [1, "0"], [2, "0"], [3, "0"]],
     "taken": [[3, 0], [1, 1], [0, 0], [0, 1]],
     "answers": [[2, "fold"], [3, "play"]],
 }
-BY_P4 = [[0, "pass"], [1, "pass"], [2, "pass"], [3, 1]]
+BY_P4 = [[0, "pass"], [1, "pass"], [2, "pass"], [3, "1"]]
 """The words of a deal whose declarer is P4, the only seat without a trick, so that no seat has to answer."""
 ORDER: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (KORTOXEN, {"points": (2, 2, 9, 9)}, ZEROS, "B-O12"),
@@ -56,7 +56,7 @@ ORDER: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         CATS,
         {"points": (3, 12, 12, 12), "exact_tricks_for_all": True},
         {
-            "bids": [[0, 1], [1, 0], [2, 0], [3, 0]],
+            "bids": [[0, "1"], [1, "0"], [2, "0"], [3, "0"]],
             "taken": [[2, 1], [2, 0], [0, 0], [0, 1]],
             "answers": [[2, "fold"], [3, "play"]],
         },
@@ -159,7 +159,7 @@ def test_an_exit_comes_before_the_question_where_the_deal_is_played_out():
 @pytest.mark.rule("B-O31", "B67")
 def test_an_exit_made_before_a_knock_is_not_undone_by_its_place_on_the_sheet():
     """P2 comes to zero after the third trick and knocks out; then a knock imposes five points."""
-    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {"bids": [[0, "2"], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 3, "accused": 1, "offence": "revoke", "after": 3}
     match = tally(points=(9, 2, 8, 8))
     assert points_after(match, **sheet, exits=[[1, 3]], knocks=[knock]) == (7, 5, 7, 7)
@@ -167,7 +167,7 @@ def test_an_exit_made_before_a_knock_is_not_undone_by_its_place_on_the_sheet():
 
 @pytest.mark.rule("B-O11", "B67")
 def test_an_exit_may_become_due_by_a_knock():
-    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {"bids": [[0, "2"], *PASSED[1:]], "tricks": [1, 0, 1, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 3, "accused": 1, "offence": "revoke", "after": 3}
     match = tally(points=(9, -3, 8, 8), overshoot="negative")
     assert refused(match, result(**sheet, exits=[[1, 3]])).code == "not_at_zero"
@@ -177,7 +177,7 @@ def test_an_exit_may_become_due_by_a_knock():
 
 @pytest.mark.rule("C55", "C-O33")
 def test_zero_by_uncontested_tricks_wins_at_once():
-    sheet = {"bids": [[0, 5], [1, 0], [2, 0], [3, 0]], "answers": ALL_FOLD["answers"]}
+    sheet = {"bids": [[0, "5"], [1, "0"], [2, "0"], [3, "0"]], "answers": ALL_FOLD["answers"]}
     match = tally(CATS, points=(6, 12, 12, 12), exact_tricks_for_all=True)
     refusal = refused(match, result(**sheet, tricks=[0, 0, 0, 0, 0, 1]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("has_folded", "C32", "/tricks/5")
@@ -189,7 +189,7 @@ def test_zero_by_uncontested_tricks_wins_at_once():
 
 @pytest.mark.rule("C55")
 def test_and_so_has_who_comes_to_zero_while_others_play_on():  # C-X13
-    sheet = {"bids": [[0, 4], [1, 0], [2, 3], [3, 0]], "tricks": [2, 2]}
+    sheet = {"bids": [[0, "4"], [1, "0"], [2, "3"], [3, "0"]], "tricks": [2, 2]}
     match = tally(CATS, points=(12, 12, 2, 12), exact_tricks_for_all=True)
     alone = {"tricks": [2] * 6, "answers": [[3, "fold"], [0, "fold"], [1, "fold"]]}
     for more in ({"tricks": [2, 2, 2]}, alone):

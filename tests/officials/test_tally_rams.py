@@ -205,7 +205,7 @@ class TestDeclarations:
         [
             (words(LIE), 0, "/bids/0", "D43", "single_pot"),
             (words(JOIN, "pass"), 0, "/bids/1", "D24", "no_such_declaration"),
-            (((P1, 3),), 0, "/bids/0", "D24", "no_such_declaration"),
+            (((P1, "3"),), 0, "/bids/0", "D24", "no_such_declaration"),
             (words(JOIN, WIDOW, WIDOW), 0, "/bids/2", "D30", "widow_taken"),
             (((P2, JOIN),), 0, "/bids/0", "D28", "out_of_turn"),
             (words(JOIN, GENERAL, LIE), 5, "/bids/2", "D37", "all_must_join"),

@@ -167,6 +167,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     elif isinstance(state, Played) and state.outcome.contract:
         deal = state.outcome
     contract = getattr(deal or state, "contract", None)
+    calls = contract.calls if contract else getattr(state, "calls", None)
     trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
     hand = hands = counts = None
     if not isinstance(state, Undealt | Over) and not table.tally:
@@ -185,7 +186,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         hand=hand,
         hands=hands,
         cards_left=counts,
-        bids=contract.calls if contract else getattr(state, "calls", None),
+        bids=None if calls is None else [{"seat": seat, "bid": call} for seat, call in calls],
         contract=contract.trumps if contract else None,
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
         trick=trick if deal else None,

@@ -175,7 +175,7 @@ def view(state: State, viewer: Viewer) -> Shown:
             own["hand"] = texts_of(state.hands[viewer]) if isinstance(viewer, int) else None
         own |= {
             "cards_left": _cards_left(state),
-            "bids": tuple([(seat, word) for seat, word, _ in said.calls]),
+            "bids": [{"seat": seat, "bid": word} for seat, word, _ in said.calls],
             "contract": None if said.announcer is None else GENERALRAMS,
             "declarer": said.announcer,
         }
