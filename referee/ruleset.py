@@ -18,13 +18,13 @@ from referee.settlement import Basis
 from referee.value import (
     AnswerSeen,
     BidValue,
-    CardText,
     EventNumber,
     OffenceText,
     Points,
     RuleId,
     Seat,
     SeatAndBid,
+    SeatAndCard,
     Value,
     tied,
 )
@@ -49,11 +49,6 @@ class Moment(msgspec.Struct, frozen=True):
 DueAct = Annotated[
     Literal["announce", "answer", "ask", "bid", "deal", "declare", "discard", "knock_out", "reply", "respond"],
     Meta(title="DueAct", description="An act that the rules demand before the play goes on."),
-]
-
-
-SeatAndCard = Annotated[
-    tuple[Seat, CardText], Meta(title="SeatAndCard", description="The seat, then the card that it played.")
 ]
 
 
@@ -102,8 +97,8 @@ class Shown(Value):
     """The bids, in the order of speaking."""
     contract: BidValue | None = None
     declarer: Seat | None = None
-    trick: wire_types.BySeat[SeatAndCard] | None = None
-    """Seat and card, in the order of play."""
+    trick: wire_types.ListBySeat[SeatAndCard] | None = None
+    """The cards of the trick, in the order of play."""
     tricks: wire_types.Counts | None = None
     answers: wire_types.BySeat[AnswerSeen | None] | None = None
     due: wire_types.Many[DueAct] = ()

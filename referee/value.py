@@ -127,6 +127,13 @@ BidValue = Annotated[
 ]
 
 
+class SeatAndCard(TypedDict):
+    """A card, and the seat that drew or played it."""
+
+    seat: Seat
+    card: CardText
+
+
 class SeatAndBid(TypedDict):
     """A bid, and the seat that made it."""
 

@@ -173,8 +173,8 @@ class _Sheet:
         elif isinstance(act, Answer):
             self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
         elif isinstance(act, Result):
-            self.bids += (BidRecorded(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
-            self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
+            self.bids += (BidRecorded(seat=one.seat, bid=one.bid, event=number) for one in act.bids or ())
+            self.answers += (Said(seat=one.seat, answer=one.answer, event=number) for one in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:
         number, event = recorded.originator_version, recorded.event

@@ -109,7 +109,6 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "only_turned_up_suit": {"allowed": ("take", "S", "pass", "redeal")},
     "second_needed": {"allowed": (0, 1, 3), "at": "/second/3"},
     "single_pot": {"allowed": ("join", "widow", "generalrams")},
-    "told_otherwise": {"at": "/taken"},
     "widow_taken": {"allowed": ("join", "lie_down", "generalrams")},
 }
 """Values for the facts of one code, if those in ``EXAMPLES`` do not fit it."""

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from referee.acts import Bid, Deal, Knock, PickUp, Play, Report, Result
+from referee.acts import AnswerTold, Bid, BidTold, Deal, Knock, PickUp, Play, Report, Result
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
@@ -18,9 +18,14 @@ from tests.officials.hearing import Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)
 SHEET = Result(
-    bids=((BERIT, "2"), (CESAR, "pass"), (DAG, "3"), (ANNA, "pass")),
+    bids=(
+        BidTold(seat=BERIT, bid="2"),
+        BidTold(seat=CESAR, bid="pass"),
+        BidTold(seat=DAG, bid="3"),
+        BidTold(seat=ANNA, bid="pass"),
+    ),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-    answers=((ANNA, "fold"), (CESAR, "play")),
+    answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
 )
 """A possible first deal (B-X1)."""
 

@@ -15,6 +15,7 @@ from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
 from referee.interned_acts import plays
+from referee.tricks import in_order
 from referee.visibility import Viewer
 
 
@@ -144,7 +145,7 @@ def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
         "bids": None if calls is None else said(calls),
         "contract": contract.bid if contract else None,
         "declarer": contract.declarer if contract else None,
-        "trick": getattr(state, "trick", ()) if played else None,
+        "trick": in_order(getattr(state, "trick", ())) if played else None,
         "tricks": played.tricks if played else None,
         "answers": answers_by_seat(state.table, deal) if deal and deal.question.event else None,
     }
