@@ -11,10 +11,10 @@ from litestar.testing import TestClient
 
 from api.docs.guide_pages import guide_names, pages
 from api.docs.pages import policy_of_framed
-from tests.api.serving import ROOT
-from tests.api.test_problem_pages import BROWSER, closed
-from tests.api.test_problems import problem
-from tests.api.test_security_headers import secure
+from tests.api.docs.test_problem_pages import BROWSER, closed
+from tests.api.http.test_problems import problem
+from tests.api.http.test_security_headers import secure
+from tests.support.paths import ROOT
 
 Client = TestClient[Litestar]
 GUIDES = ROOT / "openapi" / "guides"

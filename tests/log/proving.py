@@ -21,6 +21,7 @@ from referee.store.command import Command
 from tests.support.club_client import ClubTable, seated
 from tests.support.in_process_programs import run_here
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.match_driver import seats_and
 from tests.support.paths import ROOT
 from tests.support.projection_progress import caught_up
 
@@ -88,9 +89,9 @@ def played(client: Any, deals: int = 2, **opening: Any) -> Table:
 
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
     "tricks": [0, 1, 2, 2, 2, 2],
-    "exits": [[1, 2]],
+    "exits": [{"seat": 1, "after": 2}],
 }
 """Seat 1 leaves with the one point that it had at the opening."""
 

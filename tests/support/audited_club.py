@@ -31,10 +31,15 @@ from tests.log.proving import sign
 from tests.support.club_client import ClubTable, seated
 from tests.support.edited_stores import Editor
 from tests.support.match_client import Table
+from tests.support.match_driver import seats_and
 from tests.support.projection_progress import caught_up
 
 KRONA = {"currency": "SEK", "unit": 100}
-SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
+SHEET = {
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [{"seat": 1, "after": 2}],
+}
 """Seat 0 takes one trick, seat 1 takes the second, goes home and wins, and seat 2 takes four."""
 NOTE = "She had a heart and said no"
 

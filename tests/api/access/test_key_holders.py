@@ -31,7 +31,7 @@ from tests.support.service_in_memory import Client
 from tests.support.stored_clubs import Club, Placed, hashed
 
 PATIENCE_SECONDS = 12
-BID = {"act": "bid", "seat": 0, "bid": 3}
+BID = {"act": "bid", "seat": 0, "bid": "3"}
 RULING = {"verdict": "dismissed", "standard": "balance_of_probabilities", "rule": "B42", "reason": "Nobody saw it"}
 
 

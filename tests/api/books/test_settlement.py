@@ -8,14 +8,15 @@ from referee.games import RULESETS
 from tests.api.books.test_pot import play_deal, rams
 from tests.support.club_with_names import Club, ClubTable
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.match_driver import seats_and
 from tests.support.service_in_memory import Client
 
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
     "tricks": [0, 1, 2, 2, 2, 2],
-    "exits": [[1, 2]],
+    "exits": [{"seat": 1, "after": 2}],
 }
 """Seat 0 takes one trick, seat 1 takes the second and goes home, and seat 2 takes four."""
 

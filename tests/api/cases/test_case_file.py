@@ -17,9 +17,10 @@ from tests.api.docs.test_problem_pages import closed
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
 from tests.support.match_client import Table
+from tests.support.match_driver import seats_and
 from tests.support.service_in_memory import Client
 
-SHEET = {"bids": [[1, 1], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
+SHEET = {"bids": seats_and("bid", [1, "1"], [2, "pass"], [0, "pass"]), "tricks": [1, 0, 2, 1, 0, 2]}
 DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 
 

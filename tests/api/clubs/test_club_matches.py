@@ -12,6 +12,7 @@ from tests.api.http.test_problems import problem
 from tests.conformance.described import Description
 from tests.support.club_client import FOUNDING, ClubTable
 from tests.support.club_with_names import files_with, tables_with
+from tests.support.match_driver import seats_and
 from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_names import is_ref
 
@@ -228,7 +229,7 @@ class TestStandings:
         """Let a member win a match of Rödskägg: all tricks in a deal with that bid win it."""
         seat = (2, 1, 3).index(member)
         made = home.open(dealing="tally", first_dealer=seat, **fields).json()
-        bids = [[(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"]]
+        bids = seats_and("bid", [(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"])
         result = {"act": "result", "bids": bids, "tricks": [seat] * 6}
         answer = home.client.post(
             f"/v1/matches/{made['id']}/acts", json=result, headers=bearer(made["official_token"])

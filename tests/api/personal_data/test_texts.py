@@ -23,6 +23,7 @@ from tests.api.cases.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, fi
 from tests.support.club_with_names import MEMBERS, Club, ClubTable, files_with, tables_with
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
+from tests.support.match_driver import seats_and
 from tests.support.running_service import served, sse
 from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_names import changed_refs, is_ref
@@ -335,7 +336,11 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
         assert table.post("/acts", {"act": "void", "reason": texts[3]}, "official").status_code == 201
         tally = ClubTable(club, dealing="tally", enforcement="penalise", options={})
         knocks = [{"seat": 0, "accused": 1, "offence": "revoke", "upheld": False, "note": texts[5]}]
-        sheet = {"bids": [[1, 2], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1], "knocks": knocks}
+        sheet = {
+            "bids": seats_and("bid", [1, "2"], [2, "pass"], [0, "pass"]),
+            "tricks": [1, 2, 0, 1, 1, 1],
+            "knocks": knocks,
+        }
         answer = tally.post("/acts", {"act": "result", **sheet}, 0)
         assert answer.status_code == 201, answer.text
         for one in (*texts, *MEMBERS):
