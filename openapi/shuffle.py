@@ -17,7 +17,7 @@ import sys
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-ENVELOPE = "number at actor act topic event"
+ENVELOPE = "number act_number at actor act topic event"
 FOR_OFFICIALS = "digest prev hash request"
 FIELDS = {  # required and optional fields by topic; of other topics only the envelope is checked
     "match/opened": (

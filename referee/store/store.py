@@ -50,6 +50,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
 """Unusable snapshots that are tried before all rows are folded."""
+ACT_EVENTS = 32
+"""Rows in one read that looks for the first event of an act; few acts have more."""
 
 
 @cache
@@ -184,6 +186,15 @@ class Referee(Application[UUID]):
         """Return at most ``limit`` recorded events of an aggregate in order. Raises :class:`DamagedRow`."""
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
+
+    def first_of_act(self, recorded: Recorded) -> int:
+        """Return the number of the first event of the act of this event. Raises :class:`DamagedRow`."""
+        while recorded.request is None and (end := recorded.originator_version - 1):
+            for before in reversed(self.history(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)):
+                if recorded.begins_after(before):
+                    return recorded.originator_version
+                recorded = before
+        return recorded.originator_version
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
         """Return an aggregate after event ``to``, by default the last.
