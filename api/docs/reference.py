@@ -65,11 +65,13 @@ def description(app: Litestar) -> str:
     operations = [operation for calls in schema["paths"].values() for operation in calls.values()]
     for operation in operations:
         show_examples(operation)
+    responses = named_responses()
+    answers = [responses, [operation["responses"] for operation in operations]]
     schema["components"] |= {
         "headers": named_headers(),
         "parameters": _shared_parameters(operations),
-        "responses": named_responses(),
-        "schemas": named_schemas(),
+        "responses": responses,
+        "schemas": named_schemas(answers),
     }
     return json.dumps(with_formats(_tidy(schema)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 

@@ -271,7 +271,7 @@ def described(
             responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses
             if body is not None:
-                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
+                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
                 self.request_body = request_body
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None

@@ -2,7 +2,8 @@
 
 A field that differs from game to game is tied to the field ``ruleset`` of its struct, an event to its ``topic``
 (:func:`~referee.value.tied`): such a struct has one schema for each value of that field, its discriminator. A request
-may have only the fields of its schema, an answer may get more. So an act has two schemas: ``Play`` and ``PlayShown``.
+may have only the fields of its schema, an answer may get more. So a type that is sent and shown, such as an act, has
+one schema, which is open; the service refuses other fields of a request anyway.
 """
 
 import json
@@ -29,8 +30,6 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, to_builtins
 from msgspec.structs import FieldInfo, fields
 
-from referee import acts, requests
-from referee.clubs.facts import SieAccounts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
@@ -48,11 +47,6 @@ LENGTHS = {"date-time": len("2026-01-02T03:04:05.123456+00:00"), "date": len("20
 """Characters of the longest text, by format."""
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """Keys of a schema whose values are not schemas."""
-
-BOTH = frozenset({SieAccounts})
-"""Types other than acts that are both sent in an act and shown in answers."""
-SENT = {acts.__name__, requests.__name__}
-"""Modules whose types are all sent by clients."""
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -79,6 +73,8 @@ def field_docs(cls: type) -> dict[str, str]:
 
 _named: dict[str, Plain] = {}
 _owners: dict[str, Any] = {}
+_refuse_others: set[str] = set()
+"""Schemas of types that the service reads only without other fields."""
 
 
 class Scope(NamedTuple):
@@ -88,20 +84,37 @@ class Scope(NamedTuple):
     topic: str | None = None
     resolved: bool = False
     """True for options with all defaults filled in."""
-    sent: bool = False
-    """True for a type that a client sends: other fields are refused."""
 
 
-def schema_of(kind: Any, *, sent: bool = False) -> Plain:
-    """Return the schema of a type, or a reference if it has a name. ``sent``: whether a client sends it."""
-    if _is_struct(kind):
-        return _struct(kind, Scope(sent=sent), alone=True)
-    return _schema(kind, Scope(sent=sent))
+def schema_of(kind: Any) -> Plain:
+    """Return the schema of a type, or a reference if it has a name."""
+    return _struct(kind, Scope(), alone=True) if _is_struct(kind) else _schema(kind, Scope())
 
 
-def named_schemas() -> dict[str, Plain]:
-    """Return the schemas that have been referred to, by name."""
-    return dict(_named)
+def named_schemas(answers: Any) -> dict[str, Plain]:
+    """Return the schemas that have been referred to, by name. Those that no part of ``answers`` refers to are closed
+    if the service refuses other fields."""
+    shown = _reached(answers)
+    return {
+        name: {**schema, "additionalProperties": False} if name in _refuse_others - shown else schema
+        for name, schema in _named.items()
+    }
+
+
+def _reached(root: Any) -> set[str]:
+    """Return the names of the schemas to which a part of the description refers, also through other schemas."""
+    found: set[str] = set()
+    waiting = [root]
+    for part in waiting:
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += [inner for name, inner in part.items() if name not in _VALUES]
+            name = str(part.get("$ref", "")).removeprefix(REFS)
+            if name in _named and name not in found:
+                found.add(name)
+                waiting.append(_named[name])
+    return found
 
 
 def plain_text(text: str) -> str:
@@ -394,12 +407,11 @@ def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
 
 
 def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
-    ties, config = _tied_to(cls), getattr(cls, "__struct_config__", None)
+    ties = _tied_to(cls)
     scope = Scope(
         ruleset=scope.ruleset if "ruleset" in ties else None,
         topic=scope.topic if "topic" in ties else None,
         resolved=scope.resolved and not all(field.required for field in _fields(cls)),
-        sent=scope.sent and config is not None and config.forbid_unknown_fields,
     )
     about = about or plain_text(cls.__doc__ or "")
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(cls, scope, about, alone=alone))
@@ -418,26 +430,21 @@ def _name(cls: Any, scope: Scope) -> str:
     if cls.__module__.startswith("referee.games."):  # every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
     name = called(cls) if ruleset is None else camel(ruleset) + called(cls)
-    if scope.resolved:
-        return f"{name}Resolved"
-    return f"{name}Shown" if _is_act_or_part(cls) and not scope.sent else name
-
-
-def _is_act_or_part(cls: Any) -> bool:
-    """Return whether clients send it and answers show it."""
-    config = getattr(cls, "__struct_config__", None)
-    return getattr(config, "tag_field", None) == "act" or cls.__module__ in SENT or cls in BOTH
+    return f"{name}Resolved" if scope.resolved else name
 
 
 def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
     docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
+    refuses_others = config is not None and config.forbid_unknown_fields
+    if refuses_others:
+        _refuse_others.add(_name(cls, scope))
     properties, required = {}, []
     if config is not None and config.tag_field is not None:
         tag = "The name of the act; here it may be left out." if alone else "The name of the act: the discriminator."
         tag = tag if config.tag_field == "act" else WORDS.words[config.tag_field]
         properties[config.tag_field] = {"type": "string", "const": config.tag, "description": tag}
         required = [] if alone else [config.tag_field]
-    may_be_missing = not scope.resolved and (config is None or scope.sent or config.omit_defaults)
+    may_be_missing = not scope.resolved and (config is None or refuses_others or config.omit_defaults)
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)
@@ -455,5 +462,4 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         "description": about,
         "properties": properties,
         **({"required": required} if required else {}),
-        **({"additionalProperties": False} if scope.sent else {}),
     }
