@@ -1,6 +1,6 @@
 """Events, their place in a match, and the visibility of their fields."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
@@ -44,6 +44,26 @@ class Event(Value, omit_defaults=True):
 
 
 E = TypeVar("E", bound=Event)
+_encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+
+
+class _Beginnings(dict[type, bytes]):
+    """The beginnings of events as JSON, each with its topic."""
+
+    def __missing__(self, kind: type[Event]) -> bytes:
+        self[kind] = begun = b'{"topic":"%b",' % kind.TOPIC.encode()
+        return begun
+
+
+_beginnings = _Beginnings()
+
+
+def with_topic(event: Event) -> msgspec.Raw:
+    """Return the event as JSON, with its topic as the first field."""
+    fields = _encode(event)
+    if fields == b"{}":
+        return msgspec.Raw(_beginnings[type(event)][:-1] + b"}")
+    return msgspec.Raw(_beginnings[type(event)] + fields[1:])
 
 
 def seen(event: E, viewer: Viewer, public: bool) -> E:
@@ -123,3 +143,22 @@ class Recorded(msgspec.Struct, frozen=True):
     event: Event
     request: msgspec.Raw | None = None
     salt: bytes = b""
+
+    def begins_after(self, before: "Recorded") -> bool:
+        """Return whether the event is not of the act of the event before it."""
+        return (
+            self.request is not None
+            or self.act_id != before.act_id
+            or self.at != before.at
+            or self.actor != before.actor
+        )
+
+
+def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
+    """Yield successive events, each with the number of the first event of its act. ``first``: that of the first."""
+    number, before = first, None
+    for one in events:
+        if before is not None and one.begins_after(before):
+            number = one.originator_version
+        before = one
+        yield one, number

@@ -98,7 +98,7 @@ class History:
             self._record_key(kept.recorded)
             if self._folds:
                 self.readable = row.number
-                if self._act and _begins(kept.recorded, self._act[-1].recorded):
+                if self._act and kept.recorded.begins_after(self._act[-1].recorded):
                     self._check_act()
                 self._act.append(kept)
         return recorded
@@ -244,15 +244,6 @@ def _gap(before: int, number: Any) -> str:
 
 def _events(first: int, last: int) -> str:
     return f"event {first} is" if first == last else f"events {first} to {last} are"
-
-
-def _begins(recorded: Recorded, before: Recorded) -> bool:
-    """Return whether an event does not belong to the act of the event before."""
-    return recorded.request is not None or (recorded.act_id, recorded.actor, recorded.at) != (
-        before.act_id,
-        before.actor,
-        before.at,
-    )
 
 
 def _decided(

@@ -1,10 +1,12 @@
 """Operations that return the events of a match: pages, NDJSON, and a stream that can be resumed."""
 
-from collections.abc import AsyncIterator, Callable
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
@@ -32,7 +34,7 @@ from api.http.replies import (
     streamed,
 )
 from api.http.threads import in_stream_thread, in_thread
-from api.matches.schemas import EventSeen, StateSeen, event_seen, state_seen
+from api.matches.schemas import ActSeen, EventSeen, StateSeen, event_seen, request_seen, state_seen
 from api.runtime.aggregate_reader import is_over
 from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
@@ -44,20 +46,23 @@ from referee.store.aggregate import fold
 from referee.store.clock import utc_now
 from referee.store.command import Busy
 from referee.store.match import Match
-from referee.store.rows import from_row, row_hash
+from referee.store.rows import from_row, row_hashes
 from referee.value import EventNumber, Value, Version
 from referee.visibility import Recorded
 
 PAGE = 500
 """Maximum number of events in one read."""
 LIMIT_MAX = 1000
+EARLIER = 8
+"""Rows read before a page, to find the beginning of the act with which it begins. Few acts have more events."""
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
 
 
 SENT = Text(
     "Server-sent events. `id` is the event's number, `event` its topic, and `data` an `EventSeen` as one line of "
-    "JSON. An event `state` has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
+    "JSON; for the official the first event of an act also has `request`, the request of the act. An event `state` "
+    "has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
     "comments keep the connection open.",
     begins="retry: ",
     holds=(EventSeen, StateSeen),
@@ -68,31 +73,62 @@ class EventPage(Value):
     """A page of events."""
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    acts: Annotated[tuple[ActSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """The acts that begin with one of these events and have a request, in order; empty unless the caller is the
+    official."""
     next: EventNumber | None
     version: Version
 
 
-def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[dict[str, Any]]:
+Shown = tuple[str, dict[str, Any], msgspec.Raw | None]
+"""The topic of an event, the event as the caller may see it, and the request of its act if it is the first of it."""
+
+
+def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[Shown]:
     """Return events up to the version of ``match``, as the caller may see them. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
         return []
-    rows = service.referee.rows(match.id, after=after, to=last)
-    return [_seen(match, row, from_row(row), caller) for row in rows]
+    start = max(0, after - EARLIER)
+    rows = service.referee.rows(match.id, after=start, to=last)
+    earlier, rows = rows[: after - start], rows[after - start :]
+    events = [from_row(row) for row in rows]
+    return _shown(match, rows, events, service.referee.first_of_act(events[0], earlier), caller)
 
 
-def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
-    public = recorded.originator_version <= match.public_to
-    hashed = row_hash(row) if caller.sees_as(public) == "official" else None
-    if isinstance(recorded.event, MatchOpened):  # names for the caller
-        recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
-    return event_seen(recorded, caller, public, hashed)
+def _shown(
+    match: Match, rows: Sequence[StoredEvent], events: Sequence[Recorded], act_number: int, caller: Caller
+) -> list[Shown]:
+    """Return the events of these rows as the caller may see them. ``act_number``: that of the first."""
+    by_official = "official" in (caller.sees_as(False), caller.sees_as(True))
+    hashes = row_hashes(rows) if by_official else itertools.repeat(None)
+    before, public_to, shown = events[0], match.public_to, []
+    for recorded, hashed in zip(events, hashes, strict=False):
+        number = recorded.originator_version
+        if recorded.request is not None or recorded.begins_after(before):
+            act_number = number
+        before, public = recorded, number <= public_to
+        request = request_seen(recorded, caller, public) if by_official else None
+        if number == 1 and isinstance(recorded.event, MatchOpened):  # names for the caller
+            recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
+        shown.append((recorded.event.TOPIC, event_seen(recorded, caller, public, act_number, hashed), request))
+    return shown
+
+
+def _sent(shown: Shown) -> bytes:
+    """Return an event as a line of NDJSON and a server-sent event have it."""
+    _, event, request = shown
+    return encode(event if request is None else {**event, "request": request})
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
     """Return an encoded :class:`EventPage`. Touches the database."""
-    events = read_events(service, match, caller, after, limit)
-    return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
+    events, acts = [], []
+    for _, event, request in read_events(service, match, caller, after, limit):
+        events.append(event)
+        if request is not None:
+            acts.append({"number": event["number"], "request": request})
+    return encode({"events": events, "acts": acts, "next": next_after(match, after, limit), "version": match.version})
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
@@ -100,14 +136,14 @@ def next_after(match: Match, after: int, limit: int) -> int | None:
     return after + limit if after + limit < match.version else None
 
 
-Form = Callable[[dict[str, Any]], bytes]
+Form = Callable[[Shown], bytes]
 """Encodes one event of a list."""
 
 
 def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
     """Return at most ``PAGE`` encoded events up to number ``to``, and the last number. Touches the database."""
-    events = read_events(service, match, caller, after, min(PAGE, to - after))
-    return b"".join(map(form, events)), events[-1]["number"] if events else to
+    last = min(to, match.version, after + PAGE)
+    return b"".join(map(form, read_events(service, match, caller, after, last - after))), max(last, after)
 
 
 @get(
@@ -119,12 +155,20 @@ def read_piece(service: Service, match: Match, caller: Caller, after: int, to: i
     "are sent.\n\n"
     "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is over; if "
     "none comes the page is empty.\n\n"
-    "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
+    "An event names its act by `act_number`, the number of the first event of the act. The official also gets the "
+    "requests: `acts` has those that begin on the page, and with `application/x-ndjson` the line of the first event "
+    "of an act has a field `request` more. The official also gets the hash chain: each `prev` is the `hash` of the "
+    "event before.",
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: Text("One event per line.", begins=r"\{|$")},
+        others={
+            NDJSON: Text(
+                "One `EventSeen` per line; for the official with the `request` of an act that it begins.",
+                begins=r"\{|$",
+            )
+        },
         errors=(400, 401, 404, 409, 503),
     ),
 )
@@ -182,8 +226,8 @@ async def _lines(
         yield piece
 
 
-def _line(event: dict[str, Any]) -> bytes:
-    return encode(event) + b"\n"
+def _line(shown: Shown) -> bytes:
+    return _sent(shown) + b"\n"
 
 
 @get(
@@ -290,19 +334,22 @@ def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> by
     """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
-    for row in service.referee.rows(match.id, after=sent.version, to=match.version):
-        recorded = from_row(row)
-        if recorded.request is not None and act:  # the first event of the next act
+    rows = service.referee.rows(match.id, after=sent.version, to=match.version)
+    events = [from_row(row) for row in rows]
+    shown = _shown(match, rows, events, events[0].originator_version, caller)
+    for recorded, one in zip(events, shown, strict=True):
+        if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
             pieces.append(_framed_state(sent, caller))
             act = []
         act.append(recorded)
-        pieces.append(_framed(_seen(match, row, recorded, caller)))
+        pieces.append(_framed(one))
     return b"".join([*pieces, _framed_state(match, caller)])
 
 
-def _framed(event: dict[str, Any]) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(event))
+def _framed(shown: Shown) -> bytes:
+    topic, event, _ = shown
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], topic.encode(), _sent(shown))
 
 
 def _framed_state(match: Match, caller: Caller) -> bytes:

@@ -22,15 +22,17 @@ REVOKE = Breach(offence="revoke", seat=1, rule="B42", payer=1, points=5)
 
 def seen(caller: Caller, public: bool, actor: Actor = 1) -> dict[str, Any]:
     event = CardPlayed(seat=1, card="SA", breaches=(REVOKE,))
-    return event_seen(Recorded(uuid4(), 7, datetime.now(UTC), actor, "key", "d", "p", event), caller, public)
+    return event_seen(
+        Recorded(uuid4(), 7, datetime.now(UTC), actor, "key", "d", "p", event), caller, public, act_number=7
+    )
 
 
 def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectator() -> None:
     for public, whose in ((True, OFFICIAL), (False, SPECTATOR)):
         shown, alike = seen(AUDITOR, public), seen(whose, public)
         assert shown | {"at": None} == alike | {"at": None}
-    assert seen(AUDITOR, public=True)["event"].breaches == (REVOKE,)
-    assert seen(AUDITOR, public=False)["event"].breaches == ()
+    assert b'"breaches"' in bytes(seen(AUDITOR, public=True)["event"])
+    assert b'"breaches"' not in bytes(seen(AUDITOR, public=False)["event"])
 
 
 @pytest.mark.parametrize(("caller", "actor"), [(SEAT, 1), (SCRIBE, "scribe"), (OFFICIAL, 0)])

@@ -68,7 +68,7 @@ class Caller {
 
 /** Return the card that an event plays, if any. The topic determines the type of an event. */
 function cardOf(seen: EventSeen): string | undefined {
-  if (seen.topic === "card/played") {
+  if (seen.event.topic === "card/played") {
     const event: CardPlayed = seen.event;
     return event.card;
   }
@@ -126,7 +126,7 @@ class Table {
     const done = await client.matches.sendAct(sent);
     assert(done.version > version);
     this.acts += 1;
-    if (!this.knocked && done.events.some((event) => event.topic === "card/played")) {
+    if (!this.knocked && done.events.some((event) => event.event.topic === "card/played")) {
       this.knocked = true;
       await this.knock();
     }

@@ -19,7 +19,7 @@ from knacka_client.api.matches import get_match, list_legal_acts, open_match, se
 from knacka_client.models import (
     ActDone,
     Batch,
-    CardPlayedSeen,
+    CardPlayed,
     Close,
     Enforcement,
     EventPage,
@@ -139,7 +139,7 @@ class Table:
         assert not isinstance(done, Problem | None), done
         assert done.version > version
         self.acts += 1
-        if any(event.topic == "card/played" for event in done.events) and not self.knocked:
+        if any(event.event.topic == "card/played" for event in done.events) and not self.knocked:
             self.knocked = True
             self.knock()
 
@@ -193,8 +193,8 @@ def cards_of(page: EventPage) -> list[str]:
     """Return the cards played. The topic determines the type of an event."""
     cards = []
     for event in page.events:
-        if event.topic == "card/played":
-            assert_type(event, CardPlayedSeen)
+        if event.event.topic == "card/played":
+            assert_type(event.event, CardPlayed)
             assert_type(event.event.card, str)
             cards.append(event.event.card)
         elif TYPE_CHECKING:  # not all other events have a card
