@@ -32,11 +32,12 @@ demo: $(RUN) ## play a match and a club's evening through the API
 test: $(DEV) $(JUDGES) ## run all tests, on SQLite and PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-check: $(DEV) ## check lint, format, types, import directions, prose and openapi.json
+check: $(DEV) ## check lint, format, types, import directions, prose, rule ids and generated files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
+	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py tests/test_rulebook.py tests/test_rulebook_pages.py tests/test_trace.py \
+		tests/test_structure.py tests/test_sentences.py::TestEverythingHasWords tests/test_sentences.py::TestTheListOfProblems
 	$(BIN)/python -m tests.support.field_docs | diff -u api/http/field_docs.json - || { echo 'field_docs.json is out of date: make describe'; exit 1; }
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 
@@ -60,7 +61,7 @@ describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages 
 	mv api/docs/refusals.toml.new api/docs/refusals.toml
 	$(BIN)/python -m api.docs.problem_list > openapi/problems.md.new
 	mv openapi/problems.md.new openapi/problems.md
-	$(BIN)/python -m tests.rulebook_pages
+	$(BIN)/python -m tests.support.rulebook_pages
 	$(BIN)/python -m tests.support.structure
 	$(BIN)/python -m tests.support.score_sheet
 
@@ -132,7 +133,7 @@ $(MUTANTS): $(DEV) requirements-mutants.lock
 	@touch $@
 
 # Without these programs the tests that use them are skipped; with PROGRAMS=needed those tests fail.
-$(JUDGES): tests/programs.sh
+$(JUDGES): tests/support/unpack_programs.sh
 	@mkdir -p build && sh $< $(@D) > build/programs.log 2>&1 && mkdir -p $(@D) && touch $@ || \
 		echo "hledger, ledger and zbarimg cannot be unpacked here (build/programs.log): apt-get install hledger ledger zbar-tools"
 

@@ -200,7 +200,7 @@ class MatchOpened(Event):
 
 
 class TokenEnded(Event):
-    """The present token of a seat or role is no longer valid."""
+    """The token that a seat or a role had is no longer valid."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
     seat: Seat | None = None
@@ -488,7 +488,7 @@ class MatchClosed(Event):
 class MatchAbandoned(Event):
     """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
 
-    If the rules share a pot, the other fields are as in :class:`MatchClosed`.
+    If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed.
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"

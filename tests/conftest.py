@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import programs
-from tests.stores import Postgres, empty_database, running_postgres
+from tests.support import external_programs
+from tests.support.databases import Postgres, empty_database, running_postgres
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
 """Examples of a Hypothesis test. ``make soak`` has 2,000."""
@@ -44,7 +44,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     lacking = [
-        item for item in items for mark in item.iter_markers("program") if {*mark.args} & {*programs.missing()}
+        item
+        for item in items
+        for mark in item.iter_markers("program")
+        if {*mark.args} & {*external_programs.missing()}
     ]
     if lacking and not NEEDED:
         config.hook.pytest_deselected(items=lacking)
@@ -52,8 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if programs.missing() and not NEEDED:
-        terminalreporter.write_line(f"left out, for what is missing: {programs.told_missing()}", red=True)
+    if external_programs.missing() and not NEEDED:
+        terminalreporter.write_line(f"left out, for what is missing: {external_programs.told_missing()}", red=True)
 
 
 @pytest.fixture(scope="session")

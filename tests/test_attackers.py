@@ -3,8 +3,8 @@
 ``make soak`` has it for a minute, with bounds for the time that acts take. See :mod:`tests.benchmarks.attackers`.
 """
 
-from tests.api.serving import running
 from tests.benchmarks.attackers import ATTACKS, CUT, KEYS, OF_ONE_CLUB, Honest, Outcome, Statuses, attacked, wrong
+from tests.support.running_service import running
 
 SECONDS = 5.0
 READS = 60

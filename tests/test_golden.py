@@ -26,13 +26,13 @@ from referee.notation.words import BY_LINE, WORDS
 from referee.refusals import AgainstTheRules
 from referee.requests import act_name
 from referee.visibility import Event
-from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
-from tests.drawn import some_match
 from tests.games.rodskagg import table
-from tests.given import P1, P2, P3, P4
-from tests.played import cases_in, deal_of, of_the_deal
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_matches import cases_in, deal_of, of_the_deal
+from tests.support.random_openings import some_match
+from tests.support.running_service import served
 
 HERE = Path(__file__).parent / "golden"
 FILES = sorted(HERE.glob("*/*.txt"))

@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from api.matches import events
-from tests import bots
-from tests.api.serving import served
 from tests.log.proving import KEY
+from tests.support import guide_bots
+from tests.support.running_service import served
 
 GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
@@ -99,10 +99,10 @@ def test_a_bot_has_sixty_lines_at_most(name: str) -> None:
 def test_bots_play_a_match_to_its_end(sqlite_url: str) -> None:
     """``make clients`` does the same with bots in TypeScript."""
     with served(sqlite_url) as address:
-        assert bots.play(address, (sys.executable, GUIDES / "bot.py")) == bots.ENDED
+        assert guide_bots.play(address, (sys.executable, GUIDES / "bot.py")) == guide_bots.ENDED
 
 
 def test_a_bot_goes_on_when_its_connection_breaks(sqlite_url: str) -> None:
     """``make clients`` does the same with a bot in TypeScript."""
     with served(sqlite_url) as address:
-        assert bots.goes_on(address, (sys.executable, GUIDES / "bot.py"))
+        assert guide_bots.goes_on(address, (sys.executable, GUIDES / "bot.py"))

@@ -1,13 +1,14 @@
 """Secrets of the deal: two worlds that differ only in cards that a seat has not seen look equal to it.
 
 Covers every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many pairs. See
-:mod:`tests.interference`.
+:mod:`tests.support.world_pairs`.
 """
 
 import pytest
 
-from tests.hearings import AttendedPair
-from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
+from referee.events import Enforcement
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
+from tests.support.world_pairs_with_officials import AttendedPair
 
 PAIRS = 2000
 IN_EACH = PAIRS // 2 // len({*COMBINATIONS} - NOTHING_HIDDEN)
@@ -17,7 +18,7 @@ ALIKE = 5
 
 
 @pytest.mark.parametrize(("key", "told", "enforcement"), WITH_CARDS, ids=map(" ".join, WITH_CARDS))
-def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforcement: str) -> None:
+def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforcement: Enforcement) -> None:
     hidden = (key, told, enforcement) not in NOTHING_HIDDEN
     pairs = [Pair(key, told, enforcement, number).play() for number in range(IN_EACH if hidden else ALIKE)]
     assert sum(pair.looked for pair in pairs) > len(pairs), "the watcher has tried what it could"
@@ -34,7 +35,9 @@ SILENT = {
 
 @pytest.mark.rule("J1")
 @pytest.mark.parametrize(("key", "told", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
-def test_nor_what_others_wrote_or_the_house_committed_to(key: str, told: Told, enforcement: str) -> None:
+def test_a_seat_cannot_tell_what_others_wrote_or_the_house_committed_to(
+    key: str, told: Told, enforcement: Enforcement
+) -> None:
     one = key, told, enforcement
     hidden = one not in NOTHING_HIDDEN
     many = IN_EACH if hidden or one in TALLIES else ALIKE

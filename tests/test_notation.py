@@ -38,7 +38,7 @@ after     P1 12  P2 12
 """
 
 
-def test_whoever_did_it_for_a_player_is_told_and_read_back() -> None:
+def test_the_actor_for_a_player_is_written_and_read_back() -> None:
     deal = notation.parse(PASSED_OUT)
     assert [done.actor for done in deal.acts] == ["official:2", "scribe", "key:k3", 1, 1, "official", 1]
     assert notation.write(deal) == PASSED_OUT
@@ -50,6 +50,6 @@ def test_an_actor_is_read_as_it_is_written(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "P0", "P9", "p1", "0", "official:0", "official:", "scribe:1", "key:", "Anna"])
-def test_nobody_else_acts(text: str) -> None:
+def test_no_other_text_is_an_actor(text: str) -> None:
     with pytest.raises(ValueError, match="regex"):
         actors.parse(text)

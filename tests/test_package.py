@@ -15,7 +15,8 @@ import httpx
 import pytest
 
 from api import VERSION
-from tests.api.serving import ROOT, Process
+from tests.support.paths import ROOT
+from tests.support.running_service import Process
 
 README = (ROOT / "PACKAGE.md").read_text("utf-8")
 PACKAGES = ("api", "projections", "referee")

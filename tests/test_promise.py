@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.described import resolved
-from tests.promise import broken
+from tests.support.api_compatibility import broken
 
 OPENAPI = Path(__file__).parents[1] / "openapi"
 NOW: dict[str, Any] = json.loads((OPENAPI / "openapi.json").read_text("utf-8"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.api.club import found
-from tests.api.serving import knacka, running, served
+from tests.support.club_client import found
+from tests.support.running_service import knacka, running, served
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.rulebook_pages import BOOKS, PAGES, page
+from tests.support.rulebook_pages import BOOKS, PAGES, page
 
 
 @pytest.mark.parametrize("ruleset", BOOKS)
 def test_the_page_is_up_to_date(ruleset: str) -> None:
     written = (PAGES / f"{ruleset}.md").read_text(encoding="utf-8")
-    assert written == page(ruleset), "run: python -m tests.rulebook_pages"
+    assert written == page(ruleset), "run: python -m tests.support.rulebook_pages"
 
 
 def test_no_page_is_left_over() -> None:

@@ -214,6 +214,22 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
     match kind:
         case inspect.Metadata(type=named):
             return some(named, numbers)
+        case inspect.UnionType(types=types):
+            return some(next(one for one in types if not isinstance(one, inspect.NoneType)), numbers)
+        case inspect.VarTupleType(item_type=item):
+            return tuple(some(item, numbers) for _ in SEATS[: kind.max_length])
+        case inspect.TupleType(item_types=items):
+            return tuple(some(item, numbers) for item in items)
+        case inspect.DictType():
+            return {f"key {next(numbers)}": next(numbers)}
+        case inspect.StructType(cls=cls, fields=fields):
+            return cls(**{field.name: some(field.type, numbers) for field in fields})
+    return some_scalar(kind, numbers)
+
+
+def some_scalar(kind: inspect.Type, numbers: "count[int]") -> Any:
+    """Return a value of a kind that contains no other."""
+    match kind:
         case inspect.BoolType():
             return True
         case inspect.IntType(le=int(most)):
@@ -232,16 +248,6 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
             return date(2000 + next(numbers), 1, 1)
         case inspect.LiteralType(values=values):
             return values[-1]
-        case inspect.UnionType(types=types):
-            return some(next(one for one in types if not isinstance(one, inspect.NoneType)), numbers)
-        case inspect.VarTupleType(item_type=item):
-            return tuple(some(item, numbers) for _ in SEATS[: kind.max_length])
-        case inspect.TupleType(item_types=items):
-            return tuple(some(item, numbers) for item in items)
-        case inspect.DictType():
-            return {f"key {next(numbers)}": next(numbers)}
-        case inspect.StructType(cls=cls, fields=fields):
-            return cls(**{field.name: some(field.type, numbers) for field in fields})
     raise AssertionError(f"a field of a new kind: {kind}")
 
 
@@ -283,27 +289,25 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
     default = {one.name: one.default for one in msgspec.structs.fields(event)}[field]
     usual = EMPTY.get(field) if default is msgspec.NODEFAULT else default
     nothing = NAUGHT.get(event.TOPIC, {}).get(field, usual)
-    if audience == "all":
-        return value
-    if audience == "nobody":
-        return nothing
-    if audience == "sealed":
-        return value if public else nothing
-    if audience == "official":
-        return value if viewer == "official" else nothing
+    seen_by = {"all": True, "nobody": False, "sealed": public, "official": viewer == "official"}
+    if audience in seen_by:
+        return value if seen_by[audience] else nothing
     if viewer == "official" or public:
         return value
+    return during_the_deal(event, audience, value, nothing, viewer)
+
+
+def during_the_deal(event: Any, audience: str, value: Any, nothing: Any, viewer: Viewer) -> Any:
+    """Return the value that a seat or a spectator should see before the cards are open."""
     match audience:
         case "open":
             return nothing
         case "own":
             return value if viewer == HOLDER else nothing
         case "by_seat":
-            return tuple(value[seat] if viewer == seat else () for seat in SEATS)
+            return own_hand(value, viewer)
         case "veiled_hands":
-            if value is None or not event.face_up:
-                return None
-            return tuple(value[seat] if viewer == seat else () for seat in SEATS)
+            return None if value is None or not event.face_up else own_hand(value, viewer)
         case "veiled_counts":
             return (6, 6, 0, 6) if event.each else value
         case "to_writer":
@@ -318,6 +322,11 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
         case "veiled_reason":
             return nothing if event.reason == "late" and event.within_deal else value
     raise AssertionError(f"no such audience: {audience}")
+
+
+def own_hand(hands: Any, viewer: Viewer) -> tuple[Any, ...]:
+    """Return the hands of all seats, with only the viewer's own cards."""
+    return tuple(hands[seat] if viewer == seat else () for seat in SEATS)
 
 
 @pytest.mark.parametrize("public", [False, True], ids=["face down", "public"])

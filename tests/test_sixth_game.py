@@ -14,9 +14,10 @@ import httpx
 import pytest
 
 from referee.games import ENTRY_POINT_GROUP, RULESETS
-from tests.api.serving import ROOT, running
-from tests.api.table import Table
 from tests.sixth.high_card import RULESET
+from tests.support.match_client import Table
+from tests.support.paths import ROOT
+from tests.support.running_service import running
 
 METADATA = "Metadata-Version: 2.1\nName: knacka-high-card\nVersion: 1\n"
 CARDS = [["H9"], ["SA"], ["DA"]]

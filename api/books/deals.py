@@ -36,7 +36,7 @@ from referee.events import (
     TrickTaken,
 )
 from referee.notation.histories import Step, steps_of
-from referee.officials.events.corrections import CorrectedBy, LineHistory, line_history, of_line
+from referee.officials.events.corrections import CorrectedBy, LineHistory, corrections_of_line, line_history
 from referee.officials.events.takeback import without_taken_back
 from referee.officials.events.tally import ResultEntered
 from referee.sentences import Language
@@ -320,7 +320,7 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
         body = await in_long_thread(read_text, service, match, place)
     else:
         cases = service.projections.cases
-        changes = of_line(deal, place.score, place.corrections)
+        changes = corrections_of_line(deal, place.score, place.corrections)
         others = {by.case for _, by in changes if by.case is not None}
         question = partial(
             cases.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others

@@ -77,9 +77,9 @@ def description(app: Litestar) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Return by name the parameters that several operations share, and replace them there by references.
+    """Replace parameters that several operations share by references, and return them by name.
 
-    Of parameters with the same name only the most frequent is shared.
+    Of parameters with the same name only the most frequent is shared. Default values are removed.
     """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
@@ -101,7 +101,7 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 
 
 def _tidy(value: Any) -> Any:
-    """Return a value as JSON has it. Litestar has floats as limits of integers, and Python objects as defaults."""
+    """Return a value for JSON. Litestar writes limits of integers as floats, and defaults as Python objects."""
     if isinstance(value, dict):
         return {name: _tidy(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -150,6 +150,7 @@ _ERRORS = {
 
 
 def _error(status: int) -> Plain:
+    """Return the answer with a problem of this status."""
     return {
         "description": _ERRORS[status],
         "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),

@@ -110,8 +110,10 @@ async def get_bundle(
 
 
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
-    """Return the rows before the first that the caller may not see whole. If the match is over and that row
-    precedes its end: the opening, and the rows from the end on."""
+    """Return the rows before the first that the caller may not see whole.
+
+    If that row precedes the end of the match, return the opening and such rows from the end on.
+    """
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))
     if len(shown) <= over < len(rows):

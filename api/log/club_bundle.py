@@ -43,7 +43,7 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""Topics of rows without a deal or a ruling."""
+"""Topics that ``treasury`` may see: no deal and no ruling."""
 
 ENTRIES_MOST = 2000
 """Limit on the entries of a bundle."""
@@ -120,7 +120,7 @@ class IncludedMatch(NamedTuple):
     leaf: int
     """Leaf of its first result, by which the matches are sorted."""
     rows: list[Placed]
-    """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
+    """Rows from the opening to the last agreement to the stakes, and from the match's end to the closing."""
     settlement: BundleSettlement | None
 
 

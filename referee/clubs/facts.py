@@ -219,12 +219,16 @@ class ClubSet(Event):
 
 
 class MemberJoined(Event):
+    """A member joined, with the next number."""
+
     TOPIC: ClassVar[str] = "member/joined"
     member: wire_types.MemberNumber
     name: Ref
 
 
 class MemberNamed(Event):
+    """The name of a member changed."""
+
     TOPIC: ClassVar[str] = "member/named"
     member: wire_types.MemberNumber
     name: Ref
@@ -338,6 +342,8 @@ class KeyRevoked(Event):
 
 
 class EveningOpened(Event):
+    """An evening began, on the club's own date."""
+
     TOPIC: ClassVar[str] = "evening/opened"
     evening: wire_types.EveningNumber
     on: date

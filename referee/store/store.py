@@ -31,7 +31,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``)."""
+    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``), or 0."""
 
     aggregate: Aggregate
     head: str
@@ -54,9 +54,22 @@ SNAPSHOTS_TRIED = 3
 
 @cache
 def shape_of(state: Any) -> str:
-    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised."""
-    schema = msgspec.json.schema(state)
+    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised.
+
+    The descriptions, which come from docstrings, do not count.
+    """
+    schema = _without_descriptions(msgspec.json.schema(state))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
+
+
+def _without_descriptions(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {
+            key: _without_descriptions(value)
+            for key, value in schema.items()
+            if key != "description" or not isinstance(value, str)
+        }
+    return [_without_descriptions(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def snapshot_row(loaded: Loaded) -> StoredEvent:
@@ -75,12 +88,12 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
-    aggregate = msgspec.convert({**raw, "standing": None}, kind)
+    aggregate = msgspec.convert({**raw, "state": None}, kind)
     state = aggregate.procedure.state
     if snapshot.shape != shape_of(state):
         return None
     return Loaded(
-        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["standing"], state)),
+        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)),
         snapshot.head,
         aggregate.version,
     )
@@ -160,7 +173,7 @@ class Referee(Application[UUID]):
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Raise :class:`OlderStore` if the rows are of an earlier release."""
+        """Raises ``OlderStore`` if an earlier release stored the rows."""
         super().__init__(env)
         self.tried = self.factory.aggregate_recorder("attempts")
         """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
@@ -208,11 +221,10 @@ class Referee(Application[UUID]):
         raise UnknownAggregate(str(aggregate_id))
 
     def exists(self, aggregate_id: UUID) -> bool:
-        """Return whether an aggregate is stored."""
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate, ``None`` if that does not exist.
+        """Return the act of this actor and key that opened an aggregate, ``None`` if the aggregate does not exist.
 
         Raises :class:`OpenedByAnother`.
         """
@@ -232,7 +244,7 @@ class Referee(Application[UUID]):
         return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. Load it again if they do not follow on its last row."""
+        """Return an aggregate after further rows, or loaded again if they do not follow. Raises as :meth:`load`."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _with(loaded, rows)
@@ -265,7 +277,10 @@ class Referee(Application[UUID]):
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``."""
+        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``, as :meth:`newer` does.
+
+        Raises the library's ``IntegrityError`` if a row exists.
+        """
         return _histories(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:

@@ -8,30 +8,23 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import httpx
 import psycopg
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
-from api.app import create_app
-from api.settings import Settings
-from tests.api.serving import served
-from tests.api.table import Table
-from tests.edited import Editor, Matches, fill, played
-from tests.stores import Postgres, empty_database
-
-WAIT_SECONDS = 0.3
-"""Seconds a read waits for the requested version: enough for real changes, and short when none comes."""
+from tests.support.databases import Postgres, empty_database
+from tests.support.edited_stores import Editor, Matches, fill, played
+from tests.support.match_client import Table
+from tests.support.running_service import served
+from tests.support.service_in_memory import Client, client_of
 
 STORES = ["sqlite", "postgresql"]
 
 
 @pytest.fixture(scope="session")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Litestar]]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Yield a client of the service that tests share, each with matches of its own."""
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
@@ -39,7 +32,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
 
 
 @pytest.fixture(scope="session")
-def postgres_client(postgres: Postgres) -> Iterator[TestClient[Litestar]]:
+def postgres_client(postgres: Postgres) -> Iterator[Client]:
     """Yield a client of the service on PostgreSQL that tests share."""
     with empty_database(postgres) as url, client_of(url) as client:
         yield client
@@ -53,10 +46,10 @@ def either_store(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def either_client(request: pytest.FixtureRequest, either_store: str) -> TestClient[Litestar]:
+def either_client(request: pytest.FixtureRequest, either_store: str) -> Client:
     """Return the shared client on the database of this test."""
     name = {"sqlite": "client", "postgresql": "postgres_client"}[either_store]
-    client: TestClient[Litestar] = request.getfixturevalue(name)
+    client: Client = request.getfixturevalue(name)
     return client
 
 
@@ -68,7 +61,7 @@ def either_url(request: pytest.FixtureRequest, either_store: str) -> str:
 
 
 @pytest.fixture
-def lone_client(either_url: str) -> Iterator[TestClient[Litestar]]:
+def lone_client(either_url: str) -> Iterator[Client]:
     """Yield a client of a service with an empty store of its own."""
     with client_of(either_url) as client:
         yield client
@@ -137,19 +130,14 @@ def editor(request: pytest.FixtureRequest) -> Editor:
 
 
 @pytest.fixture
-def own_client(store_url: str) -> Iterator[TestClient[Litestar]]:
+def own_client(store_url: str) -> Iterator[Client]:
     """Yield a client of a service with an empty store, on SQLite and on PostgreSQL."""
     with client_of(store_url) as client:
         yield client
 
 
-def client_of(url: str, **settings: Any) -> TestClient[Litestar]:
-    app = create_app(Settings(database_url=url, **settings), wait_seconds=WAIT_SECONDS)
-    return TestClient(app, raise_server_exceptions=False)
-
-
 @pytest.fixture
-def table(client: TestClient[Litestar]) -> Table:
+def table(client: Client) -> Table:
     """Return a match at a real table in which errors are punished only after a knock."""
     return Table(client)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.club import ClubTable
 from tests.backups.taking import Kept, backup, nothing_in, other_than, play
-from tests.stores import Postgres
+from tests.support.club_client import ClubTable
+from tests.support.databases import Postgres
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.api.club import ClubTable
-from tests.api.conftest import client_of
-from tests.api.serving import knacka
-from tests.api.table import Table
 from tests.log.proving import followed
-from tests.stores import Postgres, empty_database
+from tests.support.club_client import ClubTable
+from tests.support.databases import Postgres, empty_database
+from tests.support.match_client import Table
+from tests.support.running_service import knacka
+from tests.support.service_in_memory import client_of
 
 NAME = "Bosse Brännström-Ödmårk"
 WAIT_SECONDS_MAX = 30

@@ -17,9 +17,10 @@ import pytest
 
 from api.maintenance.archive import Archive, Damaged, Writer
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.forked import Forked
+from tests.support.forked_processes import Forked
+from tests.support.paths import ROOT
+from tests.support.running_service import environment_of, knacka
 
 # Damaged backups
 
@@ -74,7 +75,7 @@ def _edited(old: bytes, new: bytes) -> Any:
         ("book_protocols", lambda rows: [], "projection protocols does not have it"),
     ],
 )
-def test_what_somebody_has_changed_and_sealed_anew_is_found(
+def test_what_someone_has_changed_and_sealed_anew_is_found(
     kept: Kept, tmp_path: Path, part: str, change: Any, said: str
 ) -> None:
     with Archive(kept.file) as archive:

@@ -18,14 +18,14 @@ from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import parse_store_url
-from tests.api import audited
-from tests.api.conftest import client_of
-from tests.api.table import Table
-from tests.api.test_cases import RULING, TWO
+from tests.api.cases.test_cases import RULING, TWO
 from tests.backups.taking import backup, nothing_in, other_than, restored
 from tests.log.proving import KEY, sign
 from tests.projections.filled import content
-from tests.stores import Postgres
+from tests.support import audited_club
+from tests.support.databases import Postgres
+from tests.support.match_client import Table
+from tests.support.service_in_memory import client_of
 
 TRANSIENT = {"book_tickets", "names_due"}
 """Tables that no backup has. A ticket is good for 30 seconds. An erasure is due in the file of names that there was,
@@ -38,7 +38,7 @@ def full_url(store_url: str, tmp_path: Path) -> str:
     """Return a store with a club's books, cases, a pot, a refused act, a ticket and a signed log."""
     signing = {"log_key": KEY.written, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
     with client_of(store_url, **signing) as client:
-        audited.filled(client)
+        audited_club.filled(client)
         _cases(client)
         Table(client, ruleset="rams-english", dealing="house", options={}).finish_deal()
         sign(client)

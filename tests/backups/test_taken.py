@@ -26,15 +26,16 @@ from referee.store.command import Command
 from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.api.club import ClubTable
-from tests.api.conftest import client_of
-from tests.api.erased import put_on_record
-from tests.api.serving import ROOT, knacka, running
-from tests.api.table import Table
-from tests.api.test_clubs import names_kept
+from tests.api.clubs.test_clubs import names_kept
 from tests.backups.taking import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.forked import program
 from tests.log.proving import KEY, followed, sign
+from tests.support.club_client import ClubTable
+from tests.support.forked_processes import program
+from tests.support.match_client import Table
+from tests.support.paths import ROOT
+from tests.support.running_service import knacka, running
+from tests.support.service_in_memory import client_of
+from tests.support.unfinished_erasure import put_on_record
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 THINKS_SECONDS = 0.02
@@ -196,7 +197,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, any_url:
 # Stores that are not empty
 
 
-def test_nothing_is_restored_where_something_is(kept: Kept, away: str) -> None:
+def test_nothing_is_restored_if_something_is(kept: Kept, away: str) -> None:
     assert "already" in not_restored(kept.file, kept.url)
     restored(kept.file, away)
     assert "already" in not_restored(kept.file, away)
@@ -254,7 +255,7 @@ def test_a_backup_goes_into_no_folder_that_is_not_there(sqlite_url: str, tmp_pat
     assert "there is no folder" in ran.stderr, "it is not the store that cannot be used"
 
 
-def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
+def test_if_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
     ran = knacka("backup", str(tmp_path), KNACKA_DATABASE_URL=sqlite_url)
     assert (ran.returncode, "there is no store" in ran.stderr) == (1, True)
     assert list(tmp_path.iterdir()) == []

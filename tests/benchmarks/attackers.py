@@ -31,11 +31,11 @@ import httpx
 import uvloop
 
 from api.settings import Settings
-from tests.api.club import ClubTable, in_days
 from tests.benchmarks.http import served
 from tests.benchmarks.load import OPENING, Client, made, post, script
 from tests.benchmarks.long_match import LIVE, entry, fill
 from tests.benchmarks.measure import floor, table
+from tests.support.club_client import ClubTable, in_days
 
 SECONDS = 60.0
 ALONE_SHARE = 4

@@ -15,7 +15,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.benchmarks.measure import side_by_side, table
 from tests.benchmarks.playouts import PLAYERS, Dealing
-from tests.played import opening
+from tests.support.random_matches import opening
 
 DEALS = 20
 """First deals of matches at a real table that are measured, for each ruleset."""

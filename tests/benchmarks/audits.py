@@ -27,14 +27,14 @@ from referee.events import MatchOpened, Stakes
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import construct
 from referee.visibility import Recorded
-from tests.agreed import agreed_by_all
 from tests.benchmarks.books import AT_ONCE, EVENTS, ROUNDS, UNDER_WAY, Kept, decode, fill
 from tests.benchmarks.clubs import club_id, rows_of
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.playouts import NOW
 from tests.projections.every_game import history_of
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.agreed_stakes import agreed_by_all
+from tests.support.databases import empty_database, running_postgres
+from tests.support.salted_rows import row_of
 
 CLUB = club_id(1)
 MEMBERS = 8

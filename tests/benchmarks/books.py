@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,11 +26,11 @@ from referee.events import MatchOpened, MatchWon, Stakes
 from referee.store.rows import from_row
 from referee.store.store import construct
 from referee.visibility import Recorded
-from tests.agreed import agreed_by_all
 from tests.benchmarks.measure import floor, table
 from tests.projections.every_game import KINDS, history_of
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.agreed_stakes import agreed_by_all
+from tests.support.databases import empty_database, running_postgres
+from tests.support.salted_rows import row_of
 
 EVENTS = 1_000_000
 UNDER_WAY, AT_ONCE = 100, 10
@@ -146,7 +147,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
         works: dict[str, Callable[[], object]] = {
             "reading with the driver": lambda: sum(map(len, read(url))),
             "reading and decoding": lambda: decode(url),
-            **{name: lambda name=name: books.rebuild(name) for name in names},
+            **{name: partial(books.rebuild, name) for name in names},
             "all books in one pass": lambda: books.rebuild(*names),
         }
         assert sum(map(len, read(url))) == events

@@ -28,14 +28,14 @@ from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, M
 from referee.events import MatchOpened, Visibility
 from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
-from tests.api.clubs import hashed
-from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
-from tests.played import opening
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.random_matches import opening
+from tests.support.running_service import running
+from tests.support.salted_rows import row_of
+from tests.support.stored_clubs import hashed
 
 MATCHES, CLUBS = 100_000, 1_000
 PLAYERS = 4

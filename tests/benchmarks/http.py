@@ -20,10 +20,10 @@ import psycopg
 
 from referee.store.rows import from_row
 from referee.store.store import construct
-from tests.api.serving import free_port
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.replay import long_history
-from tests.stores import Postgres, empty_database, running_postgres
+from tests.support.databases import Postgres, empty_database, running_postgres
+from tests.support.running_service import free_port
 
 CLIENTS = (1, 32, 128)
 TALLYING = 32
@@ -168,15 +168,15 @@ def main() -> bool:
     header = ("clients", *map(str, CLIENTS), *[f"p99 ms {clients}" for clients in CLIENTS])
     table(f"Acts/s over HTTP (median of {ROUNDS} runs of {SECONDS:.0f} s)", header, rows + tally_rows)
     ratios: list[tuple[object, ...]] = []
-    for name, rates in [(str(row[0]), row[1:4]) for row in rows[3:]]:
+    for name, others in [(str(row[0]), row[1:4]) for row in rows[3:]]:
         ours = [middle("knacka", "PostgreSQL", clients) for clients in CLIENTS]
-        ratios.append((f"to {name}", *[mine / float(str(rate)) for mine, rate in zip(ours, rates, strict=True)]))
+        ratios.append((f"to {name}", *[mine / float(str(rate)) for mine, rate in zip(ours, others, strict=True)]))
     table("Knacka on PostgreSQL, as a ratio", ("clients", *map(str, CLIENTS)), ratios)
     table("A deal entered whole, as a ratio", ("clients", *map(str, CLIENTS)), tally_ratios)
-    ours = middle("knacka", "PostgreSQL", 32)
+    best = middle("knacka", "PostgreSQL", 32)
     return all(
         [
-            floor("32 clients, beside (a) storing nothing", ours / middle("nothing", "PostgreSQL", 32), 0.5),
-            floor("32 clients, beside (b) one save() a request", ours / middle("save", "PostgreSQL", 32), 2.0),
+            floor("32 clients, beside (a) storing nothing", best / middle("nothing", "PostgreSQL", 32), 0.5),
+            floor("32 clients, beside (b) one save() a request", best / middle("save", "PostgreSQL", 32), 2.0),
         ]
     )

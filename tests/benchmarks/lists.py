@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from http.client import HTTPConnection
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -20,12 +21,12 @@ from msgspec.structs import replace
 from referee.requests import Appeal, Withdrawal
 from referee.store.store import construct
 from referee.tokens import sealed
-from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.officials.hearing import Hearing
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.running_service import running
+from tests.support.salted_rows import row_of
 
 CASES = 100_000
 IN_A_MATCH = 10
@@ -72,13 +73,13 @@ def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
             yield match_id, version, topic, state.replace(DOCKET.encode(), docket.encode())
 
 
-def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
+def ask(connection: HTTPConnection, path: str) -> dict[str, Any]:
     """Request a page."""
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
     said = answer.read()
     assert answer.status == 200, said
-    told: dict[str, object] = msgspec.json.decode(said)
+    told: dict[str, Any] = msgspec.json.decode(said)
     return told
 
 

@@ -25,8 +25,8 @@ from referee.games import RULESETS
 from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.benchmarks.playouts import NOW
-from tests.played import KORTOXEN, opening
-from tests.tallied import deals_of, sheet_of
+from tests.support.random_matches import KORTOXEN, opening
+from tests.support.random_tallies import deals_of, sheet_of
 
 ACTS = 6000
 PLAYERS = 4
@@ -172,7 +172,7 @@ async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) ->
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
     if how != "bare":
-        asked, founder, keys = OPENING | ({"dealing": "tally"} if how == "tally" else {}), "", []
+        asked, founder, keys = OPENING | ({"dealing": "tally"} if how == "tally" else {}), "", list[str]()
         if how == "club":
             club, founder, keys = await founded(client)
             asked |= {"club": club, "evening": 1, "table": 1}
@@ -220,6 +220,7 @@ async def run(
 
 
 if __name__ == "__main__":
-    _, port, clients, seconds, *how = sys.argv
+    _, port, clients, seconds, *rest = sys.argv
+    how = rest[0] if rest else ""
     uvloop.install()
-    print(json.dumps(asyncio.run(run(int(port), int(clients), float(seconds), *how or [""]))))
+    print(json.dumps(asyncio.run(run(int(port), int(clients), float(seconds), how))))

@@ -16,11 +16,11 @@ from typing import Any
 import httpx
 import uvloop
 
-from tests.api.table import Table
-from tests.api.test_long_matches import sheet, tallied
+from tests.api.matches.test_long_matches import sheet, tallied
 from tests.benchmarks.http import served
 from tests.benchmarks.load import Client, run
 from tests.benchmarks.measure import floor, table
+from tests.support.match_client import Table
 
 DEALS = 1500
 """Deals, each of some twelve events."""

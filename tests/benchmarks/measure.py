@@ -1,7 +1,7 @@
 """Measuring side by side: figures of one run, and their ratios."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 ROUNDS = 5
@@ -18,7 +18,7 @@ def rate(work: Callable[[], int], seconds: float = 1.0, clock: Callable[[], floa
 
 
 def side_by_side(
-    works: dict[str, Callable[[], int]],
+    works: Mapping[str, Callable[[], int]],
     seconds: float = 0.6,
     rounds: int = ROUNDS,
     clock: Callable[[], float] = time.perf_counter,
@@ -36,7 +36,7 @@ def side_by_side(
     return {name: median(values) for name, values in rates.items()}
 
 
-def table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+def table(title: str, header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> None:
     """Print figures in columns."""
     print(f"\n{title}")
     cells = [header, *[tuple(_cell(value) for value in row) for row in rows]]

@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Act, Deal
+from referee.acts import Deal
 from referee.events import Dealt
 from referee.games import RULESETS
 from referee.ruleset import Moment, Ruleset
 from tests.benchmarks.measure import floor, side_by_side, table
-from tests.played import opening
+from tests.support.random_matches import opening
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -27,11 +27,11 @@ def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int
     """Play one deal from its dealing to its score. Return the state after it and the number of acts."""
     take, legal, to_act = rules.take, rules.legal, rules.to_act
     table, choice = state.table, chance.choice
-    hands = [()] * table.seats
+    hands: list[tuple[str, ...]] = [()] * table.seats
     cards = chance.sample(rules.pack, 6 * len(table.active))
     for place, seat in enumerate(table.active):
         hands[seat] = tuple(cards[6 * place : 6 * place + 6])
-    act: Act = Deal(seat=table.dealer, hands=tuple(hands))
+    act: Any = Deal(seat=table.dealer, hands=tuple(hands))
     deal, version, acts = table.deal, 1, 0
     while True:
         events, state = take(state, act, Moment(version, NOW, ""))
@@ -45,7 +45,7 @@ def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int
 def of_ruleset(key: str, players: int) -> tuple[Callable[[], int], Callable[[], int]]:
     """Return two functions that play the same deals: one counts acts, one counts deals."""
     rules = RULESETS[key]
-    options = {"deal_ritual": False, "rodskagg_stop_at_first_loss": False}
+    options: dict[str, Any] = {"deal_ritual": False, "rodskagg_stop_at_first_loss": False}
     start = rules.start(opening(ruleset=key, players=players, dealing="table", enforcement="refuse", **options))
     chance = random.Random(1)
 

@@ -7,7 +7,7 @@ import gc
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -28,13 +28,13 @@ from projections.follow.projection import REBUILD_PAGE
 from referee.log.notes import SigningKey
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.api.table import Table
 from tests.benchmarks.books import decode, fill, read, rows_of
 from tests.benchmarks.clubs import rows_of as of_aggregate
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.statements import founding
-from tests.played import opened, play_out
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.match_client import Table
+from tests.support.random_matches import opened, play_out
 
 EVENTS, ROUNDS = 300_000, 3
 MATCHES, TURNS = 12, 40
@@ -61,7 +61,7 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
             while found := referee.recorder.select_notifications(begin, REBUILD_PAGE):
                 begin = found[-1].id + 1
 
-        works = {
+        works: dict[str, Callable[[], object]] = {
             "reading from the store": from_the_store,
             "reading by pages": by_pages,
             "reading with the driver": lambda: sum(map(len, read(url))),

@@ -3,6 +3,7 @@
 import random
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
@@ -21,12 +22,12 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import construct
-from referee.visibility import Recorded
+from referee.visibility import Event, Recorded
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import BOLD, NOW
-from tests.played import opened, opening, send
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.random_matches import opened, opening, send
+from tests.support.salted_rows import row_of
 
 EVENTS = 1000
 
@@ -35,11 +36,11 @@ def long_history() -> list[StoredEvent]:
     """Return the rows of a match that continues for 1,000 events."""
     rules, chance = RULESETS["rodskagg-kortoxen"], random.Random(3)
     opened_ = opening(players=4, enforcement="refuse", points=(90,) * 4, deal_ritual=False)
-    state, history = rules.start(opened_), [opened_]
+    state, history = rules.start(opened_), list[Event]([opened_])
     while len(history) < EVENTS:
         choice = [act for seat in rules.to_act(state) for act in rules.legal(state, seat)]
         tame = [act for act in choice if getattr(act, "bid", None) != "rodskagg"]
-        act = chance.choice(tame)
+        act: Any = chance.choice(tame)
         for event in rules.decide(state, act, Moment(len(history), NOW, f"{len(history)}")):
             history.append(event)
             state = rules.evolve(state, event, len(history))
@@ -76,7 +77,8 @@ def growth() -> tuple[float, float]:
         old = UUID(int=7)
 
         def dealt(match_id: UUID) -> int:
-            dealer = desk.get(match_id).play.table.dealer
+            match: Any = desk.get(match_id)
+            dealer = match.play.table.dealer
             for _ in range(10):
                 desk.submit(Command(id=match_id, actor="official", request=Void())).result()
                 desk.submit(Command(id=match_id, actor=dealer, request=Deal(seat=dealer))).result()
@@ -95,7 +97,7 @@ def played(key: str, deals: int, seed: str) -> list[Recorded]:
     """Return the history of an attended match of ``deals`` deals, or fewer if it ends before."""
     rules, chance = RULESETS[key], random.Random(seed)
     points = (90_000,) * 4 if key.startswith("rodskagg") else None
-    options = {"target_score": 10_000} if key == "kalabrias" else {}
+    options: dict[str, Any] = {"target_score": 10_000} if key == "kalabrias" else {}
     match = opening(
         ruleset=key,
         players=4,
@@ -108,7 +110,8 @@ def played(key: str, deals: int, seed: str) -> list[Recorded]:
     while state.table.deal <= deals and (seats := rules.to_act(state)):
         choice = rules.legal(state, chance.choice(seats)) or rules.legal(state, seats[0])
         tame = [act for act in choice if getattr(act, "bid", None) not in BOLD]
-        events, state = rules.take(state, chance.choice(tame), Moment(len(history), NOW, f"{seed} {len(history)}"))
+        act: Any = chance.choice(tame)
+        events, state = rules.take(state, act, Moment(len(history), NOW, f"{seed} {len(history)}"))
         history += (
             Recorded(UUID(int=7), number, NOW, 1, "", "", "", event)
             for number, event in enumerate(events, len(history) + 1)

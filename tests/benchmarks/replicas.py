@@ -26,8 +26,8 @@ from tests.benchmarks.http import DURABLE, served
 from tests.benchmarks.load import ACTS, PLAYERS, Client, game, post
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.playouts import NOW
-from tests.salted import row_of
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.salted_rows import row_of
 
 CLIENTS = 32
 SECONDS = 4.0

@@ -1,10 +1,11 @@
 """A million random deals of each ruleset with all their invariants: ``make soak``.
 
-Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.interference`). 10,000 forged
-bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect (:mod:`tests.log.proving`). 2,000
-edits of a club's rows, which an audit must detect (:mod:`tests.api.audited`). 1,000 forged shuffles, which
-``openapi/shuffle.py`` must detect (:mod:`tests.shuffles`). 40,000 pairs of matches over HTTP, in services whose
-answers may not differ in a byte (:mod:`tests.api.twins`). And 60 seconds of all attackers beside honest clients
+Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.support.world_pairs`). 10,000
+forged bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect
+(:mod:`tests.log.proving`). 2,000 edits of a club's rows, which an audit must detect
+(:mod:`tests.support.audited_club`). 1,000 forged shuffles, which ``openapi/shuffle.py`` must detect
+(:mod:`tests.support.forged_shuffles`). 40,000 pairs of matches over HTTP, in services whose answers may not differ in
+a byte (:mod:`tests.support.twin_services`). And 60 seconds of all attackers beside honest clients
 (:mod:`tests.benchmarks.attackers`).
 
 ``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--twins N]
@@ -27,15 +28,16 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
+from referee.events import Enforcement
 from referee.games import RULESETS
-from tests.api import audited
-from tests.api.twins import KINDS, Kind, base, twins
 from tests.benchmarks import attackers
-from tests.hearings import AttendedPair
-from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.log.proving import KEY, bundles_of, not_found
-from tests.playouts import play_out
-from tests.shuffles import tried
+from tests.support import audited_club
+from tests.support.forged_shuffles import tried
+from tests.support.random_deals import play_out
+from tests.support.twin_services import KINDS, Kind, base, twins
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
+from tests.support.world_pairs_with_officials import AttendedPair
 
 DEALS = 1_000_000
 PAIRS = 40_000
@@ -77,7 +79,7 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     return not failed
 
 
-def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
+def pairs_of(key: str, told: Told, enforcement: Enforcement, seeds: range) -> int:
     """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
         (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
@@ -151,8 +153,8 @@ def audits(tries: int, seed: int) -> bool:
         place.mkdir()
         settings = Settings(database_url=f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400)
         with TestClient(create_app(settings)) as client:
-            kept = audited.filled(client)
-        missed = audited.not_found(place, kept, tries, seed, Path(name))
+            kept = audited_club.filled(client)
+        missed = audited_club.not_found(place, kept, tries, seed, Path(name))
     for one in missed:
         print(f"  audited and not found: {one}", flush=True)
     print(f"clubs: {tries:,} edits of rows in {time.monotonic() - begun:,.0f} s, {len(missed)} not found")

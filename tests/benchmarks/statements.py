@@ -23,14 +23,14 @@ from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, M
 from referee.events import MatchWon, Stakes
 from referee.store.clock import utc_now
 from referee.visibility import Event
-from tests.agreed import AGREED
-from tests.api.clubs import YEAR, hashed, ref
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.clubs import rows_of
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
-from tests.played import opening
-from tests.stores import empty_database, running_postgres
+from tests.support.agreed_stakes import AGREED
+from tests.support.databases import empty_database, running_postgres
+from tests.support.random_matches import opening
+from tests.support.stored_clubs import YEAR, hashed, ref
 
 POSTINGS, FEW = 100_000, 100
 LIMIT = 50

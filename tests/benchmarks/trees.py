@@ -23,11 +23,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from tests.api.serving import environment_of, free_port
 from tests.benchmarks.http import DURABLE
 from tests.benchmarks.measure import floor, table
-from tests.forked import ROOT
-from tests.stores import empty_database, running_postgres
+from tests.support.databases import empty_database, running_postgres
+from tests.support.paths import ROOT
+from tests.support.running_service import environment_of, free_port
 
 TURNS = 12
 SECONDS = 1.5

@@ -6,13 +6,14 @@ import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.api.serving import Process, running
+from tests.support.running_service import Process, running
 
 HERE = Path(__file__).parent
 FROM_NPM = 'import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath())'
@@ -75,13 +76,13 @@ def open_page(browser: Browser, service: Process) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
     wrong: list[str] = []
 
-    def opened(width: int = WIDE, scheme: str = "light", at: str = "") -> Page:
+    def opened(width: int = WIDE, scheme: Literal["light", "dark"] = "light", at: str = "") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        page.on("request", lambda request: _ours(request.url, service.address) or wrong.append(request.url))
+        page.on("request", lambda request: wrong.extend([] if _ours(request.url, service.address) else [request.url]))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda message: _fine(message.type, message.text) or wrong.append(message.text))
+        page.on("console", lambda said: wrong.extend([] if _fine(said.type, said.text) else [said.text]))
         page.goto(f"{service.address}/docs{at and '#'}{at}")
         page.locator("main h2").first.wait_for()
         return page

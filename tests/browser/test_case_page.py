@@ -5,11 +5,11 @@ import pytest
 from playwright.sync_api import Browser, Route
 
 from api.http.replies import HTML
-from tests.api.serving import Process
-from tests.api.table import Table
-from tests.api.test_cases import ANNA, BERIT, EXPOSED, REVOKE, RULING, TWO, ask
+from tests.api.cases.test_cases import ANNA, BERIT, EXPOSED, REVOKE, RULING, TWO, ask
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_reference import AXE, VIOLATIONS
+from tests.support.match_client import Table
+from tests.support.running_service import Process
 
 LONG = "<script>document.title = 'no'</script>" + "W" * 400
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.api.serving import Process
-from tests.api.table import HANDS, KORTOXEN
+from tests.support.match_client import HANDS, KORTOXEN
+from tests.support.running_service import Process
 
 PLAYS = """async ([api, body, hands]) => {
     const sent = (path, body, token, headers) => fetch(api + path, {

@@ -12,9 +12,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.api.serving import Process
-from tests.api.table import HANDS, KORTOXEN, Table
 from tests.browser.conftest import HERE, NARROW, WIDE, OpenPage
+from tests.support.match_client import HANDS, KORTOXEN, Table
+from tests.support.running_service import Process
 
 AXE = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 VIOLATIONS = """async () => (await axe.run({resultTypes: ["violations"]})).violations.map(

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests import bots
-from tests.api.serving import ROOT, running
+from tests.support import guide_bots
+from tests.support.paths import ROOT
+from tests.support.running_service import running
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"
@@ -121,11 +122,11 @@ def main() -> int:
             for name, (command, env) in players.items():
                 print(f"{name}:\n{run(*command, service.address, env=env)}", end="", flush=True)
             bot = ("node", BUILD / "js/build/typescript/bot.js")
-            if not bots.goes_on(service.address, bot):
+            if not guide_bots.goes_on(service.address, bot):
                 raise Failed(f"{BOT.name} of the guides does not continue when its connection breaks")
-            if (result := bots.play(service.address, bot)) != bots.ENDED:
+            if (result := guide_bots.play(service.address, bot)) != guide_bots.ENDED:
                 raise Failed(f"{BOT.name} of the guides: exit codes {result[0]}, and the match is in {result[1]}")
-            print(f"{BOT.name} of the guides:\n  {bots.OPENING['ruleset']}: two bots played to the end")
+            print(f"{BOT.name} of the guides:\n  {guide_bots.OPENING['ruleset']}: two bots played to the end")
     except Failed as failure:
         print(failure, file=sys.stderr)
         return 1

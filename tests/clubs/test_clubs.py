@@ -50,7 +50,7 @@ class Room:
 
     def do(self, request: Any, by: Actor = "key:k1") -> tuple[Event, ...]:
         events, after = RULES.take(self.club, request, self._moment(by))
-        folded = RULES.acts(self.club, self.at)
+        folded = RULES.at_time_of_act(self.club, self.at)
         for number, event in enumerate(events, self.version + 1):
             folded = RULES.evolve(folded, event, number)
         assert folded == after, "what is decided is what is folded"
@@ -117,7 +117,7 @@ class TestMembers:
         "request_of",
         [commands.Leave, commands.EraseSent, lambda member: commands.Rename(member=member, name=ref("b"))],
     )
-    def test_nobody_has_a_number_that_was_not_given(self, room: Room, request_of: Any):
+    def test_no_one_has_a_number_that_was_not_given(self, room: Room, request_of: Any):
         request = request_of(member=2)
         request = commands.Erase(texts=CHANGES, member=2) if isinstance(request, commands.EraseSent) else request
         assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
@@ -152,7 +152,7 @@ class TestPayees:
         assert refused == ("member_erased", {"member": 1})
         assert room.refused(commands.SetPayee(member=2), "operator")[0] == "no_such_member"
 
-    def test_a_member_sets_his_own_and_who_has_keys_everybody_s(self, room: Room):
+    def test_a_member_sets_their_own_numbers_and_a_key_with_scope_keys_sets_all(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
         scopes = [needs(room.club, commands.SetPayee(member=whose), own) for whose in (2, 1, None)]
@@ -229,7 +229,7 @@ class TestKeys:
         )
         assert room.refused(request) == ("key_expiry", {"most": 400})
 
-    def test_nobody_grants_what_he_has_not(self, room: Room):
+    def test_no_one_grants_what_he_has_not(self, room: Room):
         secretary = room.key("keys", "read")
         request = commands.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("open", "treasury")})
@@ -244,13 +244,13 @@ class TestKeys:
         assert (now.hash, now.before, now.until) == ("3" * 64, "2" * 64, NOW + timedelta(seconds=60))
         assert now.expires_at == LATER, "who holds a key cannot make it last"
 
-    def test_nobody_rotates_into_his_hand_what_he_has_not(self, room: Room):
+    def test_no_one_rotates_into_his_hand_what_he_has_not(self, room: Room):
         treasurer, secretary = room.key("treasury"), room.key("keys")
         request = commands.RotateKey(key=treasurer, hash="3" * 64)
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
         assert room.do(request, f"key:{treasurer}"), "his own he may"
 
-    def test_nor_by_a_lesser_key_of_his_own(self, room: Room):
+    def test_a_key_is_not_rotated_by_a_lesser_key_of_the_same_member(self, room: Room):
         display, all_of_it = room.key("read", member=1), room.key("read", "keys", member=1)
         request = commands.RotateKey(key=all_of_it, hash="3" * 64)
         assert room.refused(request, f"key:{display}") == ("scopes_not_yours", {"scopes": ("keys",)})

@@ -91,7 +91,7 @@ class TestEntries:
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[2])
         assert till.posts(commands.Confirm(proposal=number), till.of[3]) == {"member:3": 500, "member:2": -500}
 
-    def test_the_first_currency_is_meant_where_none_is_named(self, till: Till):
+    def test_the_first_currency_is_meant_if_none_is_named(self, till: Till):
         kinds = [commands.Fee(member=2, amount=1), commands.Fee(member=2, amount=1, currency="EUR")]
         assert [event.currency for one in kinds for event in till.do(one) if isinstance(event, MoneyPosted)] == [
             "SEK",
@@ -145,7 +145,7 @@ class TestWhatIsRefused:
         till.do(commands.Erase(texts=CHANGES, member=4, balances=(0, 0)))
         assert till.refused(commands.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
 
-    def test_nor_is_anything_written_there_that_was_asked_before_or_is_taken_back(self, till: Till):
+    def test_nothing_asked_before_or_taken_back_is_posted_to_an_erased_member(self, till: Till):
         """A waiting proposal is declined: the member was erased with a balance of 0."""
         number = till.proposes(commands.Pay(payer=4, payee=3, amount=500), till.of[4])
         postings = (Posting(account="cash", amount=500), Posting(account="member:4", amount=-500))
@@ -191,7 +191,7 @@ class TestPayments:
         for holder in (till.app, "operator"):
             assert till.refused(commands.Confirm(proposal=number), holder) == ("confirmed_by_member", {})
 
-    def test_nobody_else_confirms(self, till: Till):
+    def test_only_the_other_party_confirms_a_payment(self, till: Till):
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[2])
         assert till.refused(commands.Confirm(proposal=number), till.of[4])[0] == "confirmed_by_other"
 
@@ -222,7 +222,7 @@ class TestPayments:
             {"proposal": 2, "last": 1},
         )
 
-    def test_so_many_wait(self, till: Till):
+    def test_the_number_of_waiting_proposals_is_limited(self, till: Till):
         one = Proposal(act=commands.PaySent(payer=2, payee=3, amount=500), by="key:k1", member=1, event=4)
         wait = dict.fromkeys(range(1, PROPOSALS_MAX + 1), one)
         till.club = replace(till.club, proposals=wait, proposed=PROPOSALS_MAX)

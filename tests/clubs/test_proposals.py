@@ -77,7 +77,7 @@ class TestWhoCounts:
         two.do(commands.RevokeKey(key="k2"), two.second)
         assert not has_two(two.club, NOW)
 
-    def test_nor_one_whose_key_the_operator_ended(self, two: Two):
+    def test_a_holder_whose_key_the_operator_ended_does_not_count(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), "operator")
         assert not has_two(two.club, NOW)
 

@@ -1,7 +1,7 @@
 """Acts that take two persons: each act about money and keys, sent and confirmed by each kind of holder.
 
-The table of ``tests/api/test_stakes.py`` shows who agrees to the stakes of a match. :data:`TABLE` has a line for each
-act. Its columns:
+The table of ``tests/api/money/test_stakes.py`` shows who agrees to the stakes of a match. :data:`TABLE` has a line
+for each act. Its columns:
 
 ``alone``     the act is sent in a club in which one member only holds `keys` or `audit`
 ``first``     it is sent in a club in which two members do

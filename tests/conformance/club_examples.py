@@ -25,6 +25,13 @@ IBAN = "SE45 5000 0000 0583 9825 7466"
 """Example from the IBAN registry."""
 DAYS = 100
 """Days until the issued keys expire."""
+WRONG_HEADERS = {
+    401: {"Authorization": "Basic QW5uYTo="},
+    406: {"Accept": "image/png"},
+    412: {"If_Match": '"99"'},
+    415: {"Content_Type": "text/plain"},
+}
+"""Headers of the calls that fail with each status."""
 
 
 class Club:
@@ -187,40 +194,46 @@ class Club:
         if call == "matches":
             asked = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "evening": 1, "club": self.id}
         content = msgspec.json.encode(asked) if method == "POST" else None
-        token, headers = "" if call == "clubs" else self.key, dict[str, str]()
         if call == "bundle":
             path += "?closing=1"
-        also = "&" if "?" in path else "?"
+        if status == 413:
+            content = b" " * 2_000_000
+        elif method != "GET":
+            content = self._wrong_body(call, status, {**asked, "club": unknown}) or content
+        url = path.replace(self.id, unknown) if status == 404 and call != "matches" else path
+        url += self._wrong_query(method, call, status, "&" if "?" in path else "?")
+        token = self._wrong_credential(method, call, status)
+        _, said = self.client.raw(method, url, token, content, **WRONG_HEADERS.get(status, {}))
+        return said
+
+    @staticmethod
+    def _wrong_body(call: str, status: int, elsewhere: dict[str, Any]) -> bytes | None:
+        """Return the body that makes a call fail with this status. ``elsewhere``: the body for an unknown club."""
+        body: Any = None
         match status:
             case 400:
-                path, content = (f"{path}{also}nonsense=1", None) if method == "GET" else (path, b'{"act": "join"}')
-            case 401:
-                token, headers = "", {"Authorization": "Basic QW5uYTo="}
-            case 403:
-                token = self.screen["secret"] if method == "GET" else self.players["secret"]
+                return b'{"act": "join"}'
             case 404 if call == "matches":
-                content = msgspec.json.encode({**asked, "club": unknown})
-            case 404:
-                path = path.replace(self.id, unknown)
-            case 406:
-                headers = {"Accept": "image/png"}
-            case 409 if method == "GET":
-                path += f"{also}min_version=999999999"
+                body = elsewhere
             case 409 if call != "matches":  # its evening is closed
-                content = msgspec.json.encode({"act": "close_evening", "evening": 1})
-            case 412:
-                headers = {"If_Match": '"99"'}
-            case 413:
-                content = b" " * 2_000_000
-            case 415:
-                headers = {"Content_Type": "text/plain"}
+                body = {"act": "close_evening", "evening": 1}
             case 422 if call == "clubs":
-                content = msgspec.json.encode({**FOUNDING, "timezone": "Europe/Knislinge"})
-            case 422 if method == "GET" and call != "standings":
-                path += "?currency=NOK"
-            case 422 if call == "standings":
-                path += "?ruleset=whist"
-            case 422:
-                content = msgspec.json.encode({"act": "leave", "member": 99})
-        _, said = self.client.raw(method, path, token, content, **headers)
-        return said
+                body = {**FOUNDING, "timezone": "Europe/Knislinge"}
+            case 422 if call != "standings":
+                body = {"act": "leave", "member": 99}
+        return None if body is None else msgspec.json.encode(body)
+
+    @staticmethod
+    def _wrong_query(method: str, call: str, status: int, also: str) -> str:
+        """Return the query that makes a call fail with this status. ``also`` is the sign before it."""
+        if status == 422 and call == "standings":
+            return "?ruleset=whist"
+        if method != "GET":
+            return ""
+        return {400: f"{also}nonsense=1", 409: f"{also}min_version=999999999", 422: "?currency=NOK"}.get(status, "")
+
+    def _wrong_credential(self, method: str, call: str, status: int) -> str:
+        """Return the credential of a call that fails with this status."""
+        if status == 403:
+            return str((self.screen if method == "GET" else self.players)["secret"])
+        return "" if status == 401 or call == "clubs" else self.key

@@ -16,7 +16,6 @@ from api.access.codes import CODES
 from api.access.codes import PATTERN as CODE
 from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
-from tests.api.serving import ROOT, served
 from tests.conformance import proved
 from tests.conformance.club_examples import Club
 from tests.conformance.provoked import UNKNOWN, provoked
@@ -34,6 +33,8 @@ from tests.conformance.recorded import (
 )
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import RULESETS
+from tests.support.paths import ROOT
+from tests.support.running_service import served
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DIGEST_LENGTH = 16
@@ -225,11 +226,11 @@ def examples() -> str:
     }
     content = {"operations": operations, "problems": kept.problems}
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    others = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
-    for place, time in enumerate(sorted(one for one in others if one[10:11] == "T")):
+    fresh_ones = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
+    for place, time in enumerate(sorted(one for one in fresh_ones if one[10:11] == "T")):
         client.stand_ins[time] = moment(30 * 60 * place)  # times of reads and attempts, which are no events
-    for place, known in enumerate(one for one in others if len(one) == 64):
-        client.stand_ins[known] = sha256(f"beside the matches {place}".encode()).hexdigest()
+    for place, digest in enumerate(one for one in fresh_ones if len(one) == 64):
+        client.stand_ins[digest] = sha256(f"beside the matches {place}".encode()).hexdigest()
     for planned, stand_in in client.stand_ins.items():
         if len(planned) == DIGEST_LENGTH:
             text = text.replace(planned, stand_in)

@@ -20,8 +20,8 @@ from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
 from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
-from tests.played import opening
-from tests.salted import row_of
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
 
 KEY = SigningKey("cards.example/log", bytes(32))
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
@@ -54,10 +54,10 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
         for index, row in rows.items()
     ]
     about = BundleAbout(kind="match", id=placed[0].row[1], closing=None)
-    last = {one.row[1]: Last(one, tree.size) for one in placed}
-    bundle = bundle_of(about, said, tree, BEFORE, placed[:2], last, (KEY,), (), ())
+    last_rows = {one.row[1]: Last(one, tree.size) for one in placed}
+    bundle = bundle_of(about, said, tree, BEFORE, placed[:2], last_rows, (KEY,), (), ())
     closing = BundleAbout(kind="closing", id=str(CLUB), closing=1)
-    of_club = bundle_of(closing, said, tree, BEFORE, placed[2:], last, (KEY,), (), (entry_view(entry),))
+    of_club = bundle_of(closing, said, tree, BEFORE, placed[2:], last_rows, (KEY,), (), (entry_view(entry),))
     shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), signed=tree.size)
     consistency = ConsistencyProof(from_=BEFORE, to=tree.size, proof=older)
     json, plain = "application/json", "text/plain"

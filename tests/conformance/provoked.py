@@ -10,7 +10,7 @@ import msgspec
 
 from api.access.codes import CODES
 from api.http.problems import Problem, as_sent
-from tests.conformance.club_examples import Club
+from tests.conformance.club_examples import WRONG_HEADERS, Club
 from tests.conformance.recorded import (
     OPERATIONS,
     Heard,
@@ -102,82 +102,116 @@ def _provoke_invited(client: Recording, method: str, path: str, status: int, goi
                 )
                 code = msgspec.json.decode(made)["code"]
                 client.stand_ins[code], path = NO_INVITATION, f"/v1/invitations/{code}"
-                _, said = client.raw(method, path, **headers)
+                _, said = client.raw(method, path, "", None, **headers)
             return said
-    _, said = client.raw(method, path, content=b" " * 2_000_000 if status == 413 else None, **headers)
+    content = b" " * 2_000_000 if status == 413 else None
+    _, said = client.raw(method, path, "", content, **headers)
     return said
+
+
+BODIES: dict[str, dict[str, Any]] = {
+    "acts": {"act": "score", "seat": 0},
+    "knocks": {"seat": 0, "accused": 1},
+    "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
+    "batch": {"acts": [{"act": "score", "seat": 0}]},
+    "tokens": {"seat": 1},
+    "invitations": {"seat": 0},
+    "statements": {"seat": 0, "agrees": True},
+    "withdrawal": {"seat": 0},
+    "appeal": {"seat": 0},
+    "ruling": {"verdict": "dismissed", "standard": "undetermined", "rule": "J4"},
+}
+"""The usual body of each call."""
+IMPOSSIBLE: dict[str, dict[str, Any]] = {
+    "acts": {"act": "deal", "seat": 0, "counts": [1]},
+    "batch": {"acts": [{"act": "void", "reason": "coffee\u0085"}]},
+    "knocks": {"seat": 0, "accused": 7},
+    "tokens": {"seat": 7},
+    "invitations": {"seat": 7},
+}
+"""Bodies of calls that are readable but wrong."""
 
 
 def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
-    seat, other = going.tokens[0], going.tokens[1]
+    """Return the answer to a call about a match, or without one, that fails with this status."""
     call = path.rsplit("/", 1)[1]
-    bodies = {
-        "acts": {"act": "score", "seat": 0},
-        "knocks": {"seat": 0, "accused": 1},
-        "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
-        "batch": {"acts": [{"act": "score", "seat": 0}]},
-        "tokens": {"seat": 1},
-        "invitations": {"seat": 0},
-        "statements": {"seat": 0, "agrees": True},
-        "withdrawal": {"seat": 0},
-        "appeal": {"seat": 0},
-        "ruling": {"verdict": "dismissed", "standard": "undetermined", "rule": "J4"},
-    }
-    content = msgspec.json.encode(bodies[call]) if call in bodies and method == "POST" else None
-    if call in ("tokens", "invitations", "ruling") and status != 403:
-        seat = going.tokens["official"]
-    ended = path.replace(going.path, over.path)
-    needed = {"replay": "at=1&", "consistency": "from=1&"}.get(call, "")
-    asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
-        400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
-        401: (f"{path}?{needed}", "", content, {"Authorization": "Basic QW5uYTo="}),
-        403: (path, other, content, {}),
-        404: (path.replace(going.path, f"/v1/matches/{UNKNOWN}") + f"?{needed}", seat, content, {}),
-        406: (f"{path}?{needed}", seat, content, {"Accept": "image/png"}),
-        409: (f"{path}?{needed}min_version=999999999", seat, None, {}),
-        412: (path, seat, content, {"If_Match": '"99"'}),
-        413: (path, seat, b" " * 2_000_000, {}),
-        415: (path, seat, content, {"Content_Type": "text/plain"}),
-        422: (path, seat, content, {}),
-    }
-    url, token, sent, headers = asked[status]
-    if call == "matches" and method == "POST":
-        token = ""
-    if content is not None and status == 400:
-        url, sent = path, b'{"act": "play", "card": "XX"}'
-    if method == "POST" and status == 409:
-        url, token, sent = ended, over.tokens["official" if call in ("tokens", "invitations") else 0], content
-    if call == "invitations" and status == 409:
-        sent = b'{"role": "official"}'
-    if method == "POST" and status == 422:
-        sent = {
-            "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
-            "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "coffee\u0085"}]}),
-            "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
-            "tokens": msgspec.json.encode({"seat": 7}),
-            "invitations": msgspec.json.encode({"seat": 7}),
-        }.get(call, content)
-    if call == "bundle" and status == 403:
-        token = ""
-    if call == "proof" and status == 409:
+    content = msgspec.json.encode(BODIES[call]) if call in BODIES and method == "POST" else None
+    if status == 409 and call == "proof":
         url = f"{going.path}/events/{_shown(client, going)['version']}/proof"
-    if call == "file" and status == 403:
-        token = going.tokens[2]
-    if isinstance(going, Heard) and status == 409 and method == "POST":
-        url, token = path.replace("/knocks/1/", "/knocks/2/"), seat
-    if isinstance(going, Heard) and status == 422:
-        headers = {"Idempotency_Key": "k1"}
-    if call == "stream" and status in (400, 409):
-        url = f"{path}?after={-1 if status == 400 else 100_000}"
-    if call == "legal-acts" and status in (403, 422):
-        url, token = f"{path}?seat={1 if status == 403 else 7}", seat if status == 403 else going.tokens["official"]
-    if call in ("matches", "cases") and status == 422 and method == "GET":
-        url = f"{path}?ruleset=whist"
-    if status == 404 and path.startswith("/v1/rulesets"):
-        url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")
+    else:
+        url = _wrong_url(method, path, status, going, over)
+    token = _wrong_credential(method, call, status, going, over)
+    headers = dict(WRONG_HEADERS.get(status, {}))
     if status == 401 and not path.startswith(going.path):  # needs no token, but refuses a malformed one
-        token, headers = "", {"Authorization": "Basic a25hY2s="}
-    if status == 400 and not path.startswith(going.path) and call != "matches":
-        url = f"{path}?nonsense=1"
-    _, said = client.raw(method, url, token, sent, **headers)
+        headers = {"Authorization": "Basic a25hY2s="}
+    if status == 422 and isinstance(going, Heard):
+        headers = {"Idempotency_Key": "k1"}
+    _, said = client.raw(method, url, token, _wrong_body(method, call, status, content), **headers)
     return said
+
+
+def _wrong_url(method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> str:
+    call = path.rsplit("/", 1)[1]
+    needed = {"replay": "at=1&", "consistency": "from=1&"}.get(call, "")
+    match status:
+        case 400:
+            return _unreadable_url(method, path, needed, going)
+        case 404 if path.startswith("/v1/rulesets"):
+            return path.replace("E1", "E99") if call == "E1" else path.replace("kalabrias", "whist")
+        case 404:
+            return path.replace(going.path, f"/v1/matches/{UNKNOWN}") + f"?{needed}"
+        case 401 | 406:
+            return f"{path}?{needed}"
+        case 409 if call == "stream":
+            return f"{path}?after=100000"
+        case 409 if method == "POST":
+            heard = isinstance(going, Heard)
+            return path.replace("/knocks/1/", "/knocks/2/") if heard else path.replace(going.path, over.path)
+        case 409:
+            return f"{path}?{needed}min_version=999999999"
+        case 403 | 422 if call == "legal-acts":
+            return f"{path}?seat={1 if status == 403 else 7}"
+        case 422 if call in ("matches", "cases") and method == "GET":
+            return f"{path}?ruleset=whist"
+    return path
+
+
+def _unreadable_url(method: str, path: str, needed: str, going: Watched | Heard) -> str:
+    call = path.rsplit("/", 1)[1]
+    if not path.startswith(going.path) and call != "matches":
+        return f"{path}?nonsense=1"
+    if call == "stream":
+        return f"{path}?after=-1"
+    if method == "POST" and call in BODIES:  # its body is unreadable
+        return path
+    return f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}"
+
+
+def _wrong_credential(method: str, call: str, status: int, going: Watched | Heard, over: Watched) -> str:
+    of_officials = call in ("tokens", "invitations", "ruling") and status != 403
+    seat = going.tokens["official" if of_officials else 0]
+    if call == "legal-acts" and status in (403, 422):
+        return seat if status == 403 else going.tokens["official"]
+    if method == "POST" and status == 409:
+        ended = over.tokens["official" if call in ("tokens", "invitations") else 0]
+        return seat if isinstance(going, Heard) else ended
+    if status == 401 or (call == "matches" and method == "POST"):
+        return ""
+    if status == 403:
+        return {"bundle": "", "file": going.tokens[2]}.get(call, going.tokens[1])
+    return seat
+
+
+def _wrong_body(method: str, call: str, status: int, content: bytes | None) -> bytes | None:
+    match status:
+        case 400 if content is not None:
+            return b'{"act": "play", "card": "XX"}'
+        case 409 if call == "invitations":
+            return b'{"role": "official"}'
+        case 409 if method != "POST":
+            return None
+        case 413:
+            return b" " * 2_000_000
+        case 422 if method == "POST" and call in IMPOSSIBLE:
+            return msgspec.json.encode(IMPOSSIBLE[call])
+    return content

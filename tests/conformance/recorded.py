@@ -11,8 +11,8 @@ from uuid import UUID
 
 import msgspec
 
-from tests.api.serving import ROOT
 from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
+from tests.support.paths import ROOT
 
 DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 OPERATIONS = {
@@ -57,10 +57,10 @@ def short(value: Any) -> Any:
         return value[: 1 if len(json.dumps(value[:1])) > LONG else LISTS_MAX]
     if isinstance(value, dict):
         lists = ("cases", "events", "facts", "keys", "lines", "matches")
-        lists += ("prices", "readings", "rules", "timeline", "tricks")
+        more = ("prices", "readings", "rules", "timeline", "tricks")
         return {
             name: inner[:LISTS_MAX]
-            if name in lists and isinstance(inner, list) and inner and isinstance(inner[0], dict)
+            if name in (*lists, *more) and isinstance(inner, list) and inner and isinstance(inner[0], dict)
             else inner
             for name, inner in value.items()
         }

@@ -17,8 +17,8 @@ from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed,
 from referee.refusals import Refused, WrongPhase
 from referee.requests import Request
 from referee.visibility import Event, Recorded
-from tests.given import Table
-from tests.played import opening
+from tests.support.match_driver import Table
+from tests.support.random_matches import opening
 
 HERE = Path(__file__).parent
 ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")
@@ -160,7 +160,7 @@ def play(player: Player, given: dict[str, Any]) -> list[str]:
 
 
 def _step(player: Player, step: dict[str, Any]) -> Iterator[str]:
-    expect, also = step["expect"], step.get("also", [])
+    also = step.get("also", [])
     if step["call"] == "legal-acts":
         got = sorted(player.legal(step["as"]), key=str_of)
         if got != sorted(step["acts"], key=str_of):
@@ -171,23 +171,32 @@ def _step(player: Player, step: dict[str, Any]) -> Iterator[str]:
         if case is None:
             player.act(step["as"], step["body"])
     except Refusal as refusal:
-        if expect == "ok":
-            if not step.get("optional"):
-                yield f"refused by {refusal.rule}"
-        elif "refused" not in (expect, *also) and not fits(refusal, (expect, *also)):
+        if not _may_be_refused(step, refusal):
             yield f"refused by {refusal.rule}"
     else:
         if case is not None and "dismissed" in also and case["verdict"] == "dismissed":
             return
-        if expect != "ok":
+        if step["expect"] != "ok":
             yield "accepted"
-        for name in ("verdict", "penalty", "payer"):
-            if case is not None and name in step and case.get(name) != step[name]:
-                yield f"{name} is {case.get(name)}"
-        if case is not None and "rule" in step and case["rule"] not in (step["rule"], *also):
-            yield f"rule is {case['rule']}"
+        if case is not None:
+            yield from _ruling(case, step)
     if "book" in step:
         yield from _book(player, step["book"])
+
+
+def _may_be_refused(step: dict[str, Any], refusal: Refusal) -> bool:
+    if step["expect"] == "ok":
+        return bool(step.get("optional"))
+    named = (step["expect"], *step.get("also", []))
+    return "refused" in named or fits(refusal, named)
+
+
+def _ruling(case: dict[str, Any], step: dict[str, Any]) -> Iterator[str]:
+    for name in ("verdict", "penalty", "payer"):
+        if name in step and case.get(name) != step[name]:
+            yield f"{name} is {case.get(name)}"
+    if "rule" in step and case["rule"] not in (step["rule"], *step.get("also", [])):
+        yield f"rule is {case['rule']}"
 
 
 def fits(refusal: Refusal, expected: tuple[str, ...]) -> bool:

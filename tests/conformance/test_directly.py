@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.replay import Direct, matches, play
-from tests.settled import check
+from tests.support.settlement_checks import check
 
 RULESETS = ("kalabrias", "rams-english", "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]

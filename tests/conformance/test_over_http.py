@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from tests.api.serving import served
 from tests.conformance.described import Description
 from tests.conformance.replay import Refusal, matches, play
+from tests.support.running_service import served
 
 NDJSON = "application/x-ndjson"
 RULESETS = ("kalabrias", "rams-english", "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")

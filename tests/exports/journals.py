@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from projections.journal import OWN, Balance, Journal, JournalEntry, Posting
-from referee.value import Value
+from referee.clubs.facts import SieAccounts
 
 MEMBERS_MAX = 6
 ENTRIES_MAX = 8
@@ -16,17 +16,6 @@ AMOUNT_MAX = 10**12
 FIRST = datetime.date(2026, 1, 1)
 KINDS = ("match", "deposit", "payout", "pay", "fee", "opening", "reverse")
 UUID = "0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d"
-
-
-class Accounts(Value):
-    """The accounts of a general bookkeeping, as a treasurer sets them."""
-
-    cash: str = "1910"
-    bank: str = "1930"
-    members: str = "2890"
-    pot: str = "2890"
-    fees: str = "3990"
-    opening: str = "2061"
 
 
 texts = st.one_of(
@@ -67,6 +56,7 @@ def journals(draw: st.DrawFn) -> Journal:
     before = draw(st.integers(0, 1000))
     days = sorted(draw(st.lists(st.integers(0, 40), max_size=ENTRIES_MAX)))
     entries = []
+    actors: tuple[int | str, ...] = (0, 7, "official", "official:2", "scribe", "key:k3")
     for number, day in enumerate(days, before + 1):
         currency, kind = draw(st.sampled_from(currencies)), draw(st.sampled_from(KINDS))
         written = draw(spread(accounts))
@@ -82,7 +72,7 @@ def journals(draw: st.DrawFn) -> Journal:
                 postings=tuple(Posting(account=account, amount=amount) for account, amount in written),
                 evening=draw(st.none() | st.integers(1, 500)),
                 reverses=number - 1 if kind == "reverse" and number > 1 else None,
-                by=draw(st.sampled_from((0, 7, "official", "official:2", "scribe", "key:k3"))),
+                by=draw(st.sampled_from(actors)),
                 text=draw(texts),
             )
         )
@@ -96,7 +86,7 @@ def journals(draw: st.DrawFn) -> Journal:
         entries=tuple(entries),
         closing=tuple(Balance(account=a, currency=c, amount=amount) for (a, c), amount in balances.items() if amount),
         names={member: draw(st.none() | texts) for member in members},
-        sie=draw(st.sampled_from((Accounts(), Accounts(pot="2891")))),
+        sie=draw(st.sampled_from((SieAccounts(), SieAccounts(pot="2891")))),
     )
 
 
@@ -137,7 +127,7 @@ EXAMPLE = Journal(
         *(balance("member:5", -7_050), balance("member:7", -20_400)),
     ),
     names={5: "Anna Ek", 7: None},
-    sie=Accounts(),
+    sie=SieAccounts(),
 )
 EMPTY = replace(EXAMPLE, opening=(), entries=(), closing=(), names={})
 """A span of a club that has done nothing yet."""

@@ -2,7 +2,7 @@
 
 from beancount import loader
 
-from tests import programs
+from tests.support import external_programs
 
 
 def hledger(file: bytes) -> str:
@@ -22,7 +22,7 @@ def beancount(file: bytes) -> str:
 
 
 def _said(file: bytes, program: str, *options: str) -> str:
-    done = programs.run(program, *options, given=file)
+    done = external_programs.run(program, *options, given=file)
     return f"exit {done.returncode}: {done.stderr.decode()}" if done.returncode or done.stderr else ""
 
 

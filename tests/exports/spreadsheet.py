@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
-from tests import programs
+from tests.support import external_programs
 
 FORMULA = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}formula"
 QUOTE, UTF_8, FIRST_LINE = 34, 76, 1
@@ -19,7 +19,7 @@ def formulas(tables: Sequence[str], separator: str) -> list[str]:
         for number, table in enumerate(tables):
             (folder / f"{number}.csv").write_text(table, encoding="utf-8", newline="")
         options = f"{ord(separator)},{QUOTE},{UTF_8},{FIRST_LINE}"
-        done = programs.run(
+        done = external_programs.run(
             "soffice",
             f"-env:UserInstallation={(folder / 'profile').as_uri()}",
             "--headless",

@@ -1,9 +1,8 @@
 """A protocol, a pot and a statement to be written as tables."""
 
-import datetime
-
 from api.money.statements import Statement, StatementLine
-from projections.pots import Pot, PotEntry, PotLine
+from projections.pots import Pot, PotLine
+from referee.events import PotEntry
 from tests.projections.test_protocols import SHEET
 
 PROTOCOL = SHEET
@@ -37,7 +36,7 @@ STATEMENT = Statement(
     lines=(
         StatementLine(
             number=12,
-            date=datetime.date(2026, 1, 3),
+            date="2026-01-03",
             kind="match",
             amount=450,
             balance=-9_550,

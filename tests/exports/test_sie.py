@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from projections.exports import sie
 from projections.journal import Journal, in_currency, member_of
-from tests.exports.journals import EMPTY, EXAMPLE, UUID, Accounts, entry, journals
+from referee.clubs.facts import SieAccounts
+from tests.exports.journals import EMPTY, EXAMPLE, UUID, entry, journals
 from tests.exports.sie_reader import NotSie, read
 
 FILE = f"""\
@@ -79,7 +80,7 @@ def test_an_empty_span_is_a_file_without_vouchers():
 
 
 def test_the_treasurer_sets_the_accounts():
-    file = read(sie.write(replace(EXAMPLE, sie=Accounts(pot="2891", cash="1911"))))
+    file = read(sie.write(replace(EXAMPLE, sie=SieAccounts(pot="2891", cash="1911"))))
     assert file.accounts["1911"] == "Kassa"
     assert file.accounts["2891"] == "Pott"
     assert [row.account for row in file.vouchers[0].rows] == ["2890", "2890", "2891"]

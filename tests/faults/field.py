@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from referee.log.notes import SigningKey
-from tests.api.serving import Process
 from tests.faults.audit import audit, protocol_of
 from tests.faults.booked import Seen, look
 from tests.faults.play import Enough, Ledger, Listener, Player, Reader
 from tests.faults.stores import Store
 from tests.faults.treasurer import Treasurer
 from tests.faults.wire import LOST, Client
-from tests.proxy import Proxy, target_of
+from tests.support.failing_proxy import Proxy, target_of
+from tests.support.running_service import Process
 
 PLAYERS, READERS = 8, 2
 RETURN_SECONDS = 30

@@ -8,17 +8,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import cycle, islice
 from tempfile import TemporaryDirectory
 
 import msgspec
 
-from tests.api.serving import ROOT
 from tests.faults.field import Field
 from tests.faults.play import Listener
 from tests.faults.stores import Store
 from tests.faults.wire import LOST, Client
-from tests.proxy import Proxy
+from tests.support.failing_proxy import Proxy
+from tests.support.paths import ROOT
 
 HOLE_SECONDS = 10.0
 ACT_SECONDS, READY_SECONDS, FIRST_SECONDS = 5.0, 2.0, 2.0
@@ -117,15 +118,19 @@ async def faults(field: Field, times: int, report: Report) -> None:
             await _well_again(field, line)
 
 
+def _has_lost_more(proxy: Proxy, before: int) -> bool:
+    return proxy.answers_lost > before
+
+
 async def lost_answers(field: Field, times: int, report: Report) -> None:
     """Let commits reach the store, and drop their acknowledgements."""
     assert field.proxy is not None
     for _ in range(times):
         with report.counting(field, "acknowledgement lost") as line:
             await field.play(field.chance.uniform(0.05, 0.3))
-            before = field.proxy.answers_lost
+            lost = partial(_has_lost_more, field.proxy, field.proxy.answers_lost)
             field.proxy.lose_answer()
-            if not await field.until(lambda before=before: field.proxy.answers_lost > before):
+            if not await field.until(lost):
                 field.ledger.found("late", "nothing is stored any more")
             await _well_again(field, line)
 

@@ -282,12 +282,12 @@ class Listener:
         """Read the events of one connection. Return whether the stream is complete."""
         headers = {"Last-Event-ID": str(self.at)} if self.at else {}
         path, unread, left = f"/v1/matches/{self.match}/events/stream", b"", self._cut_after()
-        stream = self._client.stream(path, headers)
+        stream: Any = self._client.stream(path, headers)
         try:
             async for part in stream:
                 if part.status != 200:
                     self._ledger.judge(f"GET {path}", part)
-                    return part.status == 204
+                    return bool(part.status == 204)
                 *frames, unread = (unread + part.body[:left]).split(b"\n\n")
                 for frame in frames:
                     self._frame(frame)

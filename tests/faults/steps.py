@@ -17,17 +17,16 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.app import create_app
 from api.runtime.service import Service
 from api.settings import Settings
 from referee.log.notes import SigningKey
-from tests.api.club import FOUNDING, in_days
-from tests.caught_up import caught_up
 from tests.faults.booked import Seen, look
 from tests.faults.treasurer import MATCH, SHEET
+from tests.support.club_client import FOUNDING, in_days
+from tests.support.projection_progress import caught_up
+from tests.support.service_in_memory import Client
 
 KEY = SigningKey("steps.example/log", bytes(32))
 FOUND = 3
@@ -71,7 +70,7 @@ class Steps:
 class Turn:
     """The treasurer's acts, under keys of this turn."""
 
-    def __init__(self, client: TestClient[Litestar], place: Place, turn: int) -> None:
+    def __init__(self, client: Client, place: Place, turn: int) -> None:
         self._client, self._place, self._turn = client, place, turn
         self._service: Service = client.app.state.service
         self._before = answers(place)
@@ -159,7 +158,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
     settings = Settings(
         database_url=place.url, log_key=KEY.written, log_file=str(place.note), log_seconds=86_400, log_level="error"
     )
-    with TestClient[Litestar](create_app(settings)) as client:
+    with Client(create_app(settings)) as client:
         wrong: list[str] = []
         if turn:
             again = Turn(client, place, turn - 1)
@@ -176,6 +175,7 @@ def copy(place: Place, turn: int, last: int | None) -> list[str]:
             steps.around(service.referee.recorder, "store")
             steps.around(service.projections.ledger, "apply")
             steps.around(service.projections.tree, "apply")
+            assert service.signer is not None
             steps.around(service.signer._file, "write")
             Turn(client, place, turn).play()
     return wrong

@@ -16,8 +16,8 @@ from uuid import UUID
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from tests.api.serving import Process, limited
-from tests.stores import Server, postgres_server
+from tests.support.databases import Server, postgres_server
+from tests.support.running_service import Process, limited
 
 HELD_SECONDS = 2.0
 """Seconds of a fault by default."""

@@ -9,7 +9,7 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.faults.audit import audit
 from tests.faults.play import Acknowledged, Ledger
-from tests.played import legal_acts, opened, send
+from tests.support.random_matches import legal_acts, opened, send
 
 ACTS = 6
 

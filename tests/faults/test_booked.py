@@ -5,19 +5,18 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
 from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from referee.log.notes import Checkpoint, signed
-from tests.api.club import ClubTable
-from tests.edited import Editor
 from tests.faults import booked
 from tests.faults.booked import Seen, look
 from tests.faults.steps import KEY
+from tests.support.club_client import ClubTable
+from tests.support.edited_stores import Editor
+from tests.support.service_in_memory import Client
 
 
 class Store:
@@ -38,7 +37,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
     folder = tmp_path_factory.mktemp("kept")
     store = Store(folder, Seen())
     settings = Settings(database_url=store.url, log_key=KEY.written, log_file=str(store.note))
-    with TestClient[Litestar](create_app(settings)) as client:
+    with Client(create_app(settings)) as client:
         club = ClubTable(client)
         club.done("deposit", member=1, amount=500, via="cash")
         club.done("fee", member=1, amount=50)

@@ -9,13 +9,13 @@ from api.runtime.projections import Projections
 from projections.cases import Cases
 from projections.pots import Pots
 from referee.store.store import construct
-from tests.edited import Editor, played
 from tests.faults.field import playing
 from tests.faults.happenings import Report
 from tests.faults.play import Enough
 from tests.faults.stops import compared, stops
 from tests.faults.stores import STORES, PostgreSQL
 from tests.faults.test_faults import THINKS_SECONDS
+from tests.support.edited_stores import Editor, played
 
 STOPS = 1
 

@@ -6,10 +6,10 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from tests.api.club import FOUNDING, in_days
 from tests.faults.booked import Seen
 from tests.faults.play import Acknowledged, Ledger, Player
 from tests.faults.wire import LOST
+from tests.support.club_client import FOUNDING, in_days
 
 MATCH: dict[str, Any] = {
     "ruleset": "rodskagg-kortoxen",
@@ -22,7 +22,7 @@ MATCH: dict[str, Any] = {
 }
 SHEET = {"act": "result", "bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
 """Seat 1 wins with the second trick."""
-PLAN = ("deposit", "match", "pay", "payout", "fee", "reverse", "close_books")
+PLAN = ("deposit", "money_match", "pay", "payout", "fee", "reverse", "close_books")
 
 
 class Treasurer(Player):
@@ -87,7 +87,7 @@ class Treasurer(Player):
             if self._seen.closed.setdefault((UUID(self._club), told["closing"]), digest) != digest:
                 self._ledger.found("twice", f"closing {told['closing']} was answered with another digest before")
 
-    async def _match(self, key: str) -> None:
+    async def _money_match(self, key: str) -> None:
         """Play a match to its end, after the members have agreed to its stakes."""
         opening = self._bearer(1) | {"Idempotency-Key": f"opening-{self._club}-{key}"}
         made = (await self._done("POST", "/v1/matches", opening, MATCH | {"club": self._club, "evening": 1})).said

@@ -10,9 +10,9 @@ from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
 from referee.games.kalabrias.play import playable
 from referee.games.kalabrias.ranks import runs
-from tests import given
-from tests.given import P1, Hands, deal
-from tests.played import opening
+from tests.support import match_driver
+from tests.support.match_driver import P1, Hands, deal
+from tests.support.random_matches import opening
 
 
 def opened(*, players: int = 2, dealer: int | None = None, **match: Any) -> MatchOpened:
@@ -52,7 +52,7 @@ def hands(text: str, turn_up: str, *, declarer: int = P1, seed: int = 1) -> Hand
     raise AssertionError("no such hands were found")
 
 
-class Table(given.Table):
+class Table(match_driver.Table):
     """A match of Kalabrias."""
 
     later_hands: Hands = ()

@@ -10,7 +10,7 @@ from referee.events import CardPlayed, Dealt, Reported, TrickTaken
 from referee.games._rodskagg.facts import CardsCut, PickedUp
 from referee.visibility import Event
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 class Error(NamedTuple):

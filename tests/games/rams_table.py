@@ -8,11 +8,11 @@ from referee.acts import Bid, Close, Deal, Exchange, Fault, Play, Report, Score
 from referee.cards import texts_of
 from referee.events import DealScored, MatchClosed, Stakes
 from referee.visibility import Event
-from tests import given
-from tests.played import opening
+from tests.support import match_driver
+from tests.support.random_matches import opening
 
 
-class Table(given.Table):
+class Table(match_driver.Table):
     """A match of Rams. By default: four seats, known hands, faults refused, the last seat deals."""
 
     def __init__(

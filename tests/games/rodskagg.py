@@ -20,9 +20,9 @@ from referee.acts import (
 from referee.cards import RANKS, SUITS
 from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchOpened, TrickTaken
 from referee.visibility import Event
-from tests import given
-from tests.given import P4, Hands
-from tests.played import KORTOXEN, opening
+from tests.support import match_driver
+from tests.support.match_driver import P4, Hands
+from tests.support.random_matches import KORTOXEN, opening
 
 
 class Tricks(NamedTuple):
@@ -71,7 +71,7 @@ def opened(
     return opening(ruleset=ruleset, players=players, points=points, first_dealer=dealer, **match)
 
 
-class Table(given.Table):
+class Table(match_driver.Table):
     """A match of Rödskägg."""
 
     plan = Tricks((), ())

@@ -11,14 +11,14 @@ from referee.games import RULESETS
 from referee.phases import Over
 from referee.refusals import MatchOver, Refused
 from tests.games.rams_table import Table
-from tests.given import P1, P4
-from tests.playouts import Playout
+from tests.support.match_driver import P1, P4
+from tests.support.random_deals import Playout
 
 MATCHES = 25
 
 
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_at_any_moment_it_is_over_and_nobody_has_won(key: str) -> None:
+def test_at_any_moment_it_is_over_and_no_one_has_won(key: str) -> None:
     phases: set[type] = set()
     for number in range(MATCHES):
         chance = Random(f"abandoned {key} {number}")

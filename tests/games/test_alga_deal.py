@@ -11,7 +11,7 @@ from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4, P5
+from tests.support.match_driver import P1, P2, P3, P4, P5
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 LOW = (
@@ -47,7 +47,7 @@ class TestPlayers:
         assert (caught.value.rule, caught.value.code) == ("A-O15", "too_many_players")
 
     @pytest.mark.rule("A-O29")
-    def test_a_match_with_somebody_at_zero_is_over(self):
+    def test_a_match_with_someone_at_zero_is_over(self):
         with pytest.raises(AgainstTheRules) as caught:
             alga((12, 0, 12))
         assert (caught.value.rule, caught.value.code) == ("A-O29", "match_is_over_already")
@@ -118,7 +118,7 @@ class TestDeal:
 
 @pytest.mark.rule("A11", "A13", "A14", "A-O14", "A-O24")
 class TestNewHands:
-    def test_everybody_speaks_in_turn(self):
+    def test_everyone_speaks_in_turn(self):
         match = low()
         match.refused(KeepCards(seat=P2), rule="A-O14", code="out_of_turn")
         assert match.legal(P1) == (KeepCards(seat=P1), RequestCards(seat=P1))
@@ -143,11 +143,11 @@ class TestNewHands:
         assert (told.hands[P1], told.hands[P3], told.stock) == (new.hands[P1], (), ())
         assert seen(new, P1, public=True) == new
 
-    def test_nobody_asks_the_bidding_opens(self):
+    def test_no_one_asks_the_bidding_opens(self):
         assert low().keep().seen(P1).to_act == (P1,)
         assert low().keep().phase == "auction"
 
-    def test_further_rounds_until_nobody_asks(self):
+    def test_further_rounds_until_no_one_asks(self):
         stock = ("S8", "S9", "ST", "H8", "H9", "HT", "DA", "DK", "DQ", "CA", "CK", "CQ")
         match = low(stock).after(RequestCards(seat=P1), *(KeepCards(seat=seat) for seat in (P2, P3, P4)))
         match.do(RequestCards(seat=P1))
@@ -187,7 +187,7 @@ class TestNewHands:
 
 @pytest.mark.rule("A15", "A16", "A-O24")
 class TestStockRunsOut:
-    def test_what_was_thrown_in_is_dealt_on_to_all_who_ask_and_nobody_asks_again(self):
+    def test_what_was_thrown_in_is_dealt_on_to_all_who_ask_and_no_one_asks_again(self):
         """The dealer of a real table shuffles, and the referee receives the new cards (A-O24)."""
         match = alga((12,) * 8, dealer=7)
         low_cards = [card for card in PACK if card[1] in "23456789T"]
@@ -275,7 +275,7 @@ class TestMisdeal:
         assert match.happened(MisdealFound)[0].rule == "A-O17"
         assert (match.phase, match.seen(P1).to_act, match.points) == ("undealt", (P4,), (12, 12, 12, 12))
 
-    def test_where_the_cards_are_known_there_is_none(self):
+    def test_if_the_cards_are_known_there_is_none(self):
         low().refused(Report(seat=P1, accused=P2, fault="wrong_count"), rule="A9", code="hands_known")
         house = alga(dealing="house").after(Deal(seat=P4))
         house.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, code="house_sees")

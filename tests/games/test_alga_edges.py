@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Deal
 from referee.games._rodskagg.facts import QuestionAnswered
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def alga(**match: object) -> Table:

@@ -8,7 +8,7 @@ from referee.games._rodskagg.facts import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 MIXED = (
@@ -155,7 +155,7 @@ class TestQuestion:
         assert match.won_by == (P1, "rodskagg")
 
     @pytest.mark.rule("A-O23")
-    def test_nobody_need_answer_when_all_have_a_trick(self):
+    def test_no_one_need_answer_when_all_have_a_trick(self):
         match = playing("1 2 3 4 | 1 1").tricks(4)
         assert not match.due("ask")
         assert Ask(seat=P1) in match.legal(P1)
@@ -190,7 +190,7 @@ class TestEverybodyFolds:
         assert [taken.uncontested for taken in match.happened(TrickTaken)] == [False] * 4 + [True] * 2
         assert match.line.tricks == (6, 0, 0, 0)
 
-    def test_or_nobody_does_and_five_fails(self):
+    def test_void_uncontested_tricks_count_for_no_one_and_a_bid_of_five_fails(self):
         match = playing("1 1 1 1", "5 pass pass pass", uncontested_tricks="void").tricks(4).ask()
         assert match.line.tricks == (4, 0, 0, 0)
         assert match.points == (12 + 6 - 4, 12, 12, 12)

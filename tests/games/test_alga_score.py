@@ -7,7 +7,7 @@ from referee.events import DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg.facts import DuelCalled
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
@@ -63,7 +63,7 @@ class TestOrdinaryDeals:
         assert alga((6, 12, 12, 12)).play_deal("6 pass pass pass", "1 1 1 1 | 1 1").won_by == (P1, "zero")
 
     @pytest.mark.rule("A-X17", "A53", "A-O12")
-    def test_everybody_folds(self):
+    def test_everyone_folds(self):
         match = alga((4, 12, 12, 12)).play_deal("4 pass pass pass", "1 1 1 1 | 1 1")
         assert match.points == (-2, 12, 12, 12)
 
@@ -87,7 +87,7 @@ class TestOrdinaryDeals:
         match.refused(Score(seat=P1), rule="A-O28", code="wrong_phase", kind=WrongPhase)
 
     @pytest.mark.rule("A51")
-    def test_a_deal_is_played_out_though_somebody_has_reached_zero(self):
+    def test_a_deal_is_played_out_though_someone_has_reached_zero(self):
         match = alga((12, 2, 12, 12)).play_deal("2 pass pass pass", "2 2 2 1 | 1 1")
         assert match.points[P2] == -1
 
@@ -107,7 +107,7 @@ class TestForgottenQuestion:
         assert match.points[P2] == 5
         assert match.points[P1] == 9 - match.line.tricks[P1], "the declarer by his tricks"
 
-    def test_or_they_score_what_they_take_without_risk(self):
+    def test_with_normal_values_the_trickless_score_their_tricks_without_risk(self):
         match = self.forgotten("1 1 2 1 | 3 1", forgotten_question_effect="normal_value")
         assert match.points == (5, 5, 6, 12)
         assert entries(match.line, P3) == [(-1, "A-O9")]

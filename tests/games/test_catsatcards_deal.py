@@ -9,7 +9,7 @@ from referee.games._rodskagg.facts import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, cats
-from tests.given import P1, P2, P3, P4, P5
+from tests.support.match_driver import P1, P2, P3, P4, P5
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 LOW = (
@@ -39,7 +39,7 @@ class TestPlayers:
         assert (caught.value.rule, caught.value.code) == ("C4", "too_many_players")
 
     @pytest.mark.rule("C43")
-    def test_a_match_with_somebody_at_zero_is_over(self):
+    def test_a_match_with_someone_at_zero_is_over(self):
         with pytest.raises(AgainstTheRules) as caught:
             cats((12, 0, 12))
         assert (caught.value.rule, caught.value.code) == ("C43", "match_is_over_already")

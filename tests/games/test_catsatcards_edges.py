@@ -22,7 +22,7 @@ from referee.acts import (
 from referee.events import CardDrawn, DealScored, Dealt, TrickTaken
 from referee.games._rodskagg.facts import Announced, AuctionWon, MisdealFound, PickedUp, QuestionAnswered
 from tests.games.rodskagg import MIXED, Table, cats, fem, near
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 SIX = (6, 6, 6, 6)
 SEVEN_FOR_P2 = (6, 7, 6, 6)
@@ -130,7 +130,7 @@ def test_a_reported_cut_is_by_option_the_dealers_offence_and_nothing_else_is(to:
 
 
 @pytest.mark.rule("C59")
-def test_nobody_can_be_accused_who_has_no_seat():
+def test_no_one_can_be_accused_who_has_no_seat():
     fem().refused(Knock(seat=P1, accused=4), rule=None, code="no_such_seat")
 
 
@@ -225,12 +225,12 @@ def test_after_the_last_trick_only_the_announcement_is_listed_with_its_total():
 
 
 @pytest.mark.rule("C31", "C-O23")
-def test_where_nobody_had_to_be_asked_the_line_has_no_answers():
+def test_if_no_one_had_to_be_asked_the_line_has_no_answers():
     assert cats().play_deal("2 0 0 0", "1 2 3 4 | 1 1").line.answers == (None, None, None, None)
 
 
 @pytest.mark.rule("C39", "C40", "C38")
-def test_a_missed_contract_rests_on_the_tricks_of_the_declarer_and_is_nobody_elses():
+def test_a_missed_contract_rests_on_the_tricks_of_the_declarer_alone():
     match = cats().play_deal("4 2 0 0", "1 1 1 2 | 3 3", join="P3")
     tricks = [event for event in rests_on(match, P1, "C39") if isinstance(event, TrickTaken)]
     assert [(taken.seat, taken.trick) for taken in tricks] == [(P1, 1), (P1, 2), (P1, 3)]

@@ -9,7 +9,7 @@ from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import MIXED, Table, cats, fem
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def upheld(match: Table, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:
@@ -34,7 +34,7 @@ def revoked(**match: object) -> Table:
 
 @pytest.mark.rule("C57", "C58", "C59", "C60")
 class TestRevoke:
-    def test_it_stands_until_somebody_knocks(self):
+    def test_it_stands_until_someone_knocks(self):
         match = revoked()
         breach = match.happened(CardPlayed)[-1].breaches[0]
         assert (breach.offence, breach.rule, breach.points, breach.closes_after) == ("revoke", "C26", 5, 2)
@@ -79,7 +79,7 @@ class TestRevoke:
         assert upheld(again, P3, P2).rests_on
 
     @pytest.mark.rule("C61", "C-O12")
-    def test_or_until_the_scoring(self):
+    def test_with_a_window_to_the_end_it_can_be_knocked_for_until_the_scoring(self):
         match = revoked(knock_window="deal_end").after(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"))
         match.do(Play(seat=P1, card="H5"), Play(seat=P2, card="H4"), Play(seat=P3, card="CJ"))
         match.do(Play(seat=P4, card="HA"))
@@ -98,7 +98,7 @@ class TestRevoke:
             match.do(Play(seat=seat, card=card))
         assert len(upheld(match, P1, P2).rests_on) == 3
 
-    def test_where_errors_are_refused_there_is_none(self):
+    def test_if_errors_are_refused_there_is_none(self):
         match = (
             fem(enforcement="refuse").after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0").after(Play(seat=P1, card="SA"))
         )
@@ -144,7 +144,7 @@ class TestKnocks:
         assert match.seen(P1).penalties == (0, 5, 0, 0)
 
     @pytest.mark.rule("C-O23")
-    def test_and_not_at_all_once_the_next_is_dealt(self):
+    def test_an_error_of_an_earlier_deal_cannot_be_knocked_for_after_the_next_dealing(self):
         """Otherwise a player could be accused again in every deal of an error that they paid for once."""
         match = fem(false_knock_penalty=5).dealt("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
         match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
@@ -226,7 +226,7 @@ class TestNearZero:
 
 @pytest.mark.rule("C10", "C60")
 class TestCut:
-    def test_anybody_but_the_dealer_can_be_knocked_for_it(self):
+    def test_anyone_but_the_dealer_can_be_knocked_for_it(self):
         match = fem(ritual=True)
         assert match.legal(P4) == (Cut(seat=P4), Deal(seat=P4))
         match.do(Cut(seat=P4))
@@ -235,12 +235,12 @@ class TestCut:
         ruling = upheld(match, P1, P3)
         assert (ruling.offence, ruling.rule, ruling.payer) == ("wrong_cut", "C10", P3)
 
-    def test_or_the_dealer_for_letting_it_happen(self):
+    def test_by_an_option_the_dealer_pays_for_a_wrong_cut(self):
         match = fem(ritual=True, wrong_cut_penalty_to="dealer").after(Cut(seat=P3))
         assert dismissed(match, P1, P3) == "nothing"
         assert upheld(match, P1, P4).payer == P4
 
-    def test_where_it_is_not_punished_it_is_refused(self):
+    def test_if_it_is_not_punished_it_is_refused(self):
         fem(ritual=True, enforcement="refuse").refused(Cut(seat=P3), rule="C10", code="only_dealer_cuts")
         fem(ritual=True, fem_opp_penalties={"wrong_cut": 0}).refused(
             Cut(seat=P3), rule="C10", code="only_dealer_cuts"

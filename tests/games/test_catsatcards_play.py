@@ -7,7 +7,7 @@ from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import MIXED, Table, cats, near
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
@@ -42,7 +42,7 @@ class TestFollowingSuit:
 
     @BOTH
     @pytest.mark.rule("C-O26")
-    def test_who_can_must_where_nothing_is_punished(self, enforcement: str):
+    def test_who_can_must_if_nothing_is_punished(self, enforcement: str):
         match = self.mixed(enforcement=enforcement).after(Play(seat=P1, card="SA"))
         assert match.legal(P2) == (Play(seat=P2, card="S9"),)
         match.refused(Play(seat=P2, card="H2"), rule="C26", code="must_follow_suit", kind=AgainstTheRules)
@@ -112,7 +112,7 @@ class TestQuestion:
         match.refused(Ask(seat=P1), rule="C30", code="already_asked")
 
     @pytest.mark.rule("C-O23", "C-O30")
-    def test_nobody_need_answer_when_all_have_a_trick(self):
+    def test_no_one_need_answer_when_all_have_a_trick(self):
         match = playing("1 2 3 4 | 1 1").tricks(4)
         assert not match.due("ask")
         match.refused(Remind(seat=P2), rule="C37", code="question_not_due")
@@ -141,7 +141,7 @@ class TestQuestion:
         assert match.points[P1] == 12 + 5 - 6, "six are not four"
 
     @pytest.mark.rule("C-O33", "C-O34")
-    def test_or_nobodys(self):
+    def test_when_all_fold_void_tricks_belong_to_no_one(self):
         match = playing("1 1 1 1", "4 0 0 0", uncontested_tricks="void").tricks(4).ask()
         assert match.points[P1] == 8
         failed = playing("1 1 1 1", "rodskagg 0 0 0", uncontested_tricks="void").tricks(4).ask()

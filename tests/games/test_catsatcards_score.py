@@ -7,7 +7,7 @@ from referee.events import CardDrawn, DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.refusals import NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, cats
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:
@@ -98,7 +98,7 @@ class TestRedbeard:
         assert match.points == (17, 12, 12, 12)
 
     @pytest.mark.rule("C-O6", "C-O34")
-    def test_with_everybody_folded_it_is_made(self):
+    def test_with_everyone_folded_it_is_made(self):
         assert cats().play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1").won_by == (P1, "redbeard")
 
     @pytest.mark.rule("C42", "C-O7", "C-O27", "C-O28")
@@ -147,7 +147,7 @@ class TestRedbeard:
         assert match.won_by == (P3, "last_standing")
 
     @pytest.mark.rule("C-O34")
-    def test_nobody_may_be_left(self):
+    def test_no_one_may_be_left(self):
         match = cats((12, 12, 12), dealer=P3).play_deal("rodskagg rodskagg rodskagg", "1 2 3 1 | 2 3")
         assert match.won_by == (None, "nobody_left")
         assert match.seen(P1).winner is None

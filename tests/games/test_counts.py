@@ -16,9 +16,9 @@ from referee.acts import Act, Bid, Deal, Declare, Play
 from referee.events import DealScored
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from tests.given import NOON, Table, deal
-from tests.played import opening
-from tests.playouts import MATCHES, every_act
+from tests.support.match_driver import NOON, Table, deal
+from tests.support.random_deals import MATCHES, every_act
+from tests.support.random_matches import opening
 
 
 class Small(NamedTuple):

@@ -15,9 +15,9 @@ from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Ruleset
 from referee.visibility import Event
-from tests.given import Table
-from tests.played import opening
-from tests.playouts import MATCHES
+from tests.support.match_driver import Table
+from tests.support.random_deals import MATCHES
+from tests.support.random_matches import opening
 
 ACTS = 250
 

@@ -14,11 +14,11 @@ import pytest
 from referee.acts import Fault, Report
 from referee.games import RULESETS
 from referee.refusals import Refused
-from tests.drawn import some_match
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
-from tests.interference import TOLD, CardsTold
-from tests.playouts import Playout
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_deals import Playout
+from tests.support.random_openings import some_match
+from tests.support.world_pairs import TOLD, CardsTold
 
 MATCHES, ACTS = 12, 110
 EVERY = 4
@@ -149,7 +149,7 @@ def look(match: Playout, misdeals: dict[str, set[str]], others: dict[str, set[st
 @pytest.mark.rule("A-O17", "B-O33", "C-O23", "D-O26")
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_a_misdeal_is_reported_where_the_table_says(key: str, told: CardsTold):
+def test_a_misdeal_is_reported_if_the_table_says(key: str, told: CardsTold):
     misdeals, _ = met(key, told)
     wanted = {phase: codes for (game, how, phase), codes in expected().items() if (game, how) == (key, told)}
     rare = {"exchanging", "picking_up", "found", "drawing"}  # depend on an option

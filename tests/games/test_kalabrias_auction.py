@@ -9,7 +9,7 @@ from referee.events import DealScored, PlayEnded
 from referee.games.kalabrias.facts import DeclarerBound, RedealAnswered, TrumpsCalled, TrumpsMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.kalabrias_table import Table, hands, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 TURN_UP = "H9"
 DEALT = {players: hands("|" * (players - 1), TURN_UP) for players in (2, 3, 4)}

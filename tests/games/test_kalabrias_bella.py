@@ -7,7 +7,7 @@ from referee.games.kalabrias.facts import BellaDeclared, SevenExchanged
 from referee.refusals import AgainstTheRules, WrongPhase
 from tests.games.kalabrias_table import declaring, hands, table
 from tests.games.test_kalabrias_declarations import sequence_points
-from tests.given import P1, P2
+from tests.support.match_driver import P1, P2
 
 
 class TestBella:
@@ -133,7 +133,7 @@ class TestTheSevenOfTrumps:
         t = declaring("S7 | | | ", trump_seven_exchange=True)
         t.refused(Exchange(seat=P1, card="S7"), rule="E-O16", kind=AgainstTheRules, code="no_exchange")
 
-    def test_not_where_it_is_not_played(self):
+    def test_not_if_it_is_not_played(self):
         t = declaring("S7 | ")
         t.refused(Exchange(seat=P1, card="S7"), rule="E-O16", kind=AgainstTheRules, code="no_exchange")
         t.says("none none")

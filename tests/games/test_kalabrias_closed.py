@@ -11,7 +11,7 @@ from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, Seq
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.visibility import seen
 from tests.games.kalabrias_table import Closed, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 class TestCards:

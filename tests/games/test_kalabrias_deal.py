@@ -14,7 +14,7 @@ from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.kalabrias_table import Table, hands, opened, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 TWO = hands("|", "S9")
 FIRST = tuple(hand[:6] for hand in TWO)

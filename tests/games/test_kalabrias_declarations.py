@@ -9,7 +9,7 @@ from referee.games.kalabrias.ranks import RANKS, Sequence, best_split, is_sequen
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.kalabrias_table import Table, declaring, hands, table
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 def compared(t: Table) -> tuple[int | None, tuple[int, ...]]:
@@ -57,7 +57,7 @@ class TestSequences:
         assert strongest(hand | cards_of(["DA", "DK", "DQ"]), "H", False) == Sequence(3, 7, False)
 
     @pytest.mark.rule("E-O11")
-    def test_five_cards_where_longer_ones_win(self):
+    def test_five_cards_if_longer_ones_win(self):
         hand = cards_of(["HA", "HK", "HQ", "HJ", "S7", "S8", "S9", "ST", "SJ"])
         assert strongest(hand, "D", False) == Sequence(4, 7, False)
         assert strongest(hand, "D", True) == Sequence(5, 4, False)

@@ -9,7 +9,7 @@ from referee.events import TrickTaken
 from referee.games.kalabrias.facts import SequenceAnswered, TrumpsMade
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.kalabrias_table import Closed, Table, declaring, hands, table
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 @pytest.mark.rule("E-O30")
@@ -151,7 +151,7 @@ def test_of_three_one_alone_may_reach_the_target():
 @pytest.mark.parametrize(
     "rules", [{"bete_split": "none"}, {"bete_split": "full_to_both", "tie_rule": "carry"}], ids=["none", "carry"]
 )
-def test_points_are_whole_where_nothing_is_halved(rules: Any):
+def test_points_are_whole_if_nothing_is_halved(rules: Any):
     t = table(players=3, bete_odd_point="exact_half", **rules)
     t.dealt(hands("||", "S9"), "S9").calls("take").says("none none none").played_out()
     assert t.line.halves is False

@@ -11,7 +11,7 @@ from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.ranks import BEATERS, CARD_POINTS, LAST_TRICK, PACK, POINTS
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from tests.games.kalabrias_table import Table, declaring, hands, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def playing(text: str, **match: object) -> Table:

@@ -13,7 +13,7 @@ from referee.games.kalabrias.scoring import scored
 from referee.games.kalabrias.states import Played
 from referee.refusals import WrongPhase
 from tests.games.kalabrias_table import Table, declaring, hands, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def line(

@@ -9,7 +9,7 @@ from referee.events import PlayEnded
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 LADDER: tuple[Any, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
@@ -152,7 +152,7 @@ class TestHigher:
         assert t.seen().declarer == P4
 
     @pytest.mark.rule("B-O37")
-    def test_a_bid_too_low_does_not_stand_where_errors_stand_either(self):
+    def test_a_bid_too_low_does_not_stand_if_errors_stand_either(self):
         bidding(enforcement="penalise").bid("3").refused(Bid(seat=P2, bid=3), rule="B34", kind=AgainstTheRules)
 
 
@@ -175,7 +175,7 @@ class TestRodskaggEndsIt:
     """Rödskägg ends the bidding at once."""
 
     @pytest.mark.parametrize("calls", ["rodskagg", "3 rodskagg", "1 2 3 rodskagg"])
-    def test_nobody_speaks_after_it(self, calls: str):
+    def test_no_one_speaks_after_it(self, calls: str):
         t = bidding().bid(calls)
         assert t.phase == "playing"
         assert t.seen().declarer == len(calls.split()) - 1
@@ -185,12 +185,12 @@ class TestRodskaggEndsIt:
 class TestPassedOut:
     """The deal is over if all pass, and the next player deals."""
 
-    def test_where_errors_are_refused_the_deal_moves_on_by_itself(self):
+    def test_if_errors_are_refused_the_deal_moves_on_by_itself(self):
         t = bidding().bid("pass pass pass pass")
         assert (t.line.kind, t.line.points, t.line.declarer) == ("passed_out", (12, 12, 12, 12), None)
         assert (t.dealer, t.seen().deal) == (P1, 2)
 
-    def test_where_they_stand_the_line_is_written_first(self):
+    def test_if_they_stand_the_line_is_written_first(self):
         t = bidding(enforcement="penalise").bid("pass pass pass")
         events = t.do(Bid(seat=P4, bid="pass"))
         assert events[1:] == (PlayEnded(kind="passed_out"),)
@@ -224,7 +224,7 @@ class TestOpening:
     """The bidding opens when all have picked up their cards, if the ritual applies."""
 
     @BOTH
-    def test_nobody_bids_before(self, enforcement: str):
+    def test_no_one_bids_before(self, enforcement: str):
         t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", ritual=False)
         t.do(KnockForCards(seat=P4))
         t.refused(Bid(seat=P1, bid=1), rule="B23", kind=WrongPhase)

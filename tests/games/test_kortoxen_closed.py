@@ -7,7 +7,7 @@ from referee.events import CardPlayed, Dealt
 from referee.games._rodskagg.facts import PickedUp
 from referee.refusals import NoSuchCard
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
@@ -56,7 +56,7 @@ class TestCardsSeen:
         assert t.line.tricks == (1, 1, 4, 0)
         assert t.points == (11, 11, 8, 17)
 
-    def test_nobody_is_shown_a_card_that_was_not_played(self):
+    def test_no_one_is_shown_a_card_that_was_not_played(self):
         t = closed().tricks(1)
         for viewer in (*range(4), "spectator", "official"):
             seen = t.seen(viewer)
@@ -128,7 +128,7 @@ class TestDisproved:
         assert t.seen().tricks == (1, 1, 0, 0)
         assert t.turn == P2
 
-    def test_where_errors_are_refused_it_is_noted_and_costs_nothing(self):
+    def test_if_errors_are_refused_it_is_noted_and_costs_nothing(self):
         t = disproved()
         (noted,) = t.history[-1].event.breaches
         assert (noted.offence, noted.seat, noted.rule, noted.points) == ("revoke", P3, "B42", 0)

@@ -10,7 +10,7 @@ from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, Refused, WrongPhase
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, penalising, table
-from tests.given import P1, P2, P3, P4, P5, P6, P7, P8, deal
+from tests.support.match_driver import P1, P2, P3, P4, P5, P6, P7, P8, deal
 
 
 @pytest.mark.rule("B1", "B-O23")
@@ -111,7 +111,7 @@ class TestDraw:
         t.do(Draw(seat=P1, card="SA"))
         t.refused(Draw(seat=P2, card="SA"), rule="B4", kind=NoSuchCard)
 
-    def test_nobody_deals_before_the_draw(self):
+    def test_no_one_deals_before_the_draw(self):
         table(dealer=None).refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=WrongPhase)
 
     @pytest.mark.parametrize("version_of_luck", range(5))

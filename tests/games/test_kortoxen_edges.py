@@ -25,7 +25,7 @@ from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
 from referee.requests import Request
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SEVEN_FOR_P3, SIX_EACH, Table, misdealt, penalising, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 STOCK = tuple(suit + rank for rank in "432A" for suit in "SHDC")
 
@@ -44,7 +44,7 @@ def playing(winners: str, points: tuple[int, ...] = (12, 12, 12, 12), declarer: 
 
 
 @pytest.mark.rule("B14", "B15")
-def test_those_who_draw_are_awaited_in_turn_and_nobody_when_all_have_drawn():
+def test_those_who_draw_are_awaited_in_turn_and_no_one_when_all_have_drawn():
     t = table(dealer=None)
     for seat, card in ((P1, "S2"), (P2, "HA"), (P3, "D3")):
         assert t.seen().to_act == (seat,)
@@ -99,7 +99,7 @@ def test_without_the_ritual_there_is_only_the_new_deal():
 
 
 @pytest.mark.rule("B23")
-def test_nobody_bids_while_cards_lie_face_down():
+def test_no_one_bids_while_cards_lie_face_down():
     t = table().dealt(ritual=False)
     t.refused(Bid(seat=P1, bid=1), rule="B23", kind=WrongPhase, code="cards_down")
 
@@ -148,7 +148,7 @@ def test_a_second_new_hand_comes_from_what_is_left_of_the_stock():
 
 
 @pytest.mark.rule("B12")
-def test_nobody_can_be_accused_who_has_no_seat():
+def test_no_one_can_be_accused_who_has_no_seat():
     t = penalising()
     t.refused(Knock(seat=P1, accused=4), rule=None, kind=NotInPlay, code="no_such_seat")
 
@@ -175,7 +175,7 @@ def test_an_error_is_punished_once_also_after_the_last_trick():
 
 
 @pytest.mark.rule("B13")
-def test_between_the_last_card_of_a_trick_and_its_winner_nobody_is_awaited():
+def test_between_the_last_card_of_a_trick_and_its_winner_no_one_is_awaited():
     t = playing("1 1 2 4 | 1 1")
     for _ in range(3):
         t.card()
@@ -213,7 +213,7 @@ def test_grace_is_given_after_the_fourth_trick_only_and_from_there():
 @pytest.mark.rule("B-O25", "B72")
 @pytest.mark.parametrize(("points", "after"), [(5, 1), (8, 2)])
 @pytest.mark.parametrize("exact_zero", [True, False])
-def test_uncontested_tricks_stop_only_where_the_declarer_may_knock_out(points: int, after: int, exact_zero: bool):
+def test_uncontested_tricks_stop_only_if_the_declarer_may_knock_out(points: int, after: int, exact_zero: bool):
     t = playing("1 1 1 1 | 1 1", (points, 12, 12, 12), exact_zero=exact_zero)
     t.tricks(4).asks(P1, "fold fold fold")
     stops = points == 5 and not exact_zero

@@ -9,7 +9,7 @@ from referee.events import CardPlayed, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
@@ -143,7 +143,7 @@ class TestForgottenExitKnock:
 class TestZeroOnTheSixthTrick:
     """The sixth trick has no next lead, so the exit knock is in time until the deal is scored."""
 
-    def test_where_errors_are_refused_the_deal_waits_for_it(self):
+    def test_if_errors_are_refused_the_deal_waits_for_it(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12)).tricks(4).asks(P1, "play").tricks(2)
         assert (t.phase, t.seen().to_act, t.seen().due) == ("played", (P2,), ("knock_out",))
         assert t.legal(P2) == (KnockOut(seat=P2),)
@@ -152,7 +152,7 @@ class TestZeroOnTheSixthTrick:
         t.knocks_out(P2)
         assert ended(t) == (P2, "zero", "B70")
 
-    def test_where_they_stand_it_may_be_made_until_somebody_scores(self):
+    def test_if_they_stand_it_may_be_made_until_someone_scores(self):
         t = playing("3 4 1 2 | 3 1", (2, 1, 12, 12), enforcement="penalise").tricks(4).asks(P1).tricks(2)
         assert t.seen().due == ("knock_out",)
         t.dismissed(P3, P1, reason="nothing")

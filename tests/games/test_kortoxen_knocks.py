@@ -23,7 +23,7 @@ from tests.games.kortoxen_errors import (
     without_p4,
 )
 from tests.games.rodskagg import table
-from tests.given import P1, P2, P3, P4, P8
+from tests.support.match_driver import P1, P2, P3, P4, P8
 
 
 @pytest.mark.rule("B11", "B12", "B-O1")
@@ -137,7 +137,7 @@ class TestWhoMayKnock:
         t.do(Report(seat=P1, accused=P2, fault="exposed_card"))
         t.upheld(P3, P2, rule="B11")
 
-    def test_nobody_knocks_for_a_seat_that_does_not_exist(self):
+    def test_no_one_knocks_for_a_seat_that_does_not_exist(self):
         t = fresh().dealt("2 2 1 2 | 2 2")
         t.refused(Knock(seat=P1, accused=P8), rule=None, kind=NotInPlay)
         t.refused(Knock(seat=P8, accused=P1), rule=None, kind=NotInPlay)
@@ -207,7 +207,7 @@ class TestKnocksFurther:
     def test_nor_does_one_of_another_name(self):
         after(ERRORS[0]).dismissed(P1, P2, "revoke", reason="nothing")
 
-    def test_where_errors_are_refused_there_is_nothing_to_knock_for(self):
+    def test_if_errors_are_refused_there_is_nothing_to_knock_for(self):
         t = table(dealer=P1)
         t.refused(Cut(seat=P2), rule="B16")
         assert t.dismissed(P1, P2, "wrong_cut", reason="enforced").rule == "B-O32"
@@ -231,7 +231,7 @@ class TestKnocksFurther:
         assert (ruling.offence, ruling.rests_on) == ("early_pick_up", (picked_up,))
 
     @pytest.mark.parametrize("revoked", [False, True])
-    def test_what_has_lapsed_in_this_deal_does_not_come_before_what_everybody_knows(self, revoked: bool):
+    def test_what_has_lapsed_in_this_deal_does_not_come_before_what_everyone_knows(self, revoked: bool):
         t = table(dealer=P1, enforcement="penalise", knock_window="next_trick").dealt("2 2 1 2 | 2 2").declares(P2, 1)
         revokes(t)
         told = t.version
@@ -257,7 +257,7 @@ class TestKnocksFurther:
         to_the_end(t).score()
         t.dismissed(P1, P4, "revoke", reason="nothing")
 
-    def test_where_errors_are_refused_too(self):
+    def test_if_errors_are_refused_too(self):
         t = table(dealer=P1)
         for _ in range(DISMISSED_MAX):
             t.dismissed(P1, P2, reason="enforced")
@@ -311,7 +311,7 @@ class TestScoring:
         t = to_the_end(fresh())
         t.refused(Deal(seat=P2), rule="B-O28", kind=WrongPhase)
 
-    def test_where_errors_are_refused_it_comes_with_the_last_card(self):
+    def test_if_errors_are_refused_it_comes_with_the_last_card(self):
         t = table(dealer=P1).dealt("2 2 1 2 | 2 2").declares(P2, 1).tricks(4).asks(P2, "fold fold").tricks(2)
         assert t.line.deal == 1
         assert t.phase == "undealt"

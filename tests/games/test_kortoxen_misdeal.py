@@ -10,7 +10,7 @@ from referee.games._rodskagg.facts import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, fem, misdealt, penalising, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B-O8")
@@ -72,7 +72,7 @@ class TestMisdeal:
         t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert t.phase == "picking_up"
 
-    def test_nobody_sees_it_before_the_cards_are_up(self):
+    def test_no_one_sees_it_before_the_cards_are_up(self):
         """A wrong number is hidden face down: only the player who takes up the cards can find it."""
         t = penalising()
         t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
@@ -84,7 +84,7 @@ class TestMisdeal:
         assert t.seen().cards_left == (7, 6, 6, 6)
 
     @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
-    def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
+    def test_if_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
         """A report accepted only after a misdeal would reveal the cards that lie face down."""
         t = penalising()
         t.do(Deal(seat=P4, hands=hands))
@@ -123,7 +123,7 @@ class TestMisdeal:
         t = penalising(dealing="house").dealt()
         t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, kind=AgainstTheRules)
 
-    def test_nobody_wins_by_it_although_a_penalty_brings_zero(self):
+    def test_no_one_wins_by_it_although_a_penalty_brings_zero(self):
         t = misdealt(overshoot="negative", points=(12, 12, -5, 12))
         t.do(PickUp(seat=P3))
         t.upheld(P1, P3, rule="B24")

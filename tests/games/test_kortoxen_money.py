@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut
 from referee.events import MatchWon, Stakes
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 ORE = Stakes(currency="SEK", unit=2)
 """Stakes of two öre a point."""
@@ -30,7 +30,7 @@ def p2_goes_home(points: tuple[int, ...], **match: Any) -> Table:
 class TestStakes:
     """The players agree in advance how much a point is worth. Without stakes no player pays."""
 
-    def test_without_stakes_nobody_pays(self):
+    def test_without_stakes_no_one_pays(self):
         assert won(p2_goes_home((9, 1, 8, 8))).settlement is None
 
     @pytest.mark.parametrize("unit", [1, 2, 50])

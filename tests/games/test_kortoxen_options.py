@@ -13,7 +13,7 @@ from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table, tricks
-from tests.given import P1, P2, P3, P4, deal
+from tests.support.match_driver import P1, P2, P3, P4, deal
 
 DEFAULTS = {
     "rodskagg_defenders_score": "none",
@@ -187,7 +187,7 @@ class TestHonourRedeal:
         assert (t.phase, t.turn) == ("auction", P1)
         assert t.happened(NewHands) == []
 
-    def test_nobody_speaks_out_of_turn(self):
+    def test_no_one_speaks_out_of_turn(self):
         t = self.exchanging()
         t.refused(RequestCards(seat=P2), rule="B-O20", kind=OutOfTurn)
         t.refused(KeepCards(seat=P2), rule="B-O20", kind=OutOfTurn)
@@ -287,7 +287,7 @@ class TestHonourRedeal:
             t.do(KeepCards(seat=seat))
         assert set(t.seen(P1).hand or ()) == set(STOCK[:6])
 
-    def test_nobody_else_sees_the_new_cards(self):
+    def test_no_one_else_sees_the_new_cards(self):
         t = self.exchanging()
         t.do(RequestCards(seat=P1))
         for seat in (P2, P3, P4):

@@ -9,7 +9,7 @@ from referee.events import CardPlayed, Reported, TrickTaken
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4, deal
+from tests.support.match_driver import P1, P2, P3, P4, deal
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 MIXED = deal("S2 SA H5 H6 D7 D8 | S9 H2 H3 H4 D2 D3 | S3 S4 C2 C3 C4 C5 | SK DA DK DQ DJ HA")
@@ -44,7 +44,7 @@ class TestFirstLead:
         t.card()
 
     @BOTH
-    def test_nobody_else_leads(self, enforcement: str):
+    def test_no_one_else_leads(self, enforcement: str):
         t = playing("1 2 3 4 | 1 2", P3, enforcement=enforcement)
         t.refused(Play(seat=P1, card=t.plan.cards[0][P1]), rule="B41", kind=OutOfTurn)
         assert plays(t, P1) == set()
@@ -85,7 +85,7 @@ class TestFollowSuit:
         t.refused(Play(seat=P3, card="S3"), rule="B13", kind=OutOfTurn)
 
     @pytest.mark.rule("B-O26")
-    def test_a_revoke_stands_and_costs_five_if_somebody_knocks(self):
+    def test_a_revoke_stands_and_costs_five_if_someone_knocks(self):
         t = mixed(enforcement="penalise")
         t.do(Play(seat=P1, card="S2"))
         t.do(Play(seat=P2, card="H2"))
@@ -108,13 +108,13 @@ class TestFollowSuit:
 
     @pytest.mark.rule("B-O26", "B11")
     @pytest.mark.parametrize("fault", ["exposed_card", "led_out_of_turn"])
-    def test_another_error_that_only_the_table_sees_is_reported_and_costs_five_if_somebody_knocks(self, fault: Any):
+    def test_another_error_that_only_the_table_sees_is_reported_and_costs_five_if_someone_knocks(self, fault: Any):
         t = mixed(enforcement="penalise")
         t.do(Report(seat=P4, accused=P2, fault=fault))
         (reported,) = t.upheld(P1, P2, fault, rule="B11")
         assert isinstance(reported, Reported)
 
-    def test_where_errors_are_refused_nothing_is_reported_to_be_punished(self):
+    def test_if_errors_are_refused_nothing_is_reported_to_be_punished(self):
         mixed().refused(Report(seat=P4, accused=P2, fault="exposed_card"), rule="B12", kind=WrongPhase)
 
 
@@ -141,7 +141,7 @@ class TestWinningATrick:
             events = t.do(Play(seat=seat, card=card))
         assert events[-1] == TrickTaken(seat=P4, trick=2)
 
-    def test_a_low_lead_wins_if_nobody_follows(self):
+    def test_a_low_lead_wins_if_no_one_follows(self):
         t = table().dealt(deal("S2 H2 H3 H4 H5 H6 | D2 D3 D4 D5 D6 D7 | C2 C3 C4 C5 C6 C7 | DA DK DQ DJ DT D9"))
         t.declares(P1, 1)
         for seat, card in ((P1, "S2"), (P2, "D7"), (P3, "C7"), (P4, "DA")):
@@ -166,7 +166,7 @@ class TestNextLead:
         assert leads == [P1, P3, P1, P4]
 
     @BOTH
-    def test_nobody_else_does(self, enforcement: str):
+    def test_no_one_else_does(self, enforcement: str):
         t = playing("3 1 4 2 | 1 1", enforcement=enforcement).tricks(1)
         t.refused(Play(seat=P1, card=t.plan.cards[1][P1]), rule="B45", kind=OutOfTurn)
 
@@ -195,7 +195,7 @@ class TestQuestion:
         t.refused(Ask(seat=P1), rule="B46", kind=WrongPhase)
 
     @BOTH
-    def test_nobody_else_asks(self, enforcement: str):
+    def test_no_one_else_asks(self, enforcement: str):
         t = after_four("1 1 2 2 | 1 1", enforcement=enforcement)
         assert t.legal(P3) == ()
         t.refused(Ask(seat=P2), rule="B46", kind=OutOfTurn)
@@ -224,12 +224,12 @@ class TestAnswers:
         assert t.turn == declarer
 
     @BOTH
-    def test_nobody_answers_out_of_turn(self, enforcement: str):
+    def test_no_one_answers_out_of_turn(self, enforcement: str):
         t = after_four("1 1 1 1 | 1 1", enforcement=enforcement).asks(P1)
         t.refused(Answer(seat=P3, answer="fold"), rule="B47", kind=OutOfTurn)
 
     @BOTH
-    def test_nobody_answers_twice_or_unasked(self, enforcement: str):
+    def test_no_one_answers_twice_or_unasked(self, enforcement: str):
         t = after_four("1 1 1 1 | 1 1", enforcement=enforcement)
         t.refused(Answer(seat=P2, answer="fold"), rule="B47", kind=OutOfTurn)
         t.asks(P1, "play")
@@ -259,7 +259,7 @@ class TestQuestionInTime:
         t = after_four("1 1 1 2 | 1 1")
         t.refused(Play(seat=P2, card=t.plan.cards[4][P2]), rule="B48", kind=AgainstTheRules)
 
-    def test_where_errors_stand_the_lead_makes_it_too_late(self):
+    def test_if_errors_stand_the_lead_makes_it_too_late(self):
         t = after_four("1 1 2 1 | 1 1", enforcement="penalise")
         t.card()
         t.refused(Ask(seat=P1), rule="B48", kind=WrongPhase, code="question_too_late")
@@ -333,7 +333,7 @@ class TestNoQuestionInRodskagg:
         t.refused(Ask(seat=P1), rule="B53", kind=WrongPhase)
         t.tricks(1)
 
-    def test_nobody_can_knock_for_it(self):
+    def test_no_one_can_knock_for_it(self):
         t = after_four("1 1 1 1 | 1 1", P1, "rodskagg", enforcement="penalise").tricks(1)
         t.dismissed(P2, P1, reason="nothing")
 
@@ -362,7 +362,7 @@ class TestForgottenQuestion:
 
 
 @pytest.mark.rule("B-O17")
-def test_once_trick_five_is_led_nobody_can_fold():
+def test_once_trick_five_is_led_no_one_can_fold():
     t = after_four("1 1 2 1 | 1 1", enforcement="penalise")
     t.card()
     t.refused(Answer(seat=P3, answer="fold"), rule="B47", kind=OutOfTurn)
@@ -394,7 +394,7 @@ class TestFourthTrickWinnerAsks:
         t.dismissed(P2, P1, reason="nothing")
         t.upheld(P1, P3, "fold_question", rule="B54")
 
-    def test_where_errors_are_refused_the_asker_cannot_lead_first(self):
+    def test_if_errors_are_refused_the_asker_cannot_lead_first(self):
         t = self.asked("1 1 1 3 | 1 1")
         refusal = t.refused(Play(seat=P3, card=t.plan.cards[4][P3]), rule="B48", kind=AgainstTheRules)
         assert refusal.facts["asker"] == P3
@@ -460,7 +460,7 @@ class TestGrace:
         t.card()
         t.upheld(P2, P1, "fold_question", rule="B54")
 
-    def test_once_asked_nobody_waits(self):
+    def test_once_asked_no_one_waits(self):
         t = self.waiting().asks(P1, "play play")
         t.card()
 
@@ -476,7 +476,7 @@ class TestQuestionNotNeeded:
         t.card()
 
     @BOTH
-    def test_it_may_be_put_for_nobody_to_answer(self, enforcement: str):
+    def test_it_may_be_put_for_no_one_to_answer(self, enforcement: str):
         t = after_four("1 2 3 4 | 1 1", enforcement=enforcement)
         assert Ask(seat=P1) in t.legal(P1)
         assert t.do(Ask(seat=P1)) == (QuestionAsked(seat=P1, of=()),)

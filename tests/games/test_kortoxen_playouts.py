@@ -31,8 +31,8 @@ from referee.rulebook import load
 from referee.store.aggregate import fold
 from referee.visibility import Recorded, seen
 from tests.games.rodskagg import Table, table
-from tests.given import NOON
-from tests.playouts import MATCHES
+from tests.support.match_driver import NOON
+from tests.support.random_deals import MATCHES
 
 DEALS = 4
 """Number of deals in each match, unless it is won before."""

@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Report, Void
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.kortoxen_errors import fresh, without_p4
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B11", "B-O26", "B-O33")
@@ -136,7 +136,7 @@ class TestReports:
         t = fresh(deal_ritual=False).dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P3, accused=P2, fault=fault), rule=rule, kind=WrongPhase)
 
-    def test_nobody_who_is_out_is_reported_or_reports(self):
+    def test_no_one_who_is_out_is_reported_or_reports(self):
         t = without_p4().dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P1, accused=P4, fault="exposed_card"), rule="B63", kind=AgainstTheRules)
         t.refused(Report(seat=P4, accused=P1, fault="exposed_card"), rule="B63", kind=NotInPlay)

@@ -7,7 +7,7 @@ from referee.events import Dealt
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, PickedUp
 from referee.refusals import AgainstTheRules, WrongPhase
 from tests.games.rodskagg import SIX_EACH, misdealt, penalising, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B16")
@@ -19,10 +19,10 @@ class TestCut:
         assert Cut(seat=P4) in t.legal(P4)
         assert t.do(Cut(seat=P4)) == (CardsCut(seat=P4),)
 
-    def test_nobody_need_cut(self):
+    def test_no_one_need_cut(self):
         assert table().dealt(SIX_EACH).phase == "auction"
 
-    def test_nobody_else_may(self):
+    def test_no_one_else_may(self):
         t = table()
         assert Cut(seat=P3) not in t.legal(P3)
         t.refused(Cut(seat=P3), rule="B16", kind=AgainstTheRules, code="only_dealer_cuts")
@@ -77,7 +77,7 @@ class TestWrongCut:
         t.do(Cut(seat=P4))
         assert t.dealt(SIX_EACH).phase == "auction"
 
-    def test_nobody_can_knock_for_a_cut_by_the_dealer(self):
+    def test_no_one_can_knock_for_a_cut_by_the_dealer(self):
         t = penalising()
         t.do(Cut(seat=P4))
         t.dismissed(P1, P4, reason="nothing")
@@ -99,7 +99,7 @@ class TestFormula:
         assert t.legal(P4) == (KnockForCards(seat=P4),)
         assert t.do(KnockForCards(seat=P4)) == (KnockedForCards(seat=P4),)
 
-    def test_nobody_else_can(self):
+    def test_no_one_else_can(self):
         t = table().dealt(SIX_EACH, ritual=False)
         t.refused(KnockForCards(seat=P1), rule="B20", kind=AgainstTheRules)
 
@@ -116,7 +116,7 @@ class TestFormula:
 class TestImmunity:
     """The formula saves the dealer from paying for a misdeal."""
 
-    def test_nobody_can_knock_for_the_misdeal(self):
+    def test_no_one_can_knock_for_the_misdeal(self):
         t = misdealt()
         t.do(KnockForCards(seat=P4))
         for seat in (P1, P2, P3, P4):

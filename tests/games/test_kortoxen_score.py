@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Cut, Play
 from referee.events import DealScored, Entry, PlayEnded, PlayerEliminated
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def played(winners: str, declarer: int, contract: Any, answers: str, **match: Any) -> DealScored:
@@ -166,7 +166,7 @@ class TestRodskaggFailed:
         assert t.happened(PlayEnded) == [PlayEnded(kind="rodskagg_failed")]
         t.refused(Play(seat=P3, card=t.plan.cards[-1][P3]), rule="B41")
 
-    def test_nobody_takes_off_a_point_and_the_declarer_goes_up_five(self):
+    def test_no_one_takes_off_a_point_and_the_declarer_goes_up_five(self):
         t = table(points=(4, 7, 1, 6)).dealt("1 3 1 1 | 1 1").declares(P1, "rodskagg").tricks(2)
         assert t.points == (9, 7, 1, 6)
         assert [(entry.seat, entry.points, entry.rule) for entry in t.line.entries] == [(P1, 5, "B66")]

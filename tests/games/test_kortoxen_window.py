@@ -18,7 +18,7 @@ from tests.games.kortoxen_errors import (
     to_the_end,
     tricks_done,
 )
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B-O2")

@@ -7,7 +7,7 @@ from referee.events import PlayEnded
 from referee.games._rodskagg.facts import KnockedOut
 from tests.games.rodskagg import table
 from tests.games.test_kortoxen_end import BOTH, ended, playing
-from tests.given import P1, P2, P3
+from tests.support.match_driver import P1, P2, P3
 
 
 @pytest.mark.rule("B77", "B78")
@@ -21,12 +21,12 @@ class TestWithoutExactZero:
         assert ended(t) == (P2, "exit_knock", "B77")
         assert t.points == (9, 0, 8, 8)
 
-    def test_where_errors_stand_the_match_is_over_at_once_as_well(self):
+    def test_if_errors_stand_the_match_is_over_at_once_as_well(self):
         t = playing("2 1 3 1 | 4 3", (9, 1, 8, 8), exact_zero=False, enforcement="penalise").tricks(1).knocks_out(P2)
         assert t.phase == "over"
         assert ended(t) == (P2, "exit_knock", "B77")
 
-    def test_also_on_a_trick_that_nobody_contests(self):
+    def test_also_on_a_trick_that_no_one_contests(self):
         """All the others fold. Trick five brings the declarer to zero, who need not take the sixth."""
         t = playing("1 1 1 1 | 1 1", (5, 12, 12, 12), contract=4, exact_zero=False).tricks(4)
         t.asks(P1, "fold fold fold")
@@ -65,7 +65,7 @@ class TestWithoutExactZero:
         assert t.seen("official").breaches == ()
         t.dismissed(P2, P1, "exit_knock", reason="late")
 
-    def test_also_on_the_sixth_trick(self):
+    def test_an_exit_knock_on_the_sixth_trick_wins(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12), exact_zero=False).tricks(4).asks(P1, "play").tricks(2)
         t.knocks_out(P2)
         assert ended(t) == (P2, "exit_knock", "B77")
@@ -106,7 +106,7 @@ class TestWithoutExactZero:
         assert t.do(KnockOut(seat=P2)) == (KnockedOut(seat=P2, valid=False),)
         assert t.phase == "playing"
 
-    def test_if_nobody_knocks_out_the_deal_is_scored_as_usual(self):
+    def test_if_no_one_knocks_out_the_deal_is_scored_as_usual(self):
         t = playing("2 1 3 1 | 4 3", (9, 1, 8, 8), exact_zero=False, enforcement="penalise").tricks(4)
         t.asks(P1, "play").tricks(2).score()
         assert t.points == (7, 0, 6, 7)

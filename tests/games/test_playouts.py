@@ -6,7 +6,7 @@
 import pytest
 
 from referee.games import RULESETS
-from tests.playouts import play_out
+from tests.support.random_deals import play_out
 
 DEALS = 1000
 """Deals of each ruleset."""

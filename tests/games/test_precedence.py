@@ -32,7 +32,7 @@ from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from tests.playouts import MATCHES, Playout
+from tests.support.random_deals import MATCHES, Playout
 
 KEYS = sorted(RULESETS)
 ACTS = 250
@@ -84,31 +84,45 @@ def decisions_of(rules: str) -> Mapping[type, Any]:
     return decisions
 
 
-def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | None:
+Expected = tuple[type[Refused], str] | None
+"""The class and the code of a refusal, or ``None`` if the decision itself judges the act."""
+
+
+def first(rules: Ruleset, state: Any, act: Any) -> Expected:
     """Return the refusal that comes before the decision's own; ``None`` if none does."""
-    kind, phase, table = type(act), type(state), state.table
-    decisions = decisions_of(rules.key)
+    kind, table = type(act), state.table
     if kind is AgreeStakes:  # not part of the play
         return (NotInPlay, "no_such_seat") if act.seat >= table.seats else (WrongPhase, "no_stakes_to_agree")
-    if phase not in decisions:
+    if type(state) not in decisions_of(rules.key):
         return MatchOver, "match_over"
-    if kind is Void:
-        return None if Void() in rules.legal(state, "official") else (WrongPhase, "nothing_dealt")
-    if kind is Abandon:
-        return None
-    if kind is Close:
-        return None if Close in rules.acts else (WrongPhase, "not_in_this_game")
-    if kind is Result:
-        return WrongPhase, "not_tallied" if Result in rules.acts else "not_in_this_game"
+    if kind in (Void, Abandon, Close, Result):
+        return first_without_seat(rules, state, kind)
     if act.seat >= table.seats:
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:
         return NotInPlay, "eliminated"
+    return first_of_seat(rules, state, act)
+
+
+def first_without_seat(rules: Ruleset, state: Any, kind: type) -> Expected:
+    """Return the first refusal of an act that has no seat, in a match that is not over."""
+    if kind is Void:
+        return None if Void() in rules.legal(state, "official") else (WrongPhase, "nothing_dealt")
+    if kind is Close:
+        return None if Close in rules.acts else (WrongPhase, "not_in_this_game")
+    if kind is Result:
+        return WrongPhase, "not_tallied" if Result in rules.acts else "not_in_this_game"
+    return None
+
+
+def first_of_seat(rules: Ruleset, state: Any, act: Any) -> Expected:
+    """Return the first refusal of an act by a seat that is still in the match."""
+    kind = type(act)
     if kind is TakeBack:  # seats outside a duel agree as well
         return WrongPhase, "no_taking_back"
     if kind is Knock and rules.key in KNOCKED_IN:
         return None
-    if act.seat not in table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):
+    if act.seat not in state.table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):
         return NotInPlay, "not_in_duel"
     if kind is Knock:
         return WrongPhase, "no_knocking"
@@ -116,7 +130,7 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return WrongPhase, "no_entropy"
     if kind not in rules.acts:
         return WrongPhase, "not_in_this_game"
-    return None if kind in decisions[phase] else (WrongPhase, "wrong_phase")
+    return None if kind in decisions_of(rules.key)[type(state)] else (WrongPhase, "wrong_phase")
 
 
 def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:

@@ -11,7 +11,7 @@ from referee.games.rams_english.states import IN_PACK, PACK, Staked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.rulebook import load
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4, P6
+from tests.support.match_driver import P1, P2, P3, P4, P6
 
 # The game, the pack, the stake
 

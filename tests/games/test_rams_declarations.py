@@ -7,7 +7,7 @@ from referee.events import PlayEnded
 from referee.games.rams_english.states import DeclarationsClosed, Declared, TurnUpTaken
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4, P5, P6
+from tests.support.match_driver import P1, P2, P3, P4, P5, P6
 
 
 def double(players: int = 4, **kwargs: object) -> Table:
@@ -166,7 +166,7 @@ def test_of_six_the_last_to_speak_has_the_dealers_duty():
 
 
 @pytest.mark.rule("D35", "D36", "D37", "D49")
-def test_a_generalrams_brings_everybody_in():
+def test_a_generalrams_brings_everyone_in():
     t = double()
     t.say("lie_down generalrams")
     assert t.words(P3) == {"join", "widow"}

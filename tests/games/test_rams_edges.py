@@ -6,7 +6,7 @@ from referee.acts import Deal, Play, Report
 from referee.games.rams_english.states import Declared
 from referee.refusals import NoSuchCard, NotInPlay
 from tests.games.rams_table import Table
-from tests.given import P1, P2
+from tests.support.match_driver import P1, P2
 
 
 def closed(words: str = "join join join") -> Table:

@@ -9,7 +9,7 @@ from referee.games.rams_english.payment import second_best, share_of
 from referee.games.rams_english.states import Taken
 from referee.refusals import MatchOver, WrongPhase
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 ALL_IN = "join join join join"
 

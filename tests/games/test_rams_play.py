@@ -9,7 +9,7 @@ from referee.games.rams_english.play import broken, heads, playable
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 CLUBS = SUIT["C"]
 
@@ -162,7 +162,7 @@ def test_all_five_tricks_win_it():
 
 
 @pytest.mark.rule("D68", "D-O24", "D-O16")
-def test_where_faults_stand_they_are_hidden_until_the_deal_is_scored():
+def test_if_faults_stand_they_are_hidden_until_the_deal_is_scored():
     t = three("SQ S8 S9 H7 H8", "SK S7 C8 D8 D9", "C9 CT HA HK HQ", enforcement="penalise")
     t.plays("SQ")
     (played,) = t.plays("D8").made
@@ -232,7 +232,7 @@ def test_what_only_the_table_sees_is_reported():
 
 
 @pytest.mark.rule("D-O24", "D-O26")
-def test_where_faults_are_refused_nothing_is_punished():
+def test_if_faults_are_refused_nothing_is_punished():
     t = three()
     t.refused(
         Report(seat=P1, accused=P2, fault="exposed_card"), code="nothing_to_punish", rule="D-O24", kind=WrongPhase
@@ -300,7 +300,7 @@ def test_with_closed_hands_later_cards_show_a_fault(cards: str, rule: str | None
 
 
 @pytest.mark.rule("D-O24")
-def test_where_faults_are_refused_a_shown_one_costs_nothing():
+def test_if_faults_are_refused_a_shown_one_costs_nothing():
     t = closed(enforcement="refuse")
     t.plays("SA H7 S8 SK S7")
     assert shown(t) == [("D50", 0)]

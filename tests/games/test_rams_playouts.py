@@ -19,8 +19,8 @@ from referee.store.aggregate import fold
 from referee.store.rows import from_row
 from referee.visibility import Event, Recorded
 from tests.games.rams_table import Table
-from tests.playouts import MATCHES
-from tests.salted import row_of
+from tests.support.random_deals import MATCHES
+from tests.support.salted_rows import row_of
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "late_generalrams": (False, True),

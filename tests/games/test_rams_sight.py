@@ -6,7 +6,7 @@ from referee.acts import Abandon, Close, Draw, Play
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import seen
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def more(t: Table, viewer: object) -> dict[str, object]:

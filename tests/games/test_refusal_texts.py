@@ -15,8 +15,8 @@ from tests.games.kalabrias_table import hands
 from tests.games.kalabrias_table import table as kalabrias
 from tests.games.rodskagg import Table, cats, near, table
 from tests.games.test_rams_declarations import double
-from tests.given import P1, P2, P3, P4, P5, P6
-from tests.playouts import MATCHES, Playout, every_act
+from tests.support.match_driver import P1, P2, P3, P4, P5, P6
+from tests.support.random_deals import MATCHES, Playout, every_act
 
 ACTS = 250
 EVERY = 15
@@ -51,7 +51,7 @@ class TestBella:
         assert "andra av de två korten" in swedish
 
     @pytest.mark.rule("E27", "E-O39")
-    def test_or_only_with_its_first_card(self):
+    def test_by_an_option_only_with_its_first_card(self):
         strict = kalabrias(bella_deadline="first_card").dealt(self.SPREAD, "S9").calls("take").says("none none")
         strict.plays("SK")
         assert Bella(seat=P1) in strict.legal(P1), "its first card was the last card played"

@@ -11,7 +11,7 @@ from referee.games._rodskagg.facts import CardsThrown, HandRequested, MisdealFou
 from referee.ruleset import Moment
 from referee.visibility import Event, seen
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SIX_EACH, misdealt, opened, penalising, table
-from tests.given import NOON, P1, P2, P3, P4
+from tests.support.match_driver import NOON, P1, P2, P3, P4
 
 BREACH = Breach(offence="misdeal", seat=P4, rule="B25", payer=P4, points=5)
 

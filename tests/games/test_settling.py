@@ -12,22 +12,22 @@ from referee.games import RULESETS
 from referee.refusals import AgainstTheRules
 from referee.settlement import PaymentDue, SeatSettled, Settlement, SettlementLine
 from referee.visibility import Recorded
-from tests import given
 from tests.games.kalabrias_table import declaring, hands
 from tests.games.kalabrias_table import table as kalabrias
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import cats, table
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_rams_payment import ALL_IN, counts
-from tests.given import P1, P2, P3, P4
 from tests.officials.test_correct import corrected, five, quiet
-from tests.settled import check, settled
+from tests.support import match_driver
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.settlement_checks import check, settled
 
 KRONA = Stakes(currency="SEK", unit=100)
 ORE = Stakes(currency="SEK", unit=2)
 
 
-def of(t: given.Table) -> Settlement:
+def of(t: match_driver.Table) -> Settlement:
     """Return the settlement of a match, whose amounts must add up."""
     return check(t.history)
 
@@ -127,7 +127,7 @@ class TestLosersPayForWhatTheyHaveLeft:
         assert (amounts(found)[P1], [one.payer for one in found.payments]) == (0, [P3, P4])
         assert [one[:3] for one in lines(found, P1)] == [(None, "opening", 1), (1, "B58", -1)]
 
-    def test_without_stakes_nobody_pays(self):
+    def test_without_stakes_no_one_pays(self):
         won = p2_goes_home((9, 1, 8, 8)).won
         assert won is not None
         assert (won.payments, won.settlement) == ((), None)
@@ -293,7 +293,7 @@ class TestHouseRules:
         assert {one[4] for one in paid(of(t))} == {"C-O37"}
 
     @pytest.mark.rule("C-O37", "C-O34")
-    def test_where_nobody_wins_nobody_pays(self):
+    def test_if_no_one_wins_no_one_pays(self):
         t = cats(
             (3, 3, 3),
             dealer=P3,
@@ -357,7 +357,7 @@ class TestHouseRules:
             (3, {"bete_odd_point": "exact_half", "money": "none"}, 25, False),  # no player pays
         ],
     )
-    def test_an_odd_unit_is_refused_where_halves_are_counted(
+    def test_an_odd_unit_is_refused_if_halves_are_counted(
         self, players: int, options: dict[str, Any], unit: int, refused: bool
     ):
         match = {

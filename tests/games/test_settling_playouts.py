@@ -12,10 +12,10 @@ from referee.events import Adjudication, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.refusals import Refused
-from tests.drawn import some_match
 from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes
-from tests.playouts import RETOLD, RETOLD_PARTS, Playout, play_deal
-from tests.settled import check
+from tests.support.random_deals import RETOLD, RETOLD_PARTS, Playout, play_deal
+from tests.support.random_openings import some_match
+from tests.support.settlement_checks import check
 
 MONEY = {"rodskagg-alga": "points_left", "rodskagg-catsatcards": "points_left", "kalabrias": "difference"}
 UNITS = (1, 7, 50, 100)

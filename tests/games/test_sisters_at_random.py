@@ -33,7 +33,7 @@ from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table
-from tests.playouts import MATCHES
+from tests.support.random_deals import MATCHES
 
 CARDS = re.compile(rb'(?<!"rule":)"([SHDC][2-9TJQKA])"')
 """Pattern of cards in JSON; C2 to C9 may also be the name of a rule."""

@@ -18,11 +18,11 @@ from referee.log.notes import SigningKey
 from referee.officials.events.corrections import Why
 from referee.requests import Correct
 from referee.store.command import Command
-from tests.api.club import ClubTable, seated
-from tests.api.serving import ROOT
-from tests.api.table import KORTOXEN, Table
-from tests.caught_up import caught_up
-from tests.run_here import run_here
+from tests.support.club_client import ClubTable, seated
+from tests.support.in_process_programs import run_here
+from tests.support.match_client import KORTOXEN, Table
+from tests.support.paths import ROOT
+from tests.support.projection_progress import caught_up
 
 ORIGIN = "cards.example/log"
 KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))

@@ -8,8 +8,6 @@ from uuid import UUID
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.log import bundle as bundle_call
 from api.log.bundle_schemas import RULED
@@ -19,11 +17,9 @@ from referee.officials.events.corrections import Why
 from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
-from tests.api.conftest import client_of
-from tests.api.table import HANDS, Table
 from tests.log.proving import KEY, ORIGIN, checked, played, sign
-
-Client = TestClient[Litestar]
+from tests.support.match_client import HANDS, Table
+from tests.support.service_in_memory import Client, client_of
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +152,7 @@ class TestBundle:
         assert answer.json()["facts"] == {"count": table.version(), "most": 3}
 
     @pytest.mark.parametrize("dealing", ["house", "table"])
-    def test_nobody_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
+    def test_no_one_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
         """Not the officials either: of a shuffle that was committed to they are not to know the seed (and what they
         may know they read in the events)."""
         table = Table(client, dealing=dealing)

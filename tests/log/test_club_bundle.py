@@ -10,8 +10,6 @@ from uuid import UUID
 import httpx
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
@@ -21,11 +19,9 @@ from referee.clubs.commands import IssueKey
 from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command
-from tests.api.conftest import client_of
-from tests.api.test_stakes import Club
+from tests.api.money.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
-
-Client = TestClient[Litestar]
+from tests.support.service_in_memory import Client, client_of
 
 
 @pytest.fixture(scope="module")

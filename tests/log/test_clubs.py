@@ -9,18 +9,15 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey
-from tests.api.conftest import client_of
-from tests.api.test_cases import finish
-from tests.api.written import MEMBERS, Club, ClubTable
+from tests.api.cases.test_cases import finish
 from tests.log.proving import KEY, checked, sign
+from tests.support.club_with_names import MEMBERS, Club, ClubTable
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 NOTE = "She had a heart and said no"
 
 
@@ -67,7 +64,7 @@ def topics_in(answer: httpx.Response) -> list[Any]:
     return [row["topic"] for row in answer.json()["rows"]]
 
 
-def test_nobody_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
+def test_no_one_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
     table = scored(club)
     before = table.get("/bundle", "official")
     states = "".join(states_in(before))

@@ -33,10 +33,10 @@ from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.visibility import Event, Recorded
-from tests.agreed import AGREED
 from tests.log.proving import KEY, ORIGIN, Checked, checked
-from tests.played import opening
-from tests.salted import row_of
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
 
 MATCH, CLUB = UUID(int=1), UUID(int=2)
 AT = datetime(2026, 11, 22, 20, tzinfo=UTC)

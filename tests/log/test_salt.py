@@ -15,8 +15,6 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from hypothesis import given
 from hypothesis import strategies as st
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.runtime.service import Service
 from referee.games import RULESETS
@@ -25,12 +23,11 @@ from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.rows import row_hash
 from referee.store.store import construct
-from tests.api.conftest import client_of
-from tests.api.table import Table
 from tests.log.proving import KEY, checked, played, sign
-from tests.played import legal_acts, opening, send
+from tests.support.match_client import Table
+from tests.support.random_matches import legal_acts, opening, send
+from tests.support.service_in_memory import Client, client_of
 
-Client = TestClient[Litestar]
 HANDS = [
     ["SA", "SK", "SQ", "H2", "H3", "D4"],
     ["S2", "S3", "HA", "HK", "D5", "D6"],

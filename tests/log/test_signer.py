@@ -32,13 +32,13 @@ from referee.store.command import Busy, Stale
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import Referee, construct
-from tests.api.conftest import client_of
-from tests.api.serving import running
-from tests.api.table import Table
-from tests.caught_up import caught_up
 from tests.log.proving import KEY, LATER, SOON, followed, played, sign
-from tests.played import opened, play_out
 from tests.projections.filled import reader
+from tests.support.match_client import Table
+from tests.support.projection_progress import caught_up
+from tests.support.random_matches import opened, play_out
+from tests.support.running_service import running
+from tests.support.service_in_memory import client_of
 
 
 class Parts(NamedTuple):

@@ -11,13 +11,9 @@ from random import Random
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
-from tests.api.conftest import client_of
-from tests.api.serving import ROOT
 from tests.log.proving import (
     KEY,
     LATER,
@@ -35,12 +31,12 @@ from tests.log.proving import (
     sign,
     without,
 )
-from tests.run_here import run_here
+from tests.support.in_process_programs import run_here
+from tests.support.paths import ROOT
+from tests.support.service_in_memory import Client, client_of
 
 TRIES = 150
 LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12
-
-Client = TestClient[Litestar]
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +219,7 @@ class TestKeys:
 
 
 class TestHistories:
-    def test_a_second_history_is_found_by_whoever_kept_a_checkpoint(
+    def test_an_earlier_checkpoint_reveals_a_second_history(
         self, bundled: Bundled, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
     ):
         """A checkpoint of a different log with the same key is valid alone, but not for this bundle."""

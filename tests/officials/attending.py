@@ -14,8 +14,8 @@ from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opening
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opening
 
 TAKES_BACK = Adjudication(officials=("Maja",), take_back=True)
 
@@ -23,8 +23,8 @@ TAKES_BACK = Adjudication(officials=("Maja",), take_back=True)
 class Attending:
     """A match and its history."""
 
-    def __init__(self, adjudication: Adjudication = TAKES_BACK, **kwargs: Any) -> None:
-        kwargs = {"enforcement": "refuse", "players": 4} | kwargs
+    def __init__(self, adjudication: Adjudication = TAKES_BACK, **given: Any) -> None:
+        kwargs: dict[str, Any] = {"enforcement": "refuse", "players": 4} | given
         self.opened = opening(adjudication=adjudication, **kwargs)
         self.history: list[Recorded] = []
         self.stand((self.opened,))

@@ -11,8 +11,8 @@ from referee.refusals import Refused
 from referee.requests import Correct
 from referee.ruleset import Moment
 from referee.visibility import Event
-from tests import given
 from tests.games.rodskagg import Table, table
+from tests.support import match_driver
 
 OFFICIALS = Adjudication(officials=("Maja",))
 
@@ -27,7 +27,7 @@ def quiet(**match: Any) -> Table:
     return attended(deal_ritual=False, **match)
 
 
-def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> tuple[Event, ...]:
+def ask(t: match_driver.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> tuple[Event, ...]:
     """Make a correction; return its events."""
     request = Correct(why=Why(rule="B42", reason="seen by all"), scripts=scripts, strike=strike, **more)
     match, before = t.match, t.version
@@ -40,14 +40,14 @@ def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: 
     return events
 
 
-def corrected(t: given.Table, *scripts: Script, **more: Any) -> ProtocolCorrected:
+def corrected(t: match_driver.Table, *scripts: Script, **more: Any) -> ProtocolCorrected:
     """Make a correction that has no consequences; return its event."""
     (event,) = ask(t, *scripts, **more)
     assert isinstance(event, ProtocolCorrected)
     return event
 
 
-def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
+def refused(t: match_driver.Table, *scripts: Script, **more: Any) -> Refused:
     """Return the refusal of a correction."""
     before = len(t.history)
     with pytest.raises(Refused) as caught:
@@ -58,7 +58,7 @@ def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
 
 def won(event: ProtocolCorrected) -> tuple[str, str, int | None] | None:
     """Return how, by which rule and by which seat the match is won after a correction."""
-    return event.won and (event.won.by, event.won.rule, event.won.seat)
+    return None if event.won is None else (event.won.by, event.won.rule, event.won.seat)
 
 
 def five(seat: int, deal: int, points: int = 5) -> Script:
@@ -66,7 +66,7 @@ def five(seat: int, deal: int, points: int = 5) -> Script:
     return script(deal, [PenaltyImposed(seat=seat, points=points, rule="B42")])
 
 
-def script_of_deal(t: given.Table, deal: int = 1) -> Script:
+def script_of_deal(t: match_driver.Table, deal: int = 1) -> Script:
     """Return a script for a whole deal, with the play of a different table."""
     events = t.events
     first = next(place for place, one in enumerate(events) if one.TOPIC in ("deal/dealt", "pot/staked"))
@@ -74,7 +74,7 @@ def script_of_deal(t: given.Table, deal: int = 1) -> Script:
     return script(deal, events[first : last + 1], whole=True)
 
 
-def lines(t: given.Table) -> list[tuple[int, ...]]:
+def lines(t: match_driver.Table) -> list[tuple[int, ...]]:
     """Return the points after each line that counts, struck or not."""
     return [line.points for line in lines_that_count(t.history).values()]
 

@@ -21,7 +21,8 @@ from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.store.aggregate import fold
 from referee.visibility import Event, Recorded
-from tests.playouts import PAUSE, Playout, play_deal, some_match
+from tests.support.random_deals import PAUSE, Playout, play_deal
+from tests.support.random_openings import some_match
 
 
 class Match(Playout):
@@ -128,7 +129,7 @@ def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
 
 def scored_deals(match: Match) -> list[DealScored]:
     """Return the lines of the match as first recorded."""
-    return [one.event for one in of_kind(match.history, DealScored)]
+    return [one.event for one in match.history if isinstance(one.event, DealScored)]
 
 
 def some_script(match: Match, chance: Random, deal: int) -> Script | None:
@@ -140,7 +141,7 @@ def some_script(match: Match, chance: Random, deal: int) -> Script | None:
         seat = chance.choice(before.table.playing)
         return script(deal, [PenaltyImposed(seat=seat, points=chance.choice((5, 5, -5, 1)), rule="B11")])
     played = some_other_play(match, chance, before)
-    return played and script(deal, [one.event for one in played.history], whole=True)
+    return script(deal, [one.event for one in played.history], whole=True) if played is not None else None
 
 
 def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
@@ -189,59 +190,85 @@ def without_ledger(state: Any) -> Any:
 # The same match, played correctly from the start
 
 
+class Repeated:
+    """A match that is played again from its opening."""
+
+    def __init__(self, match: Match) -> None:
+        self.rules, self.version = match.rules, 1
+        self.state: Any = match.rules.start(match.opened)
+        self.lines: list[DealScored] = []
+        self.stand(self.rules.begin(self.state, match.opening_moment))
+
+    @property
+    def over(self) -> bool:
+        return isinstance(self.state, Over)
+
+    def stand(self, events: tuple[Event, ...], after: Any = None) -> None:
+        """Apply these events. ``after``: the state after them, if known."""
+        for event in events:
+            self.version += 1
+            if after is None:
+                self.state = self.rules.evolve(self.state, event, self.version)
+            if isinstance(event, DealScored):
+                self.lines.append(event)
+        if after is not None:
+            self.state = after
+
+    def decide(self, act: Any, moment: Moment) -> tuple[tuple[Event, ...], Any]:
+        """Return the events of an act and the state after it."""
+        return self.rules.take(self.state, act, replace(moment, version=self.version))
+
+    def play_deal(self, deal: int, other: Match, moment: Moment) -> None:
+        """Play the deal as in ``other``, to its score."""
+        for theirs, when in other.requests:
+            self.stand(*self.decide(theirs, when))
+        if len(self.lines) < deal:
+            self.stand(*self.decide(Score(seat=self.state.table.playing[0]), moment))
+        assert len(self.lines) == deal
+
+    def repeat(self, act: Any, moment: Moment, was: list[Event]) -> bool:
+        """Repeat an act. Return whether it is accepted with the same events as before."""
+        try:
+            events, after = self.decide(act, moment)
+        except Refused:
+            return False
+        if play_events(events) != play_events(was):
+            return False
+        self.stand(events, after)
+        return True
+
+
 def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImposed | None) -> Any:
     """Repeat the requests of a match with the deal played as in ``other``, or with a ``penalty`` before its score.
 
     Return the lines and the final state; ``None`` if the requests do not fit any more.
     """
-    rules, version, lines = match.rules, 1, []
-    state = rules.start(match.opened)
     ends = [one.originator_version for one in of_kind(match.history, DealScored)]
-    dealt = max(one.originator_version for one in of_kind(match.history, Dealt) if one.event.deal == deal)
+    dealings = ((one.originator_version, one.event) for one in match.history)
+    dealt = max(number for number, event in dealings if isinstance(event, Dealt) and event.deal == deal)
 
-    def stand(events: tuple[Event, ...], after: Any = None) -> None:
-        nonlocal version, state
-        for event in events:
-            version += 1
-            if after is None:
-                state = rules.evolve(state, event, version)
-            if isinstance(event, DealScored):
-                lines.append(event)
-        state = state if after is None else after
+    def scores_it(act: Any, moment: Moment) -> bool:
+        return type(act) is Score and moment.version + 1 == ends[deal - 1]
 
-    if penalty is not None and not any(
-        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.requests
-    ):
+    if penalty is not None and not any(scores_it(act, moment) for act, moment in match.requests):
         return None  # the deal was scored at once, before a penalty was possible
-    first, chance = match.opening_moment, 0
-    stand(rules.begin(state, first))
+    again, played = Repeated(match), False
     until = [moment.version for _, moment in match.requests[1:]] + [match.version]
     for (act, moment), end in zip(match.requests, until, strict=True):
-        now = 1 + sum(number <= moment.version for number in ends)
-        if isinstance(state, Over):
+        if again.over:
             break
+        now = 1 + sum(number <= moment.version for number in ends)
         if now == deal and other is not None and end >= dealt:
-            chance += 1
-            if chance > 1:
-                continue
-            for theirs, when in other.requests:
-                stand(*rules.take(state, theirs, replace(when, version=version)))
-            if len(lines) < deal:
-                stand(*rules.take(state, Score(seat=state.table.playing[0]), replace(moment, version=version)))
-            assert len(lines) == deal
+            if not played:
+                again.play_deal(deal, other, moment)
+            played = True
             continue
-        if now == deal and penalty is not None and type(act) is Score and moment.version + 1 in ends:
-            stand((penalty,))
-        try:
-            events, after = rules.take(state, act, replace(moment, version=version))
-        except Refused:
+        if penalty is not None and scores_it(act, moment):
+            again.stand((penalty,))
+        if not again.repeat(act, moment, [one.event for one in match.history[moment.version : end]]):
             return None
-        was = [one.event for one in match.history[moment.version : end]]
-        if play_events(events) != play_events(was):
-            return None
-        stand(events, after)
-    waits = not (isinstance(state, Over) or rules.between_deals(state))  # for what had not to be said then
-    return None if waits else (lines, state)
+    waits = not (again.over or again.rules.between_deals(again.state))  # for what had not to be said then
+    return None if waits else (again.lines, again.state)
 
 
 def play_events(events: Any) -> list[Any]:

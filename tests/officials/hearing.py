@@ -15,8 +15,8 @@ from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opening
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opening
 
 TWO = Adjudication(officials=("Maja", "Nils"))
 
@@ -74,7 +74,7 @@ class Hearing:
     def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
         """Do the first legal act each time, until an event with this topic or for this many acts."""
         for _ in range(acts):
-            legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.play, seat)]
+            legal: list[Any] = [act for seat in range(4) for act in self.match.rules.legal(self.match.play, seat)]
             wanted = [act for act in legal if not isinstance(act, KnockOut | Deal)]
             if not getattr(self.match.play, "calls", True):  # a seat must declare, or the deal is not played
                 wanted = [act for act in wanted if act.bid != "pass"]

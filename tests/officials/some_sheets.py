@@ -30,9 +30,9 @@ from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from tests.drawn import some_match
-from tests.playouts import NOON
-from tests.tallied import sheet_of
+from tests.support.random_deals import NOON
+from tests.support.random_openings import some_match
+from tests.support.random_tallies import sheet_of
 
 SISTERS = ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 CLOSE = ((1, 2), (2, 2), (1, 3), (2, 3), (3, 3), (1, 2, 2), (1, 1, 2), (2, 2, 2))

@@ -1,7 +1,7 @@
 """Tallies, compared with the same deals played with cards.
 
-A deal of a random match (:mod:`tests.playouts`) is entered in a separate match, as a table would write it down. The
-two lines must be equal, apart from the numbers of events.
+A deal of a random match (:mod:`tests.support.random_deals`) is entered in a separate match, as a table would write it
+down. The two lines must be equal, apart from the numbers of events.
 """
 
 from collections import Counter
@@ -12,19 +12,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Act, Result
+from referee.acts import AnyAct, Result
 from referee.events import DealScored, Dealt, FirstDealerDrawn, MatchOpened
 from referee.games import RULESETS
 from referee.visibility import Event
-from tests.playouts import Playout, some_match
-from tests.tallied import Tally
+from tests.support.random_deals import Playout
+from tests.support.random_openings import some_match
+from tests.support.random_tallies import Tally
 
 DEALS_MAX = 20
 """The most deals in one match."""
 
 Writes = Callable[[MatchOpened, list[tuple[int, Event]]], Result]
 """Returns the sheet that a table would write of a deal, from its events and their numbers."""
-Acts = Callable[[Any, Result], Iterator[Act]]
+Acts = Callable[[Any, Result], Iterator[AnyAct]]
 """Yields the acts of the same deal, from the state before it."""
 
 

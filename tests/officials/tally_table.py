@@ -6,11 +6,11 @@ from referee.acts import Result
 from referee.events import DealScored
 from referee.refusals import Refused
 from referee.requests import Request
-from tests import given
-from tests.played import opening
+from tests.support import match_driver
+from tests.support.random_matches import opening
 
 
-class Tallied(given.Table):
+class Tallied(match_driver.Table):
     """A tally in which the last seat deals first."""
 
     def __init__(self, ruleset: str, players: int = 4, *, dealer: int | None = None, **match: Any) -> None:

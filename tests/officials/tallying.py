@@ -10,9 +10,9 @@ from referee.events import DealScored
 from referee.refusals import Refused
 from referee.requests import Request, request_of
 from tests.games.rodskagg import opened
-from tests.given import P4
 from tests.officials.sheets import CX1, X1
-from tests.tallied import Tally
+from tests.support.match_driver import P4
+from tests.support.random_tallies import Tally
 
 ALGA, CATS, KORTOXEN = "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"
 SISTERS = (ALGA, CATS, KORTOXEN)
@@ -31,7 +31,9 @@ def tally(
 
 def result(**fields: Any) -> Result:
     """Return a result."""
-    return sent({"act": "result", **fields})
+    request = sent({"act": "result", **fields})
+    assert isinstance(request, Result)
+    return request
 
 
 def sent(body: dict[str, Any]) -> Request:

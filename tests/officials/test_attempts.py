@@ -23,9 +23,9 @@ from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import Referee, construct
-from tests.edited import Editor, differences, said
-from tests.given import NOON
-from tests.played import opened, send
+from tests.support.edited_stores import Editor, differences, said
+from tests.support.match_driver import NOON
+from tests.support.random_matches import opened, send
 
 pytestmark = [pytest.mark.rule("J12")]
 

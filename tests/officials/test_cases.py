@@ -13,8 +13,8 @@ from referee.officials.events.cases import CaseOpened, CaseRuled, CaseStated
 from referee.requests import Appeal, OpenCase, Withdrawal
 from referee.value import EVENTS_MAX
 from referee.visibility import seen
-from tests.given import NOON, deal
 from tests.officials.hearing import Hearing
+from tests.support.match_driver import NOON, deal
 
 BERIT, CESAR, DAG, ANNA = range(4)
 SHEET = Result(
@@ -45,7 +45,7 @@ class TestWhatIsACase:
         assert dealt.up == (0, 0, 0, 0)
 
     @pytest.mark.rule("J6")
-    def test_it_costs_nothing_where_a_knock_for_nothing_does(self) -> None:
+    def test_it_costs_nothing_if_a_knock_for_nothing_does(self) -> None:
         hearing = Hearing(false_knock_penalty=5).deal()
         hearing.knock(BERIT, CESAR, "revoke")
         assert hearing.up == (0, 0, 0, 0)
@@ -88,7 +88,7 @@ class TestWhatIsACase:
         assert isinstance(hearing.said[0], CaseOpened)
 
     @pytest.mark.rule("J1")
-    def test_one_seat_alone_puts_nothing_on_anybody(self, dealt: Hearing) -> None:
+    def test_one_seat_alone_puts_nothing_on_anyone(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         reported = len(dealt.history)
         case = dealt.knock(BERIT, CESAR, "exposed_card")
@@ -113,7 +113,7 @@ class TestWhatIsACase:
         assert isinstance(joined, CaseStated)
         assert joined.knocked
 
-    def test_and_stands_as_before_when_the_case_is_withdrawn(self, dealt: Hearing) -> None:
+    def test_a_report_can_be_knocked_for_again_after_a_withdrawal(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR)
         dealt.ask(Withdrawal(case=1, seat=BERIT))
@@ -138,7 +138,7 @@ class TestWhatIsACase:
         assert hearing.knock(BERIT, CESAR, "exposed_card").status == "pending"
 
     @pytest.mark.rule("J7")
-    def test_nor_does_an_appeal_tell_what_was_too_late(self) -> None:
+    def test_an_appeal_does_not_reveal_that_a_knock_was_too_late(self) -> None:
         """A knock that named no offence came too late for a revoke, and an official finds no offence either."""
         hands = deal("SA SK SQ SJ ST S8 | S9 HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
         hearing = Hearing(knock_window="next_trick", enforcement="penalise").deal(hands=hands)
@@ -183,7 +183,7 @@ class TestLimits:
             dealt.ask(Withdrawal(case=number, seat=BERIT))
         dealt.refused(Knock(seat=BERIT, accused=CESAR, offence="revoke"), "too_many_knocks", None)
 
-    def test_nor_speak_for_ever(self, dealt: Hearing) -> None:
+    def test_the_statements_of_a_seat_are_limited(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         for _ in range(20):
             dealt.says(CESAR, False)
@@ -249,7 +249,7 @@ class TestAgreement:
         assert dealt.status() == "final"
 
     @pytest.mark.rule("J2")
-    def test_an_official_takes_facts_for_agreed_only_where_both_say_so(self) -> None:
+    def test_an_official_takes_facts_for_agreed_only_if_both_say_so(self) -> None:
         hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
         hearing.knock(BERIT, CESAR, "wrong_cut")
         agreed = {"standard": "agreed_facts"}

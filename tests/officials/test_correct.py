@@ -14,12 +14,12 @@ from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Recorded
-from tests import given
 from tests.games.rodskagg import Table, fem
-from tests.given import P1, P2, P3, P4
 from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
-from tests.played import deal_of, opening
 from tests.sixth.high_card import RULESET as SIXTH
+from tests.support import match_driver
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_matches import deal_of, opening
 
 
 class TestScoredAgain:
@@ -141,7 +141,7 @@ class TestWhenItMayBe:
         t.do(Void())
         corrected(t, five(P3, 1))
 
-    def test_nor_before_the_deal_is_scored(self):
+    def test_not_before_the_deal_is_scored(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").dealt("2 2 1 3 | 2 3")
         t.bid("2 pass pass pass").tricks(4).ask().tricks(2)
         assert t.phase == "played"
@@ -219,7 +219,7 @@ class TestVoided:
             assert now == tuple(points + 5 * (seat == P2) for seat, points in enumerate(before))
         assert t.points == event.lines[1].points == lines(t)[-1]
 
-    def test_it_is_struck_where_the_match_was_won_before(self):
+    def test_it_is_struck_if_the_match_was_won_before(self):
         t = self.voided()
         other = fem(points=(12, 12, 12, 12), deal_ritual=False, adjudication=OFFICIALS)
         other.play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1")
@@ -250,6 +250,6 @@ def asked_of(rules: Ruleset) -> None:
     match = opening(players=3, adjudication=OFFICIALS)
     game = msgspec.structs.replace(match, ruleset=rules.key, options={"target": 3}, points=(0, 0, 0))
     procedure = attended_by(rules)
-    history = (Recorded(UUID(int=1), 1, given.NOON, "official", "", "", "", game),)
-    moment = Moment(1, given.NOON, "seed", "official", history)
+    history = (Recorded(UUID(int=1), 1, match_driver.NOON, "official", "", "", "", game),)
+    moment = Moment(1, match_driver.NOON, "seed", "official", history)
     procedure.take(procedure.start(game), Correct(why=Why(rule="H5"), strike=(1,)), moment)

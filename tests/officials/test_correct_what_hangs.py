@@ -17,7 +17,6 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
-from tests.given import P1, P2, P3, P4
 from tests.officials.corrected import (
     OFFICIALS,
     attended,
@@ -29,6 +28,7 @@ from tests.officials.corrected import (
     script_of_second_deal,
     won,
 )
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 class TestDependentDeals:
@@ -45,7 +45,7 @@ class TestDependentDeals:
         assert (event.struck, event.strike, event.won, t.phase) == ((2,), (2,), None, "undealt")
         assert t.dealer == P1, "it is dealt again"
 
-    def test_but_not_where_he_stood_at_zero_all_the_same(self):
+    def test_a_deal_does_not_depend_if_the_seat_still_stood_at_zero(self):
         t = quiet(points=(3, 12, 12, 12), exact_zero=False).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.dealt("1 2 2 3 | 3 3").bid("2 pass pass pass").tricks(1).knocks_out(P1)
         assert won(corrected(t, five(P2, 1))) == ("exit_knock", "B77", P1)
@@ -67,7 +67,7 @@ class TestDependentDeals:
         assert corrected(t, script_of_deal(other), strike=(2,)).struck == (2,)
 
     @pytest.mark.rule("C55")
-    def test_and_one_that_zero_should_have_ended(self):
+    def test_a_deal_that_zero_should_have_ended(self):
         def at(wanted: str) -> Table:
             t = attended(
                 "rodskagg-catsatcards", points=(3, 12, 12, 12), enforcement="refuse", exact_tricks_for_all=True
@@ -80,7 +80,7 @@ class TestDependentDeals:
         assert refused(t, script_of_deal(other)).facts == {"deals": (2,)}
 
     @pytest.mark.rule("C55")
-    def test_nor_does_zero_win_with_five_found_late(self):
+    def test_zero_does_not_win_with_five_points_found_late(self):
         t = attended(
             "rodskagg-catsatcards", points=(2, 12, 12, 12), fem_opp=True, exact_tricks_for_all=True, deal_ritual=False
         )
@@ -106,7 +106,7 @@ class TestDependentDeals:
         assert (t.dealer, t.in_deal) == (P1, (P1, P2, P3, P4))
 
     @pytest.mark.rule("A52")
-    def test_nor_where_one_of_them_has_won_alone(self):
+    def test_a_duel_is_struck_if_one_of_the_two_has_won_alone(self):
         """The duel is struck then, as all deals after a win."""
         t, other = self.alga("1 1 2 2 | 3 4", "P3 P4"), self.alga("1 1 2 3 | 3 4", "P4")
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
@@ -268,7 +268,7 @@ class TestBeforeADuel:
         assert len(drawn) == 1
         assert drawn != {()}
 
-    def test_but_not_where_it_is_only_looked_at(self):
+    def test_a_preview_draws_no_cards_for_a_duel(self):
         """Otherwise an official could preview until the lead suits them."""
         assert not [one for one in self.committed("")[0] if isinstance(one, CardDrawn | LeadDrawn)]
 
@@ -313,7 +313,7 @@ class TestBeforeADeal:
         assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B16", "B63")
-    def test_but_not_that_of_who_is_out(self):
+    def test_a_cut_by_an_eliminated_seat_does_not_stand(self):
         t = self.cut()
         event = corrected(t, script_of_deal(attended().play_deal("rodskagg", "2")))
         assert (event.fresh, t.dealer, t.state.cut) == (True, P2, False)

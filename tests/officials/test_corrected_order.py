@@ -160,7 +160,7 @@ class TestAPenaltyThatIsLifted:
         folds(hearing)
 
     @pytest.mark.rule("B71", "B-O12", "B-O3", "J7")
-    def test_so_does_the_fine_for_a_knock_that_was_right(self) -> None:
+    def test_the_fine_for_a_knock_that_was_right_counts_as_never_imposed(self) -> None:
         hearing = self.at_zero(false_knock_penalty=5)
         hearing.ask(Knock(seat=BO, accused=CECILIA, offence="fold_question"))
         assert hearing.up == (0, 5, 0)

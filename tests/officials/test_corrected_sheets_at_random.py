@@ -18,7 +18,7 @@ from referee.requests import OpenCase, Request, Ruling, Statement
 from referee.ruleset import Ruleset
 from tests.officials.correcting import Match, ask, bare, of_kind, unordered
 from tests.officials.some_sheets import order_decides, some_acts, some_sheet, some_tally
-from tests.playouts import play_deal
+from tests.support.random_deals import play_deal
 
 SHEETS = int(os.environ.get("SHEETS", "40"))
 """Sheets of each ruleset. ``make soak`` has 20,000."""

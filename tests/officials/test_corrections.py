@@ -26,7 +26,7 @@ from tests.officials.correcting import (
     with_strikes,
     without_ledger,
 )
-from tests.playouts import RETOLD, play_deal
+from tests.support.random_deals import RETOLD, play_deal
 
 MATCHES = RETOLD // 12
 """Matches of each ruleset."""

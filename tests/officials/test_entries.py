@@ -25,7 +25,7 @@ def test_what_the_line_says_already_is_no_case(ruleset: str) -> None:
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("ruleset", SHEETS)
-def test_nor_can_it_be_upheld_when_the_line_has_come_to_say_so(ruleset: str) -> None:
+def test_a_case_cannot_be_upheld_if_the_line_already_says_so(ruleset: str) -> None:
     """Two cases are about one deal, and the first correction satisfies the second."""
     sheets = SHEETS[ruleset]
     hearing = entered(ruleset, sheets.wrong)
@@ -41,7 +41,7 @@ def test_nor_can_it_be_upheld_when_the_line_has_come_to_say_so(ruleset: str) -> 
 
 
 @pytest.mark.rule("J9")
-def test_nor_found_by_an_official() -> None:
+def test_an_official_cannot_find_what_the_line_already_says() -> None:
     sheets = SHEETS["rodskagg-kortoxen"]
     hearing = entered("rodskagg-kortoxen", sheets.wrong)
     wrong(hearing, sheets.right)

@@ -11,9 +11,20 @@ import pytest
 
 from referee.games import RULESETS
 from referee.store.aggregate import event_types
-from tests.checked import NOT_SHOWN, PROGRAM, STANDS, checked
-from tests.run_here import run_here
-from tests.shuffles import FORGERIES, Line, Record, dealings, dealt_again, entropy, fair, forged, given, record
+from tests.support.forged_shuffles import (
+    FORGERIES,
+    Line,
+    Record,
+    dealings,
+    dealt_again,
+    entropy,
+    fair,
+    forged,
+    given,
+    record,
+)
+from tests.support.in_process_programs import run_here
+from tests.support.verifiable_shuffles import NOT_SHOWN, PROGRAM, STANDS, checked
 
 MATCHES = 6
 

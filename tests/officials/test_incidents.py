@@ -63,7 +63,7 @@ class TestAKnockForWhatACaseIsAbout:
 
     @pytest.mark.rule("B-O5", "J3")
     @UPHOLDS
-    def test_nor_does_a_later_knock_cost_again(self, uphold: Callable[[Hearing], None]) -> None:
+    def test_a_later_knock_for_the_same_revoke_costs_nothing(self, uphold: Callable[[Hearing], None]) -> None:
         hearing = in_play()
         hearing.knock(DAG, CESAR, "revoke")
         uphold(hearing)
@@ -120,7 +120,7 @@ class TestAKnockForWhatACaseIsAbout:
         assert dealt.knock(DAG, CESAR, "revoke").case == 2
         assert dealt.knock(BERIT, ANNA, "revoke").case == 3
 
-    def test_so_is_a_second_report_of_another_error(self, dealt: Hearing) -> None:
+    def test_a_second_report_of_another_error_is_another_case(self, dealt: Hearing) -> None:
         hearing = in_play()
         show_revoke(hearing)
         for another in (False, True):
@@ -129,7 +129,7 @@ class TestAKnockForWhatACaseIsAbout:
             assert isinstance(hearing.said[0], KnockUpheld)
         assert hearing.up == (0, 10, 0, 0)
 
-    def test_and_an_error_in_a_later_trick(self) -> None:
+    def test_an_error_in_a_later_trick_is_another_case(self) -> None:
         hearing = in_play()
         for expected in (1, 2):
             assert hearing.knock(DAG, CESAR, "exposed_card").case == expected
@@ -200,7 +200,7 @@ class TestWhatIsDecided:
         assert hearing.up == (0, 5, 0, 0)
 
     @pytest.mark.rule("J2", "J3")
-    def test_so_is_an_agreement(self) -> None:
+    def test_an_agreement_on_a_punished_error_is_refused(self) -> None:
         hearing = in_play()
         show_revoke(hearing)
         hearing.knock(DAG, CESAR, "revoke")
@@ -210,7 +210,7 @@ class TestWhatIsDecided:
         hearing.says(CESAR, False, case=2)
 
     @pytest.mark.rule("J3")
-    def test_and_another_offence_that_the_official_finds(self, dealt: Hearing) -> None:
+    def test_another_offence_that_the_official_finds_is_refused_if_it_is_punished(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.rule("upheld")
         dealt.knock(BERIT, CESAR, "revoke")
@@ -273,7 +273,7 @@ class TestASheet:
         assert hearing.refused(self.SHEET, "punished_already", "J3", "official").facts == {"case": 1}
 
     @pytest.mark.rule("B-O5", "J3")
-    def test_or_the_case_is(self) -> None:
+    def test_a_case_is_refused_when_a_sheet_has_punished_its_error(self) -> None:
         hearing = Hearing(dealing="tally")
         hearing.ask(OpenCase(kind="offence", accused=CESAR, offence="exposed_card"), "official")
         hearing.ask(self.SHEET, "official")
@@ -325,7 +325,7 @@ class TestRams:
         assert faults(hearing) == 1, "the cards show it still"
 
     @pytest.mark.rule("D-O24", "J3")
-    def test_nor_can_an_official_punish_what_the_cards_show(self) -> None:
+    def test_an_official_cannot_punish_a_revoke_that_the_cards_show(self) -> None:
         hearing = revoked_in_rams()
         hearing.knock(DAG, CESAR, "revoke")
         play(hearing, "0SK 1SQ 2ST 3SJ")

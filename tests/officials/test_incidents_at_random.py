@@ -14,7 +14,7 @@ from referee.games.rams_english.payment import faults_of
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, Request, Statement, Withdrawal
 from tests.officials.hearing import Hearing
-from tests.playouts import RETOLD
+from tests.support.random_deals import RETOLD
 
 DEALS = RETOLD // 5
 """Deals of each game."""

@@ -15,8 +15,8 @@ from referee.officials.events.takeback import ActTakenBack
 from referee.officials.state import Case
 from referee.phases import Over
 from referee.requests import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
-from tests.given import NOON
 from tests.officials.attending import Attending
+from tests.support.match_driver import NOON
 
 pytestmark = [pytest.mark.rule("J11")]
 
@@ -117,7 +117,7 @@ class TestOvertaken:
         *_, withdrawn = table.do(Void())
         assert withdrawn == CaseWithdrawn(case=1, overtaken=True)
 
-    def test_but_not_a_token_or_a_statement(self, table: Attending) -> None:
+    def test_a_token_or_a_statement_does_not_overtake_it(self, table: Attending) -> None:
         table.do(misclick(), IssueToken(seat=2, hash="ab" * 32))
         agree(table, 0)
         assert case_of(table).status == "pending"
@@ -145,7 +145,7 @@ class TestOvertaken:
 
 
 @pytest.mark.rule("B63", "J2")
-def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
+def test_an_eliminated_seat_that_did_not_agree_does_not_keep_the_win_provisional() -> None:
     """The last seat that has to agree is eliminated when the deal is scored."""
     table = Attending(TERMS, dealing="tally", enforcement="penalise", ruleset="rodskagg-kortoxen", deal_ritual=False)
     table.do(Deal(seat=0), Bid(seat=1, bid=1), misclick())

@@ -15,7 +15,7 @@ from referee.requests import Appeal, OpenCase, Request, Ruling
 from tests.officials.correcting import Match, ask, of_kind
 from tests.officials.some_sheets import some_acts, some_tally
 from tests.officials.test_corrected_sheets_at_random import stands
-from tests.playouts import RETOLD
+from tests.support.random_deals import RETOLD
 
 MATCHES = RETOLD * 3 // 10
 """Matches of each ruleset."""

@@ -9,7 +9,7 @@ from referee.events import DealScored, DealVoided
 from referee.games import RULESETS
 from referee.officials.rescoring import rescore
 from tests.officials.correcting import of_kind, some_play
-from tests.playouts import RETOLD, RETOLD_PARTS
+from tests.support.random_deals import RETOLD, RETOLD_PARTS
 
 
 @pytest.mark.parametrize("part", range(RETOLD_PARTS))

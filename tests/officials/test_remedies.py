@@ -6,7 +6,6 @@ from referee.acts import Act, Close, Deal, Score, Void
 from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, RemedySent
-from tests.given import NOON
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import (
     ANNA,
@@ -28,6 +27,7 @@ from tests.officials.remedied import (
     wrong,
 )
 from tests.officials.sheets import SHEETS, X1
+from tests.support.match_driver import NOON
 
 GAMES = tuple(SHEETS)
 
@@ -241,7 +241,7 @@ class TestTheEnd:
         folds(hearing)
 
     @pytest.mark.rule("J7", "J8")
-    def test_and_won_again_on_appeal(self) -> None:
+    def test_a_match_that_was_open_again_is_won_again_on_appeal(self) -> None:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         hearing.ask(Appeal(case=1, seat=DAG))

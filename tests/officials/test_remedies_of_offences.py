@@ -142,7 +142,7 @@ class TestAnOffence:
         assert points(hearing) == (11, 16, 8, 12)
 
     @pytest.mark.rule("B17", "J9")
-    def test_but_not_of_what_was_knocked_before_the_cards(self) -> None:
+    def test_a_result_does_not_replace_a_knock_before_the_cards(self) -> None:
         hearing = Hearing(deal_ritual=True)
         hearing.knock(BERIT, CESAR, "wrong_cut")
         hearing.rule("upheld", rule="B17")
@@ -155,7 +155,7 @@ class TestAnOffence:
         assert len(correction(hearing).scripts) == 1, "it is paid for"
 
     @pytest.mark.rule("J9")
-    def test_nor_is_it_lifted_from_the_result_of_another_case(self) -> None:
+    def test_a_penalty_in_the_result_of_another_case_is_not_lifted(self) -> None:
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")

@@ -11,8 +11,8 @@ from referee.events import Adjudication, DealVoided, PenaltyImposed
 from referee.officials.events.cases import CaseOpened, CaseRuled
 from referee.officials.state import status_at
 from referee.requests import Appeal, OpenCase, RemedySent, Withdrawal
-from tests.given import NOON
 from tests.officials.hearing import TWO, Hearing
+from tests.support.match_driver import NOON
 
 BERIT, CESAR, DAG, ANNA = range(4)
 
@@ -53,7 +53,7 @@ class TestRulings:
         assert isinstance(voided, DealVoided)
         assert voided.points == (12, 17, 12, 12)
 
-    def test_but_no_other_deal(self, dealt: Hearing) -> None:
+    def test_a_ruling_voids_no_other_deal(self, dealt: Hearing) -> None:
         dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke"), "official")
         dealt.play().deal()
         voiding = dealt.ruling("upheld", remedy=RemedySent(void=True))
@@ -143,7 +143,7 @@ class TestAppeals:
         assert dealt.status() == "appealed"
 
     @pytest.mark.rule("J7")
-    def test_so_it_is_with_the_referee_s_own_rulings(self, dealt: Hearing) -> None:
+    def test_a_ruling_of_the_referee_is_appealed_only_by_the_party_that_lost(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "fold_question")
         dealt.refused(Appeal(case=1, seat=CESAR), "not_against_you", "J7")
         dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
@@ -160,7 +160,7 @@ class TestAppeals:
             assert hearing.status() == "appealed"
 
     @pytest.mark.rule("J7")
-    def test_who_knocked_may_where_more_follows_than_the_price(self, dealt: Hearing) -> None:
+    def test_who_knocked_may_if_more_follows_than_the_price(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.rule("upheld", remedy=RemedySent(void=True))
         dealt.ask(Appeal(case=1, seat=BERIT))
@@ -172,7 +172,7 @@ class TestAppeals:
         hearing.rule("dismissed")
         hearing.refused(Appeal(case=1, seat=BERIT), "no_other_official", "J7")
 
-    def test_but_the_referee_s_ruling_goes_to_the_only_one(self) -> None:
+    def test_an_appeal_against_the_referee_goes_to_the_only_official(self) -> None:
         hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
         hearing.knock(BERIT, CESAR, "fold_question")
         hearing.ask(Appeal(case=1, seat=BERIT, text="He never asked aloud"))

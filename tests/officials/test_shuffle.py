@@ -25,8 +25,8 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
-from tests.checked import FAIR, MATCH, NOON, Played, checked, hashed
-from tests.played import opened, play_out
+from tests.support.random_matches import opened, play_out
+from tests.support.verifiable_shuffles import FAIR, MATCH, NOON, Played, checked, hashed
 
 KALABRIAS, CATS, ALGA = "kalabrias", "rodskagg-catsatcards", "rodskagg-alga"
 DIGITS = "5f0c3a91d2e84b7706b1a4c9e3d85f20"
@@ -174,7 +174,7 @@ class TestTheCommitment:
         assert [event.TOPIC for event in played.do(Abandon())] == ["match/abandoned"]
         assert shuffling(played.match) is None
 
-    def test_none_is_made_where_nothing_was_asked_for(self) -> None:
+    def test_none_is_made_if_nothing_was_asked_for(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2, shuffle=None)
         played.do(Deal(seat=0))
         assert played.kinds() == ["match/opened", "deal/dealt"]
@@ -232,7 +232,7 @@ class TestWhatASeatAdds:
         played.do(Void())
         played.do(digits(0))
 
-    def test_only_where_there_is_a_seat(self) -> None:
+    def test_only_if_there_is_a_seat(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
         assert played.refused(digits(2)) == ("rule", "no_such_seat", {"seat": 2})
 
@@ -242,7 +242,7 @@ class TestWhatASeatAdds:
         assert played.refused(digits(0))[:2] == ("state", "match_over")
 
     @pytest.mark.parametrize("adjudication", [True, False])
-    def test_only_where_the_house_commits(self, adjudication: bool) -> None:
+    def test_only_if_the_house_commits(self, adjudication: bool) -> None:
         attended = Adjudication(officials=("Maja",)) if adjudication else None
         played = Played(ruleset=KALABRIAS, players=2, shuffle=None, adjudication=attended)
         assert played.refused(digits(0)) == ("state", "no_entropy", {})

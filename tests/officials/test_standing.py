@@ -19,8 +19,8 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
-from tests.given import MATCH, NOON
-from tests.played import opened, opening, play_out
+from tests.support.match_driver import MATCH, NOON
+from tests.support.random_matches import opened, opening, play_out
 
 OFFICIALS = Adjudication(officials=("Maja",))
 
@@ -85,7 +85,7 @@ def test_the_game_goes_on_as_it_would_without_them(ruleset: str) -> None:
         attended, alone = sides.do(act, f"seed {turn}")
         assert attended == alone
     attended_match, alone_match = sides.match("attended"), sides.match("alone")
-    assert attended_match.state == alone_match.state
+    assert attended_match.play == alone_match.play
     assert type(attended_match.docket) is Docket
     assert {case.status for case in attended_match.docket.cases} <= {"ruled"}
     assert alone_match.docket is None

@@ -14,7 +14,7 @@ from referee.refusals import Refused
 from tests.officials.correcting import Match, ask, attended_match, bare, correction, some_play
 from tests.officials.some_sheets import some_sheet, some_tally
 from tests.officials.test_corrected_sheets_at_random import TERMS, tally
-from tests.playouts import play_deal
+from tests.support.random_deals import play_deal
 
 MATCHES = 30
 """Matches of each ruleset."""

@@ -43,12 +43,12 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
-from tests.edited import differences
 from tests.games.rodskagg import NO_ACE_NOR_COURT
-from tests.given import NOON, deal
 from tests.officials.attending import TAKES_BACK, Attending
 from tests.officials.correcting import bare
-from tests.played import deal_of, opened, opening, send
+from tests.support.edited_stores import differences
+from tests.support.match_driver import NOON, deal
+from tests.support.random_matches import deal_of, opened, opening, send
 
 KORTOXEN = "rodskagg-kortoxen"
 pytestmark = [pytest.mark.rule("J11")]
@@ -345,7 +345,7 @@ class TestWhatFollowsFromThePlay:
 
 
 class TestOpening:
-    def test_only_where_errors_are_refused(self) -> None:
+    def test_only_if_errors_are_refused(self) -> None:
         with pytest.raises(Refused) as caught:
             takeback.check_opening(opening(adjudication=TAKES_BACK, enforcement="penalise"))
         assert (caught.value.code, caught.value.rule) == ("take_back_needs_refuse", "J11")
@@ -353,7 +353,7 @@ class TestOpening:
         takeback.check_opening(opening(adjudication=Adjudication(officials=("Maja",)), enforcement="penalise"))
         takeback.check_opening(opening(enforcement="penalise"))
 
-    def test_not_where_it_was_not_asked_for(self) -> None:
+    def test_not_if_it_was_not_asked_for(self) -> None:
         for adjudication in (Adjudication(officials=("Maja",)), None):
             table = bidding(adjudication=adjudication)
             table.refused(back(1), "no_taking_back")
@@ -388,7 +388,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
             if turn % 3 == 0:
                 others = [seat for seat in table.match.play.table.active if seat != act.seat]
                 table.do(*map(back, (act.seat, *others)))
-                assert like(table.match.play, before.state)
+                assert like(table.match.play, before.play)
                 assert of_the_play(table.match) == of_the_play(before)
                 taken += 1
                 continue

@@ -13,7 +13,6 @@ from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
 from tests.conformance.replay import Direct
 from tests.games.rodskagg import Table, opened
-from tests.given import P1, P2, P3, P4
 from tests.officials.sheets import CX1, X1
 from tests.officials.tallying import (
     ALGA,
@@ -28,7 +27,8 @@ from tests.officials.tallying import (
     result,
     tally,
 )
-from tests.tallied import Tally, acts_of, deals_of, line_of, sheet_of
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_tallies import Tally, acts_of, deals_of, line_of, sheet_of
 from tests.test_golden import given, play
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -61,7 +61,7 @@ def test_a_late_trick_counts_two_in_alga():  # A-X1
 
 
 @pytest.mark.rule("B58")
-def test_and_one_in_kortoxen():  # B-X1
+def test_a_late_trick_counts_one_in_kortoxen():  # B-X1
     assert points_after(tally(), **X1) == (11, 11, 8, 12)
 
 

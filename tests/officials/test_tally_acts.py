@@ -26,7 +26,6 @@ from referee.refusals import NotInPlay
 from referee.requests import Request
 from referee.visibility import seen
 from tests.games.rodskagg import penalising
-from tests.given import P1, P2, P3, P4
 from tests.officials.sheets import CX1, X1
 from tests.officials.tallying import (
     ALGA,
@@ -42,7 +41,8 @@ from tests.officials.tallying import (
     sent,
     tally,
 )
-from tests.tallied import line_of
+from tests.support.match_driver import P1, P2, P3, P4
+from tests.support.random_tallies import line_of
 
 # Knocks
 
@@ -77,7 +77,7 @@ def test_an_exit_knock_in_vain_is_entered_as_a_knock_on_oneself(fine: int):
 
 
 @pytest.mark.rule("B67", "B-O31")
-def test_but_not_who_stood_at_zero():
+def test_a_vain_exit_knock_of_a_seat_at_zero_is_refused():
     sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
     knock = {"seat": 1, "accused": 1, "offence": "exit_knock", "after": 2, "upheld": False}
     match = tally(points=(9, 2, 8, 8))

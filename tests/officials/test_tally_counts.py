@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.given import P1, P2, P3
 from tests.officials.tallying import (
     ALL_FOLD,
     CATS,
@@ -19,6 +18,7 @@ from tests.officials.tallying import (
     result,
     tally,
 )
+from tests.support.match_driver import P1, P2, P3
 
 ZEROS = {"bids": [*PASSED[:1], [1, 1], [2, "pass"], [3, "pass"]], "taken": [[2, 0], [2, 0], [0, 1], [0, 1]]}
 ZEROS["answers"] = [[2, "play"], [3, "play"]]
@@ -26,7 +26,7 @@ ZEROS["answers"] = [[2, "play"], [3, "play"]]
 
 @pytest.mark.rule("A-O31", "B-O40", "C-O36")
 @pytest.mark.parametrize("key", SISTERS)
-def test_counts_are_enough_where_no_order_decides(key: str):
+def test_counts_are_enough_if_no_order_decides(key: str):
     sheet = SHEETS[key]
     halves = sheet["tricks"][:4], sheet["tricks"][4:]
     taken = [[half.count(seat) for half in halves] for seat in range(4)]
@@ -67,7 +67,7 @@ ORDER: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 @pytest.mark.rule("B-O12", "B56", "B67", "B68", "B77", "C55")
 @pytest.mark.parametrize(("key", "opening", "body", "rule"), ORDER, ids=[rule for *_, rule in ORDER])
-def test_where_the_order_decides_it_is_asked_for(key: str, opening: dict[str, Any], body: dict[str, Any], rule: str):
+def test_if_the_order_decides_it_is_asked_for(key: str, opening: dict[str, Any], body: dict[str, Any], rule: str):
     refusal = refused(tally(key, **opening), result(**body))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("order_needed", rule, "/taken")
 
@@ -93,7 +93,7 @@ ENOUGH: list[tuple[str, dict[str, Any], dict[str, Any], tuple[int, ...]]] = [
 @pytest.mark.parametrize(
     ("key", "opening", "body", "after"), ENOUGH, ids=["alone at zero", "one took four", "not exact", "out of reach"]
 )
-def test_where_it_cannot_decide_it_is_not(
+def test_if_it_cannot_decide_it_is_not(
     key: str, opening: dict[str, Any], body: dict[str, Any], after: tuple[int, ...]
 ):
     assert points_after(tally(key, **opening), **body) == after
@@ -148,7 +148,7 @@ def test_the_question_comes_before_an_exit_that_breaks_off_the_deal_if_it_was_pu
 
 
 @pytest.mark.rule("B67", "B-O25")
-def test_an_exit_comes_before_the_question_where_the_deal_is_played_out():
+def test_an_exit_comes_before_the_question_if_the_deal_is_played_out():
     sheet = {"bids": ONE, "tricks": [0, 0, 0, 0], "answers": ALL_FOLD["answers"], "exits": [[0, 4]]}
     match = tally(points=(4, 12, 12, 12))
     events = [event.TOPIC for event in match.do(result(**sheet))]
@@ -188,7 +188,7 @@ def test_zero_by_uncontested_tricks_wins_at_once():
 
 
 @pytest.mark.rule("C55")
-def test_and_so_has_who_comes_to_zero_while_others_play_on():  # C-X13
+def test_a_seat_that_comes_to_zero_while_others_play_on_wins():  # C-X13
     sheet = {"bids": [[0, 4], [1, 0], [2, 3], [3, 0]], "tricks": [2, 2]}
     match = tally(CATS, points=(12, 12, 2, 12), exact_tricks_for_all=True)
     alone = {"tricks": [2] * 6, "answers": [[3, "fold"], [0, "fold"], [1, "fold"]]}

@@ -11,8 +11,8 @@ from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.tally import SUMS
 from referee.officials.events.tally import ResultEntered
 from referee.store.aggregate import fold
-from tests.given import P1, P2, P3, P4
 from tests.officials.tally_table import Tallied
+from tests.support.match_driver import P1, P2, P3, P4
 
 
 def table(players: int = 2, **match: Any) -> Tallied:
@@ -255,7 +255,7 @@ class TestSequences:
         table(players).wrong(wrong, rule=rule, code="one_side_has_sequences", at="/sequences/2")
 
     @pytest.mark.rule("E-O25")
-    def test_of_three_the_opponents_where_so_agreed(self) -> None:
+    def test_of_three_the_opponents_if_so_agreed(self) -> None:
         both = (seq(P2, "KQJ"), seq(P3, "987"))
         t = table(3, three_player_side_sequences=True)
         assert enter(t, (60, 50, 40), sequences=both).detail["sequence_points"] == [0, 20, 20]
@@ -268,7 +268,7 @@ class TestSequences:
         [seq(P2, "JT9"), seq(P2, "QJT9"), seq(P2, "QJT", trumps=True)],
         ids=["another top", "another class", "in trumps"],
     )
-    def test_ten_each_only_where_they_are_level(self, other: SequenceTold) -> None:
+    def test_ten_each_only_if_they_are_level(self, other: SequenceTold) -> None:
         t = table(equal_sequences="ten_each")
         wrong = result_of((60, 50), sequences=(seq(P1, "QJT"), other))
         t.wrong(wrong, rule="E24", code="one_side_has_sequences", at="/sequences/1")
@@ -287,7 +287,7 @@ class TestSequences:
             assert t.line.detail["sequence_points"] == [10, 10]
 
     @pytest.mark.rule("E-O14")
-    def test_a_trick_is_needed_where_so_agreed(self) -> None:
+    def test_a_trick_is_needed_if_so_agreed(self) -> None:
         for needed, points in ((False, [0, 20]), (True, [0, 0])):
             t = table(declaration_needs_trick=needed)
             line = enter(t, (100, 0), taken=(9, 0), sequences=(seq(P2, "KQJ"),))
@@ -297,7 +297,7 @@ class TestSequences:
         assert line.detail["sequence_points"] == [0, 0, 20, 0], "the partner has tricks"
 
     @pytest.mark.rule("E-O10")
-    def test_only_the_best_where_so_agreed(self) -> None:
+    def test_only_the_best_if_so_agreed(self) -> None:
         t = table(winner_scores_all_sequences=False)
         two = result_of((60, 50), sequences=(seq(P1, "KQJ"), seq(P1, "987")))
         t.wrong(two, rule="E-O10", code="only_the_best_sequence", at="/sequences/1")

@@ -9,7 +9,7 @@ from referee.games.kalabrias.facts import SequencesCompared
 from referee.games.kalabrias.ranks import RANKS, runs
 from referee.visibility import Event
 from tests.officials.tallied import PlayedWithCards, written
-from tests.playouts import RETOLD, card_points
+from tests.support.random_deals import RETOLD, card_points
 
 LEVEL = {"equal_sequences": "ten_each"}
 """An option that seldom has an effect."""

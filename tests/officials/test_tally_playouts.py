@@ -9,8 +9,8 @@ import pytest
 from referee.events import DealScored
 from referee.refusals import Refused
 from referee.visibility import Event
-from tests.playouts import RETOLD
-from tests.tallied import Tally, acts_of, deals_of, line_of, played_with_cards, sheet_of
+from tests.support.random_deals import RETOLD
+from tests.support.random_tallies import Tally, acts_of, deals_of, line_of, played_with_cards, sheet_of
 
 SISTERS = ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 MET = {

@@ -11,9 +11,9 @@ from referee.games.rams_english.states import SecondTold, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
-from tests.given import P1, P2, P3, P4, P6
 from tests.officials.tallied import without_numbers
 from tests.officials.tally_table import Tallied
+from tests.support.match_driver import P1, P2, P3, P4, P6
 
 JOIN, LIE, PAY, WIDOW, GENERAL = "join", "lie_down", "pay", "widow", "generalrams"
 
@@ -171,7 +171,7 @@ class TestSecondBest:
         t.wrong(many, rule="D71", code="one_second_a_trick", at="/second/5")
 
     @pytest.mark.rule("D71", "D40")
-    def test_nor_act_by_act(self) -> None:
+    def test_impossible_second_seats_are_refused_act_by_act(self) -> None:
         t = table(pot=5)
         t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))
         t.wrong(Trick(seat=P1, second=P2), rule="D40", code="not_in_play")
@@ -406,7 +406,7 @@ class TestActByAct:
             Deal(seat=P4, hands=(("SA",), (), (), ())),
         ],
     )
-    def test_nor_dealt(self, deal: Deal) -> None:
+    def test_no_hands_are_entered(self, deal: Deal) -> None:
         table().wrong(deal, rule="D-O29", code="cards_not_told")
         table().wrong(Deal(seat=P4, counts=(5, 5, 5, 6)), rule="D17", code="five_cards_each")
 
@@ -423,7 +423,7 @@ class TestActByAct:
         assert t.legal(P4) == (Trick(seat=P4),)
 
     @pytest.mark.rule("D48")
-    def test_a_trick_only_where_the_tally_is_kept(self) -> None:
+    def test_a_trick_only_if_the_tally_is_kept(self) -> None:
         t = with_cards.Table()
         t.refused(Result(misdeal=True), rule=None, code="not_tallied")
         t.deal()

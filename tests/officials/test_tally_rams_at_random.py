@@ -10,7 +10,7 @@ from referee.events import DealScored, MatchOpened, TrickTaken
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import Event
 from tests.officials.tallied import PlayedWithCards, written
-from tests.playouts import RETOLD
+from tests.support.random_deals import RETOLD
 
 FAULTS: tuple[Any, ...] = ("revoke", "not_heading", "exposed_card", "wrong_count", "led_out_of_turn")
 

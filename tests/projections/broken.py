@@ -26,7 +26,8 @@ def names(referee: Referee) -> dict[str, str]:
 
 def change(referee: Referee, statement: str, *values: Any) -> None:
     """Change the log directly in the store. ``{table}``, ``{place}`` and ``{mark}`` are replaced by their names."""
-    with referee.recorder.datastore.transaction(commit=True) as cursor:
+    recorder: Any = referee.recorder
+    with recorder.datastore.transaction(commit=True) as cursor:
         cursor.execute(statement.format(**names(referee)), values)
 
 

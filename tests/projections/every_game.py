@@ -15,7 +15,7 @@ from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
-from tests.played import legal_acts, opening
+from tests.support.random_matches import legal_acts, opening
 
 ALONE = UUID(int=1)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

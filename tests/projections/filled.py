@@ -24,7 +24,7 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee
 from referee.visibility import Recorded
-from tests.played import legal_acts, opened
+from tests.support.random_matches import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]
 """The content of each table."""
@@ -74,7 +74,7 @@ def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]
     try:
         matches = [opened(desk, **kind) for kind in KINDS]
         for _ in range(acts):
-            match = desk.get(chance.choice(matches))
+            match: Any = desk.get(chance.choice(matches))
             if act := _any_act(match, chance):
                 actor = "official" if isinstance(act, Void) else act.seat
                 try:
@@ -142,4 +142,4 @@ def head(referee: Referee) -> int:
 
 
 def last_versions(rows: Sequence[StoredEvent]) -> dict[UUID, int]:
-    return {row.originator_id: row.originator_version for row in rows}
+    return {UUID(str(row.originator_id)): row.originator_version for row in rows}

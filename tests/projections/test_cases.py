@@ -17,10 +17,10 @@ from referee.store.aggregate import fold
 from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import seen
-from tests.given import MATCH
 from tests.officials.hearing import Hearing
 from tests.projections.filled import append, last_versions, pages
-from tests.salted import row_of
+from tests.support.match_driver import MATCH
+from tests.support.salted_rows import row_of
 
 
 def fill(connection: Connection, projection: Cases, referee: Referee, size: int) -> None:

@@ -30,8 +30,8 @@ from tests.officials.correcting import (
     some_script,
     with_strikes,
 )
-from tests.playouts import play_deal
 from tests.projections.filled import page_of
+from tests.support.random_deals import play_deal
 
 MANY = 12
 """Matches of each ruleset."""
@@ -92,7 +92,7 @@ def test_the_books_are_as_the_match_counts(engine: Engine, ruleset: str) -> None
             )
             for seat, change in enumerate(line.change):
                 assert change == sum(one.points for one in line.entries if one.seat == seat)
-        shown = match.rules.view(match.play, "spectator")
+        shown = match.rules.view(match.state, "spectator")
         assert protocol.points == shown.points
         assert protocol.over == (shown.phase == "over") == (entry.status != "open")
         assert protocol.winner == entry.winner == shown.winner
@@ -103,7 +103,7 @@ def test_the_books_are_as_the_match_counts(engine: Engine, ruleset: str) -> None
         assert protocol.corrected == tuple(one.originator_version for one in told)
         assert len(csv(protocol).splitlines()) == len(protocol.lines) + 1
         if match.rules.has_pot:
-            assert pot.contents == match.play.table.pot
+            assert pot.contents == match.state.table.pot
             assert [line.event for line in pot.lines] == list(again.lines)
             total = pot.opening + sum(one.units for line in pot.lines for one in line.entries)
             assert (

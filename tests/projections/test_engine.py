@@ -6,7 +6,7 @@ import pytest
 
 from projections.follow.engine import books_file, engine_for
 from referee.store.store import settings_for
-from tests.stores import Postgres
+from tests.support.databases import Postgres
 
 
 @pytest.mark.parametrize(

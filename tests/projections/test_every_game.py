@@ -128,7 +128,7 @@ def test_partners_win_together() -> None:
         assert entry.winner == sheet.winner == sheet.winners[0]
 
 
-def test_a_match_that_nobody_won_is_over_all_the_same() -> None:
+def test_a_match_that_no_one_won_is_over_all_the_same() -> None:
     history = played(MANY[-1])[:1]
     won = MatchWon(seat=None, by="nobody", rule="A1", points=(1, 1, 1))
     history.append(msgspec.structs.replace(history[0], originator_version=2, event=won))

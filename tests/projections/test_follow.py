@@ -24,9 +24,9 @@ from referee.events import CardPlayed, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
 from tests.projections.followed import SOON, at_the_head, following, until
+from tests.support.random_matches import opened, play_out
 
 
 def part(page: Page, first: int, last: int) -> Page:
@@ -348,7 +348,7 @@ class TestWaiting:
                 assert waited(follower, match_id, version, 0)
                 assert not waited(follower, match_id, version + 1, 0)
 
-    def test_whoever_waits_is_let_go_at_the_end(self, referee: Referee, engine: Engine):
+    def test_waiting_callers_get_their_answers_at_the_end(self, referee: Referee, engine: Engine):
         answers: list[bool] = []
         with following(referee, engine, all_books()) as follower:
             waiting = threading.Thread(target=lambda: answers.append(waited(follower, uuid4(), 1, SOON)))
@@ -416,7 +416,7 @@ class TestFailing:
         follower.close()
         assert content(engine, books) == whole
 
-    def test_a_listener_that_fails_keeps_nobody_from_reading(
+    def test_a_listener_that_fails_keeps_no_one_from_reading(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
         def deaf(page: Page) -> None:

@@ -16,12 +16,12 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
-from tests.agreed import AGREED
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.broken import BROKEN, broken
 from tests.projections.filled import head, reader
-from tests.salted import row_of
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
+from tests.support.stored_clubs import Club
 
 SETTLED = (300, -100, -200)
 

@@ -17,12 +17,12 @@ from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.wire_types import EXACT_MAX
-from tests.agreed import AGREED
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.filled import head, reader
 from tests.projections.test_audit_tree import NoTexts
 from tests.projections.test_ledger import store
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.stored_clubs import Club
 
 HUGE = 5 * 10**15
 
@@ -91,7 +91,7 @@ def test_a_match_that_would_take_a_balance_too_far_is_not_entered(referee: Refer
     books.desk.close()
 
 
-def test_nor_is_the_pot_taken_too_far(referee: Referee, engine: Engine) -> None:
+def test_a_match_that_would_take_the_pot_too_far_is_not_entered(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-HUGE, -HUGE, 0))
     books.won((100, -100, 0))
@@ -110,7 +110,7 @@ def test_a_correction_that_comes_back_is_entered(referee: Referee, engine: Engin
     books.desk.close()
 
 
-def test_a_match_is_not_taken_back_where_that_goes_too_far(referee: Referee, engine: Engine) -> None:
+def test_a_match_is_not_taken_back_if_that_goes_too_far(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-HUGE, HUGE, 0))
     second = books.won((HUGE, -HUGE, 0))

@@ -34,10 +34,10 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
 from referee.wire_types import EXACT_MAX
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.filled import content, head, reader
-from tests.salted import row_of
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
+from tests.support.stored_clubs import Club
 
 MEMBERS = 5
 members = st.integers(1, MEMBERS)

@@ -17,13 +17,13 @@ from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.seating import StakesAgreed
 from referee.officials.events.takeback import ActTakenBack
 from referee.visibility import Recorded
-from tests.agreed import agreed_by_all
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_settling_playouts import for_money
 from tests.officials.correcting import Match, correction, play_on, scored_deals, some_script, with_strikes
 from tests.projections.filled import page_of
-from tests.settled import settled
+from tests.support.agreed_stakes import agreed_by_all
+from tests.support.settlement_checks import settled
 
 MATCHES = 12
 """Matches of each ruleset."""
@@ -96,7 +96,7 @@ def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
 
 
 @pytest.mark.rule("J11")
-def test_where_the_act_that_won_is_taken_back_nothing_stands() -> None:
+def test_if_the_act_that_won_is_taken_back_nothing_stands() -> None:
     """P2's exit, with the score that resulted."""
     history = p2_goes_home((9, 1, 8, 8), stakes=Stakes(currency="SEK", unit=2)).history
     last = history[-1]

@@ -17,13 +17,13 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
-from tests.agreed import AGREED
-from tests.api.clubs import Club
-from tests.played import opening
 from tests.projections.broken import BROKEN, broken
 from tests.projections.filled import content
 from tests.projections.followed import at_the_head, following, until
-from tests.salted import row_of
+from tests.support.agreed_stakes import AGREED
+from tests.support.random_matches import opening
+from tests.support.salted_rows import row_of
+from tests.support.stored_clubs import Club
 
 AGAIN = {"again_seconds": 0.02, "poll_seconds": 0.01}
 
@@ -132,9 +132,7 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
     assert content(engine, [ledger]) == said
 
 
-def test_where_nobody_knows_whose_a_match_is_all_clubs_wait_that_there_are(
-    referee: Referee, engine: Engine, evening: Evening
-):
+def test_if_the_club_of_a_match_is_unknown_all_clubs_wait(referee: Referee, engine: Engine, evening: Evening):
     """The unreadable row is the opening, which names the club."""
     ledger = Ledger()
     said = kept(engine, referee, ledger)
@@ -157,7 +155,7 @@ def test_where_nobody_knows_whose_a_match_is_all_clubs_wait_that_there_are(
     assert content(engine, [ledger]) == said
 
 
-def test_nobody_waits_for_a_match_that_is_no_clubs(referee: Referee, engine: Engine, evening: Evening):
+def test_no_one_waits_for_a_match_that_is_no_clubs(referee: Referee, engine: Engine, evening: Evening):
     ledger = Ledger()
     said = kept(engine, referee, ledger)
     emptied(engine, ledger, referee)

@@ -21,7 +21,7 @@ from projections.payable import (
     swish,
     swish_number,
 )
-from tests.pictured import SVG, drawn, scanned
+from tests.support.qr_codes import SVG, drawn, scanned
 
 SWEDISH = "SE4550000000058398257466"
 

@@ -72,7 +72,7 @@ def test_the_order_in_which_balances_come_changes_nothing(balances: dict[int, in
     assert plan(dict(shuffled), "all") == plan(balances, "all")
 
 
-def test_nobody_owes_anything():
+def test_no_one_owes_anything():
     assert plan({1: 0, 2: 0}, "all") == Plan(payments=(), minimal=True, groups=0)
     assert plan({}, "all") == Plan(payments=(), minimal=True, groups=0)
 

@@ -13,9 +13,9 @@ from projections.follow.page import Page
 from projections.follow.projection import FRESH
 from projections.protocols import Protocols
 from referee.store.store import Referee
-from tests.api.serving import knacka
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader
 from tests.projections.followed import at_the_head, following, until
+from tests.support.running_service import knacka
 
 
 class TestRebuilding:

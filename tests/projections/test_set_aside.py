@@ -201,7 +201,7 @@ def test_a_listener_that_fails_at_one_match_hears_of_the_others(
     assert heard == last_versions(rows).keys() - {deaf_to}
 
 
-def test_a_row_of_nobody_keeps_nobody_waiting(
+def test_a_row_of_no_one_keeps_no_one_waiting(
     sqlite_url: str, rows: Sequence[StoredEvent], place: int, caplog: pytest.LogCaptureFixture
 ):
     """PostgreSQL accepts only ids in an id column."""
@@ -217,7 +217,7 @@ def test_a_row_of_nobody_keeps_nobody_waiting(
     engine.dispose()
 
 
-def test_a_row_that_is_no_text_keeps_nobody_waiting(
+def test_a_row_that_is_no_text_keeps_no_one_waiting(
     sqlite_url: str, rows: Sequence[StoredEvent], place: int, whole: Said
 ):
     """PostgreSQL takes no such text."""
@@ -344,7 +344,7 @@ class TestCatchingUp:
         assert turns == [(0, 50), *((after, 400) for after in range(50, len(rows), 400))]
         assert content(engine, books) == whole
 
-    def test_nobody_waits_for_a_book_that_is_far_behind_and_it_says_about_how_long(
+    def test_no_one_waits_for_a_book_that_is_far_behind_and_it_says_about_how_long(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr(follow, "PACE", 5.0)  # a second, as if that had been measured

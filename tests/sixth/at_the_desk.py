@@ -9,8 +9,8 @@ from projections.protocols import Protocols
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.played import opened, play_out
 from tests.projections.filled import reader
+from tests.support.random_matches import opened, play_out
 
 
 def main(url: str) -> None:

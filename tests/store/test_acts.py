@@ -19,8 +19,8 @@ from referee.store.command import Command, KeyReused, Outcome
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Loaded, Referee, construct, settings_for
-from tests.played import legal_acts, opened, send
 from tests.store.counting import Counting
+from tests.support.random_matches import legal_acts, opened, send
 
 KNOCK = Knock(seat=1, accused=0)
 """Without a reason it is dismissed, and may be made again, twenty times a seat and deal."""
@@ -94,7 +94,7 @@ class TestKeys:
         assert again.repeated
         assert again.events == first.events
 
-    def test_another_act_by_the_same_key_is_refused_also_where_the_rules_would_take_it(
+    def test_another_act_by_the_same_key_is_refused_also_if_the_rules_would_take_it(
         self, desk: Desk, other: Desk, referee: Counting
     ) -> None:
         match_id = opened(desk, deal_ritual=False)

@@ -13,9 +13,9 @@ from referee.store import command
 from referee.store.command import Busy, Command
 from referee.store.desk import Desk
 from referee.store.store import Referee, settings_for
-from tests.edited import differences
-from tests.played import opened
 from tests.store.test_corrections import FIVE, KORTOXEN, scored
+from tests.support.edited_stores import differences
+from tests.support.random_matches import opened
 
 
 class Watched(Referee):
@@ -81,9 +81,7 @@ def test_others_go_on_while_it_is_decided(desk: Desk, referee: Watched) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_it_is_decided_again_when_somebody_has_acted(
-    store_url: str, desk: Desk, referee: Watched, times: int
-) -> None:
+def test_it_is_decided_again_when_someone_has_acted(store_url: str, desk: Desk, referee: Watched, times: int) -> None:
     match_id = scored(desk, 1)
     referee.read = acting = Acting(desk, match_id, times)
     before = desk.get(match_id)

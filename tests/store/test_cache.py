@@ -13,7 +13,7 @@ from referee.store import cache as cache_module
 from referee.store.cache import Cache, size_of
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
-from tests.played import opened, play_out
+from tests.support.random_matches import opened, play_out
 
 
 @pytest.fixture

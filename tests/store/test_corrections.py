@@ -16,9 +16,9 @@ from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.store import Referee
-from tests.ailing import held
-from tests.edited import differences
-from tests.played import deal_of, opened, play_out, send
+from tests.support.edited_stores import differences
+from tests.support.random_matches import deal_of, opened, play_out, send
+from tests.support.store_faults import held
 
 FIVE = Correct(
     why=Why(rule="B42", reason="seen by all"),

@@ -21,9 +21,9 @@ from referee.store.command import Busy, Command, KeyReused, OpenedByAnother, Sta
 from referee.store.desk import Desk, digest_of
 from referee.store.rows import row_hash
 from referee.store.store import Loaded, Referee, UnknownAggregate, construct, settings_for
-from tests.ailing import held, taking_nothing
-from tests.edited import differences
-from tests.played import legal_acts, opened, opening, play_out, send
+from tests.support.edited_stores import differences
+from tests.support.random_matches import legal_acts, opened, opening, play_out, send
+from tests.support.store_faults import held, taking_nothing
 
 
 def broken_at(url: str, match_id: UUID) -> set[int]:

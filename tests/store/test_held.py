@@ -12,7 +12,7 @@ from referee.store.command import Command, NotHeld
 from referee.store.desk import Desk
 from referee.store.store import construct
 from referee.tokens import in_match
-from tests.played import opening
+from tests.support.random_matches import opening
 
 MATCH = UUID(int=7)
 OLD, NEW = (sha256(text).hexdigest() for text in (b"old", b"new"))

@@ -11,9 +11,9 @@ from api.maintenance.doctor import problems
 from referee.store.desk import Desk
 from referee.store.rows import OlderStore
 from referee.store.store import construct
-from tests.api.conftest import client_of
-from tests.edited import Editor
-from tests.played import opened, play_out
+from tests.support.edited_stores import Editor
+from tests.support.random_matches import opened, play_out
+from tests.support.service_in_memory import client_of
 
 WHAT = "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read them."
 TO_DO = "Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"

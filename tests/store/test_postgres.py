@@ -11,7 +11,7 @@ from eventsourcing.persistence import StoredEvent
 
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.played import opened
+from tests.support.random_matches import opened
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
 INSERT = "SELECT referee_events_store(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])"

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.stores import Postgres, empty_database
+from tests.support.databases import Postgres, empty_database
 
 
 def test_the_server_is_a_real_postgresql(postgres: Postgres):

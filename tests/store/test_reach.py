@@ -17,8 +17,8 @@ from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
 from referee.store.store import construct, settings_for
-from tests.played import opened, send
-from tests.proxy import Proxy, target_of
+from tests.support.failing_proxy import Proxy, target_of
+from tests.support.random_matches import opened, send
 
 
 def parameters_of(url: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def test_what_takes_long_to_send_arrives(postgres_url: str) -> None:
         connection.close()
 
 
-def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_finds_no_one_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = 0
 
     def refused(**_: Any) -> None:

@@ -1,5 +1,6 @@
 """Snapshots: every scored deal leaves one, and only one that is of the match's history is used."""
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -10,9 +11,9 @@ from referee.store import desk as at_the_desk
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
-from referee.store.store import Loaded, Referee, settings_for
-from tests.played import opened, play_out
+from referee.store.store import Loaded, Referee, settings_for, shape_of
 from tests.store.counting import Counting
+from tests.support.random_matches import opened, play_out
 
 
 def kept(referee: Referee, match_id: object) -> list[int]:
@@ -104,3 +105,17 @@ class TestAnothers:
                 )
             assert referee.load(match_id).kept < version
             assert referee.load(match_id).aggregate == fold(None, referee.history(match_id))
+
+
+class TestShape:
+    """A snapshot is readable if the type of its state has the shape that it had."""
+
+    def test_is_the_same_when_only_a_docstring_changed(self) -> None:
+        before = msgspec.defstruct("State", [("points", int)], namespace={"__doc__": "The state of a match."})
+        after = msgspec.defstruct("State", [("points", int)], namespace={"__doc__": "The points of a match."})
+        assert shape_of(before) == shape_of(after)
+
+    def test_is_different_when_a_field_is_new(self) -> None:
+        before = msgspec.defstruct("State", [("points", int)])
+        after = msgspec.defstruct("State", [("points", int), ("description", str)])
+        assert shape_of(before) != shape_of(after)

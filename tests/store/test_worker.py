@@ -23,10 +23,10 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 from referee.store.worker import Worker
 from referee.store.working import NICENESS
-from tests.edited import differences
-from tests.forked import ROOT
 from tests.store.test_aside import another_token, asked
 from tests.store.test_corrections import FIVE, scored
+from tests.support.edited_stores import differences
+from tests.support.paths import ROOT
 
 SECONDS_MAX = 30
 MATCH = UUID(int=7)
@@ -248,7 +248,7 @@ class TestDesk:
         assert (refusal.value.code, refusal.value.rule) == ("no_such_line", "J9")
         assert refusal.value.facts == {"deals": (99,)}
 
-    def test_it_is_decided_again_when_somebody_has_acted(self, store_url: str, desk: Desk) -> None:
+    def test_it_is_decided_again_when_someone_has_acted(self, store_url: str, desk: Desk) -> None:
         match_id = scored(desk, 1)
         pid, version = self.stopped(desk), desk.get(match_id).version
         correction = asked(desk, match_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.api.serving import served
+from tests.support.running_service import served
 
 PICTURE = Path(__file__).parents[2] / "openapi" / "guides" / "score-sheet.svg"
 PLAYERS = ("Anna", "Bo", "Cecilia", "David")

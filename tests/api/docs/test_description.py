@@ -1,0 +1,306 @@
+"""Requirements of client generators and their users on the description. A different test checks that it is up to
+date."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+import jsonschema_rs
+import msgspec
+import pytest
+
+from api.http.schemas import WORDS
+from referee.acts import AnyAct
+from referee.games import RULESETS
+from referee.store.match import Match
+from tests.conformance import described
+from tests.support.field_docs import field_docs
+from tests.support.paths import ROOT
+
+CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
+SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
+HEADERS: dict[str, Any] = CONTRACT["components"]["headers"]
+REFS = "#/components/schemas/"
+OPERATIONS = {
+    operation["operationId"]: operation for calls in CONTRACT["paths"].values() for operation in calls.values()
+}
+
+
+@cache
+def validator(schema: str) -> Any:
+    """Return the validator of a schema in JSON, with all schemas to which it refers."""
+    return jsonschema_rs.Draft202012Validator(
+        {**json.loads(schema), "components": CONTRACT["components"]}, validate_formats=True
+    )
+
+
+def faults(schema: Any, value: Any) -> list[str]:
+    """Return the errors of a value according to its schema."""
+    found = validator(json.dumps(schema)).iter_errors(value)
+    return [f"{error.message[:200]} at {list(error.instance_path)}" for error in found]
+
+
+def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield every object of a schema, with its path."""
+    if isinstance(value, dict):
+        yield path, value
+        for name, inner in value.items():
+            yield from parts(inner, (*path, name))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from parts(inner, (*path, str(place)))
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the description, with its reference resolved."""
+    return described.resolved(CONTRACT, part)
+
+
+def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [resolved(one) for one in operation.get("parameters", ())]
+
+
+def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every body of a request or an answer, with its schema and examples."""
+    for name, operation in OPERATIONS.items():
+        sent = operation.get("requestBody", {}).get("content", {})
+        yield from ((f"{name} {media_type}", body) for media_type, body in sent.items())
+        for status, answer in operation["responses"].items():
+            for media_type, body in resolved(answer).get("content", {}).items():
+                yield f"{name} {status} {media_type}", body
+
+
+BODIES = dict(bodies())
+
+
+def test_the_descriptions_of_fields_are_those_of_the_source() -> None:
+    assert (ROOT / "api/http/field_docs.json").read_text("utf-8") == field_docs(), "run: make describe"
+
+
+class TestEverythingIsSaid:
+    def test_of_every_schema_and_field(self) -> None:
+        silent = [name for name, schema in SCHEMAS.items() if not schema.get("description")]
+        for name, schema in SCHEMAS.items():
+            for path, part in parts(schema):
+                fields = part.get("properties", {}) if path[-1:] != ("properties",) else {}
+                silent += [
+                    f"{name}.{field}" for field, described in fields.items() if not described.get("description")
+                ]
+        for path, part in parts(CONTRACT["paths"]):
+            if "examples" not in path and path[-1:] != ("properties",):
+                fields = part.get("properties", {})
+                silent += [
+                    "/".join((*path, field))
+                    for field, described in fields.items()
+                    if not described.get("description")
+                ]
+        assert not silent, f"write a docstring after each of these, then run: make describe\n{silent}"
+
+    def test_of_every_operation_parameter_and_answer(self) -> None:
+        silent = []
+        for name, operation in OPERATIONS.items():
+            described = {
+                name: operation,
+                **{f"{name} {one['name']}": one for one in parameters(operation)},
+                **{f"{name} {status}": resolved(one) for status, one in operation["responses"].items()},
+            }
+            for status, answer in operation["responses"].items():
+                headers = resolved(answer).get("headers", ())
+                described |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
+            silent += [where for where, one in described.items() if not one.get("description")]
+        assert not silent
+
+    def test_any_call_may_be_answered_503(self) -> None:
+        """The service may stop, have too many connections, or lack memory."""
+        assert [name for name, operation in OPERATIONS.items() if "503" not in operation["responses"]] == []
+
+    def test_what_only_reads_is_named_so(self) -> None:
+        """The ids of reads begin with a verb of reading. Generators make function names of ids, so ids never
+        change."""
+        reads = {calls["get"]["operationId"] for calls in CONTRACT["paths"].values() if "get" in calls}
+        words = ("get_", "health_", "list_", "replay_", "stream_")
+        assert {name for name in OPERATIONS if name.startswith(words)} == reads
+
+    def test_no_word_is_kept_for_nothing(self) -> None:
+        fields = {field for schema in SCHEMAS.values() for field in schema.get("properties", {})}
+        assert WORDS.words.keys() <= fields
+        games = [name.removeprefix(prefix) for name in SCHEMAS for prefix in map(camel, RULESETS)]
+        types = {*SCHEMAS, *games}
+        unused = []
+        for kind, words in WORDS.of.items():
+            known = {
+                field
+                for name, schema in SCHEMAS.items()
+                if name in (kind, f"{kind}Shown", f"{kind}Resolved") or name.endswith(kind)
+                for field in schema.get("properties", {})
+            }
+            known |= SCHEMAS["CardPlayedSeen"]["properties"].keys() if kind == "EventSeen" else set()
+            unused += [f"{kind}.{word}" for word in words if word not in known]
+        assert WORDS.of.keys() <= types
+        assert not unused
+
+
+def camel(key: str) -> str:
+    return "".join(part.title() for part in key.split("-"))
+
+
+def reached(*roots: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every object of these parts of the description and of their schemas, with its path, except examples."""
+    known, waiting = set(), [("", root) for root in roots]
+    while waiting:
+        name, root = waiting.pop()
+        for path, part in parts(root):
+            if "examples" in path or path[-1:] == ("properties",):
+                continue
+            yield "/".join((name, *path)), part
+            if (to := part.get("$ref")) is not None and to not in known:
+                known.add(to)
+                waiting.append((to, resolved(part)))
+
+
+class TestMoreMayCome:
+    """openapi/guides/promise.md: a client that validates answers by this description accepts those of the next
+    one."""
+
+    def test_no_answer_is_closed(self) -> None:
+        closed = []
+        for where, part in reached(*(operation["responses"] for operation in OPERATIONS.values())):
+            words = ("additionalProperties", "unevaluatedProperties")
+            if "maxProperties" in part or any(part.get(word) is False for word in words):
+                closed.append(where)
+        assert closed == []
+
+    def test_all_that_is_sent_is(self) -> None:
+        """Schemas of requests allow no unknown field, because the service refuses unknown fields."""
+        sent = [operation["requestBody"] for operation in OPERATIONS.values() if "requestBody" in operation]
+        found = [(where, part) for where, part in reached(*sent) if part.get("type") == "object"]
+        assert [where for where, part in found if part.get("additionalProperties") is not False] == []
+        assert {"Play", "Batch", "Knock", "Player", "FemOpp"} <= {where.rpartition("/")[2] for where, _ in found}
+
+
+def test_importing_a_call_makes_no_schema() -> None:
+    """Schemas are made when the description is first requested."""
+    asked = "import api.app, api.http.schemas; print(len(api.http.schemas.named_schemas()))"
+    assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True).stdout == b"0\n"
+
+
+class TestGeneratorsTakeIt:
+    def test_no_array_or_default_that_they_choke_on(self) -> None:
+        for path, part in parts(SCHEMAS):
+            assert part.get("items") is not False, path
+            assert "prefixItems" not in part, path
+            assert path[-1:] == ("properties",) or "default" not in part, path
+
+    def test_any_of_is_for_what_may_be_null(self) -> None:
+        for path, part in parts(SCHEMAS):
+            assert len([one for one in part.get("anyOf", ()) if one != {"type": "null"}]) < 2, path
+
+    def test_what_is_not_json_is_text(self) -> None:
+        for where, body in BODIES.items():
+            assert where.endswith("json") or body["schema"]["type"] == "string", where
+
+    def test_every_enumeration_has_a_type(self) -> None:
+        for path, part in parts(SCHEMAS):
+            if isinstance(part.get("enum"), list) or "const" in part:
+                assert part["type"] in ("string", "integer"), path
+
+    def test_what_is_one_of_several_is_told_apart(self) -> None:
+        for path, part in parts(SCHEMAS):
+            if "oneOf" not in part:
+                continue
+            kinds = [resolved(one)["type"] for one in part["oneOf"]]
+            if "object" not in kinds:  # plain values, distinguished by type or by enumeration
+                words = [word for one in part["oneOf"] for word in resolved(one).get("enum", ())]
+                assert len(set(kinds)) == len(kinds) or (
+                    set(kinds) == {"string"} and len(set(words)) == len(words)
+                ), path
+                continue
+            field, mapping = part["discriminator"]["propertyName"], part["discriminator"]["mapping"]
+            assert sorted(mapping.values()) == sorted(one["$ref"] for one in part["oneOf"]), path
+            for value, reference in mapping.items():
+                member = SCHEMAS[reference.removeprefix(REFS)]
+                assert field in member["required"], reference
+                assert member["properties"][field]["const"] == value, reference
+
+    def test_each_act_topic_and_game_has_its_schema(self) -> None:
+        names = ("Act", "ActShown", "EventSeen", "OpenMatch")
+        tags = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in names}
+        acts = {str(act.__struct_config__.tag) for act in get_args(AnyAct)}
+        assert tags == {
+            "Act": acts,
+            "ActShown": acts,
+            "EventSeen": {fact.TOPIC for fact in Match.FACTS},
+            "OpenMatch": set(RULESETS),
+        }
+
+    def test_references_lead_somewhere(self) -> None:
+        references = {part["$ref"] for _, part in parts(CONTRACT) if isinstance(part.get("$ref"), str)}
+        kinds = ("headers", "parameters", "responses", "schemas")
+        named = CONTRACT["components"]
+        assert references == {f"#/components/{kind}/{name}" for kind in kinds for name in named[kind]}
+
+    def test_a_parameter_or_problem_is_told_once(self) -> None:
+        """Otherwise the calls would repeat two hundred parameters and three hundred problems."""
+        used = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
+        again = {one["name"] for one in used if "$ref" not in one and used.count(one) > 1}
+        assert again <= CONTRACT["components"]["parameters"].keys()  # parameters with the same name are shared
+        for name, operation in OPERATIONS.items():
+            problems = {status: one for status, one in operation["responses"].items() if int(status) >= 400}
+            assert [status for status, one in problems.items() if one.keys() != {"$ref"}] == [], name
+            for status, one in problems.items():
+                (example,) = resolved(one)["content"]["application/problem+json"]["examples"].values()
+                assert str(example["value"]["status"]) == status, name
+
+    def test_a_header_is_described_once(self) -> None:
+        """Otherwise the answers would repeat two thousand headers."""
+        for operation in OPERATIONS.values():
+            for answer in operation["responses"].values():
+                headers_of_answer = resolved(answer).get("headers", {})
+                assert headers_of_answer == {
+                    name: {"$ref": f"#/components/headers/{name}"} for name in headers_of_answer
+                }
+
+    def test_a_spectator_needs_no_token(self) -> None:
+        """A call without a security requirement accepts requests with and without a token."""
+        assert CONTRACT["security"] == [{}, {"token": []}]
+        needing = {name: operation["security"] for name, operation in OPERATIONS.items() if "security" in operation}
+        assert {"send_act", "send_knock", "list_legal_acts"} <= needing.keys()
+        of_clubs = {name for name, operation in OPERATIONS.items() if operation["tags"][0] in ("Clubs", "Money")}
+        of_clubs.add("get_club_bundle")
+        assert needing.pop("found_club") == [{}, {"key": []}]
+        assert all(needed == [{"key" if name in of_clubs else "token": []}] for name, needed in needing.items())
+
+
+class TestOptionsAreTiedToTheirGame:
+    @pytest.mark.parametrize("ruleset", RULESETS)
+    def test_its_own_defaults_fit(self, ruleset: str) -> None:
+        options = msgspec.to_builtins(RULESETS[ruleset].options())
+        assert options.keys() == SCHEMAS[f"{camel(ruleset)}Options"]["properties"].keys()
+        assert faults({"$ref": REFS + "OpenMatch"}, opening(ruleset, options)) == []
+
+    def test_those_of_another_do_not(self) -> None:
+        assert faults({"$ref": REFS + "OpenMatch"}, opening("rodskagg-kortoxen", {"deal_ritual": False})) == []
+        assert faults({"$ref": REFS + "OpenMatch"}, opening("kalabrias", {"deal_ritual": False}))
+
+
+def opening(ruleset: str, options: dict[str, Any]) -> dict[str, Any]:
+    players = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
+    return {"ruleset": ruleset, "players": players, "options": options}
+
+
+class TestExamples:
+    """Examples come from real matches: see ``tests/conformance/examples.py``."""
+
+    @pytest.mark.parametrize("where", BODIES)
+    def test_there_are_some_and_they_fit(self, where: str) -> None:
+        examples = BODIES[where].get("examples", {})
+        assert examples, "let tests/conformance/examples.py send this request, then run: make describe"
+        for name, example in examples.items():
+            assert faults(BODIES[where]["schema"], example["value"]) == [], name
+
+    def test_each_act_is_sent(self) -> None:
+        sent = OPERATIONS["send_act"]["requestBody"]["content"]["application/json"]["examples"]
+        assert {one["value"]["act"] for one in sent.values()} == set(SCHEMAS["Act"]["discriminator"]["mapping"])
