@@ -45,7 +45,7 @@ def _titled(markdown: str) -> str:
 def _fixed(path: str, language: Language, media_type: str) -> Fixed:
     """Return a page of ``/docs``: a list of all pages, a file of ``openapi/``, or a rulebook in a language."""
     if path == "guides":
-        markdown = f"# Guides\n\n{list_markdown()}"
+        markdown = f"# Guides, rules and programs\n\n{list_markdown()}"
     elif path.startswith("rulebooks/"):
         markdown = rulebook_markdown(path.removeprefix("rulebooks/").removesuffix(".md"), language)
     else:

@@ -10,10 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import HERE, NARROW, WIDE, OpenPage
 from tests.support.match_client import HANDS, KORTOXEN, Table
+from tests.support.running_service import Process
 
 AXE = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 VIOLATIONS = """async () => (await axe.run({resultTypes: ["violations"]})).violations.map(
@@ -91,6 +92,87 @@ class TestContents:
         expect(page.locator("h1")).to_have_text("Quick start: your first match")
 
 
+class TestReading:
+    def test_the_fields_of_a_body_are_where_the_call_is(self, open_page: OpenPage, http: httpx.Client) -> None:
+        page = open_page()
+        description = http.get("/openapi.json").json()
+        schemas = description["components"]["schemas"]
+        for call in (call for item in description["paths"].values() for call in item.values()):
+            if "requestBody" not in call:
+                continue
+            body = call["requestBody"]["content"]["application/json"]["schema"]
+            shape = schemas[body["$ref"].rpartition("/")[2]] if "$ref" in body else body
+            names = page.locator(f"[id={call['operationId']}-body] + p + dl > div > dt > code:first-child")
+            shown = set(names.all_text_contents())
+            if mapping := shape.get("discriminator", {}).get("mapping"):
+                by = shape["discriminator"]["propertyName"]
+                assert {f'"{by}": {json.dumps(value)}' for value in mapping} <= shown
+            else:
+                assert set(shape.get("properties", {})) <= shown, call["operationId"]
+        page.goto(page.url.partition("#")[0] + "#send_act")
+        details = by_id(page, "send_act").locator(".details")
+        expect(details.get_by_text("With open hands at a real table")).to_be_visible()
+        expect(by_id(page, "open_match").locator(".details")).to_contain_text("ISO 4217")
+
+    def test_the_code_is_beside_the_summary_and_stays(self, open_page: OpenPage) -> None:
+        page = open_page(WIDE, at="send_act")
+        call = by_id(page, "send_act")
+        head, code, text = (call.locator(one).bounding_box() for one in ("summary >> nth=0", ".code", ".about"))
+        assert head
+        assert code
+        assert text
+        assert code["x"] >= text["x"] + text["width"]
+        assert code["y"] - head["y"] - head["height"] < 120
+        page.mouse.move(text["x"] + 10, text["y"] + 10)
+        page.mouse.wheel(0, 1500)
+        expect(call.locator(".about")).not_to_be_in_viewport()
+        expect(call.locator(".code")).to_be_in_viewport()
+
+    def test_on_a_phone_the_code_is_below_the_summary(self, open_page: OpenPage) -> None:
+        call = by_id(open_page(NARROW, at="send_act"), "send_act")
+        code, text = (call.locator(one).bounding_box() for one in (".code", ".about"))
+        assert code
+        assert text
+        assert code["y"] < text["y"]
+
+    def test_each_heading_has_a_link_to_itself(self, open_page: OpenPage) -> None:
+        page = open_page()
+        missing = page.evaluate(
+            """[...document.querySelectorAll("main :is(h2, h3, h4)")].filter((one) => {
+                const named = one.closest("[id]");
+                return !(named.id && named.querySelector(`.anchor[href="#${CSS.escape(named.id)}"]`)
+                    || named.querySelector(".anchor")?.getAttribute("href") === `#${named.id}`);
+            }).map((one) => one.textContent)"""
+        )
+        assert missing == []
+        by_id(page, "section-Games").locator(".anchor").click()
+        expect(page).to_have_url(re.compile("#section-Games$"))
+
+    def test_the_address_follows_what_is_open(self, open_page: OpenPage) -> None:
+        page = open_page()
+        for call in ("get_match", "open_match"):
+            by_id(page, call).locator("summary").first.click()
+            expect(page).to_have_url(re.compile(f"#{call}$"))
+            expect(page.locator("nav [aria-current]")).to_have_attribute("href", f"#{call}")
+        page.reload()
+        expect(by_id(page, "open_match")).to_have_attribute("open", "")
+        by_id(page, "open_match").locator("summary").first.click()
+        expect(page).to_have_url(re.compile("/docs$"))
+
+    def test_a_link_to_a_part_stays_when_its_section_opens(self, open_page: OpenPage) -> None:
+        page = open_page(at="rule-B42")
+        expect(by_id(page, "ruleset-rodskagg-kortoxen")).to_have_attribute("open", "")
+        expect(page).to_have_url(re.compile("#rule-B42$"))
+
+    def test_the_contents_show_summaries(self, open_page: OpenPage, http: httpx.Client) -> None:
+        paths = http.get("/openapi.json").json()["paths"]
+        calls = [call for item in paths.values() for call in item.values()]
+        links = (
+            open_page().locator("nav ul ul a").evaluate_all("(all) => all.map((one) => [one.hash, one.textContent])")
+        )
+        assert sorted(map(tuple, links)) == sorted((f"#{call['operationId']}", call["summary"]) for call in calls)
+
+
 class TestSearch:
     def test_finds_and_leads_there(self, open_page: OpenPage) -> None:
         page = open_page()
@@ -150,7 +232,9 @@ class TestSearch:
 
 
 def form_of(page: Page, call: str) -> Locator:
-    by_id(page, call).evaluate("(call) => { call.open = true; }")
+    by_id(page, call).evaluate(
+        "(call) => [call, call.querySelector('.fields')].forEach((one) => { one.open = true; })"
+    )
     return by_id(page, call).locator("form")
 
 
@@ -254,6 +338,22 @@ class TestCode:
 
 
 class TestLooks:
+    @pytest.mark.parametrize(("width", "scheme"), [(NARROW, "dark"), (WIDE, "light")])
+    @pytest.mark.parametrize(
+        "path", ["/docs/guides", "/docs/guides/client.md", "/docs/rulebooks/adjudication.md", "/problems/bid-too-low"]
+    )
+    def test_axe_finds_nothing_on_a_page_of_text(
+        self, browser: Browser, service: Process, path: str, width: int, scheme: str
+    ) -> None:
+        size = {"width": width, "height": 844}
+        context = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True)  # for axe alone
+        page = context.new_page()
+        page.goto(service.address + path)
+        page.evaluate(AXE)
+        assert page.evaluate(VIOLATIONS) == []
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        context.close()
+
     @pytest.mark.parametrize(("width", "scheme"), [(NARROW, "dark"), (WIDE, "light")])
     def test_axe_finds_nothing_closed_or_opened(self, open_page: OpenPage, width: int, scheme: str) -> None:
         page = open_page(width, scheme)

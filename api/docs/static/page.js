@@ -1,6 +1,6 @@
 // The reference: /openapi.json, the games and the problems as one page, with a search and a form for each call.
 
-import { block, code, definitions, element, inline, nameOf, pretty, prose, Schemas } from "./parts.js";
+import { anchor, block, code, definitions, element, inline, nameOf, pretty, prose, Schemas } from "./parts.js";
 import { entry, search } from "./search.js";
 import { examplesOf, tryIt } from "./tryit.js";
 
@@ -14,7 +14,11 @@ async function read(path, type = "application/json") {
 }
 
 function fold(id, title, ...parts) {
-  return element("details", { id }, element("summary", {}, element("h3", {}, title)), element("div", {}, parts));
+  return element("details", { id }, element("summary", {}, element("h3", {}, title)), anchor(id, id), element("div", {}, parts));
+}
+
+function heading(id, title) {
+  return element("h4", { id }, title, " ", anchor(id, id));
 }
 
 function contents(content, schemas) {
@@ -47,18 +51,22 @@ function callSection(path, method, call, schemas) {
   const open = security.some((one) => !Object.keys(one).length);
   entries.push(entry("call", call.operationId, `${method.toUpperCase()} ${path}: ${call.summary}`,
     [call.description, ...parameters.map((one) => `${one.name} ${one.description}`)].join(" "), call.operationId));
-  return fold(call.operationId,
+  const id = call.operationId;
+  const made = fold(id,
     [element("span", { class: "method" }, method.toUpperCase()), " ", code(path), " ", call.summary],
-    prose(call.description),
-    element("p", {}, code(call.operationId), security.length
+    tryIt(path, method, call, schemas),
+    element("div", { class: "about" }, prose(call.description)),
+    element("div", { class: "details" }, element("p", {}, code(id), security.length
       ? open ? ": with a token as a seat or the official, without one as a spectator." : ": needs a token." : null),
-    parameters.length ? [element("h4", {}, "Parameters"), definitions(parameters.map((one) => [
+    parameters.length ? [heading(`${id}-parameters`, "Parameters"), definitions(parameters.map((one) => [
       [code(one.name), ` ${one.in}${one.required ? ", required" : ""} `, element("span", { class: "kind" }, schemas.kind(one.schema))],
       [inline(one.description), one.schema.default === undefined ? null : [" Default: ", code(JSON.stringify(one.schema.default)), "."]],
     ]))] : null,
-    body ? [element("h4", {}, "Body"), contents(body.content, schemas)] : null,
-    element("h4", {}, "Answers"), answers(call, schemas),
-    element("h4", {}, "Code, and try it"), tryIt(path, method, call, schemas));
+    body ? [heading(`${id}-body`, "Body"), contents(body.content, schemas),
+      Object.values(body.content).map((media) => schemas.fields(media.schema))] : null,
+    heading(`${id}-answers`, "Answers"), answers(call, schemas)));
+  made.classList.add("call");
+  return [made, call.summary];
 }
 
 function schemaSection(name, schema, schemas) {
@@ -152,7 +160,7 @@ async function problemRows() {
 }
 
 function section(id, title, ...parts) {
-  return element("section", { "aria-labelledby": id }, element("h2", { id }, title), parts);
+  return element("section", { "aria-labelledby": id }, element("h2", { id }, title, " ", anchor(id, title)), parts);
 }
 
 async function render() {
@@ -164,7 +172,8 @@ async function render() {
     METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
   const sections = description.tags.map(({ name, description: said }) => {
     const own = calls.filter(([, , call]) => (call.tags || []).includes(name));
-    return [name, prose(said), own.map((call) => callSection(...call, schemas))];
+    const made = own.map((call) => callSection(...call, schemas));
+    return [name, prose(said), made.map(([part]) => part), made.map(([part, summary]) => [part.id, summary])];
   });
   sections.unshift(["Guides", [], definitions(guides)]);
   sections.push(
@@ -179,18 +188,36 @@ async function render() {
     element("p", {}, "This page is made from ", element("a", { href: "/openapi.json" }, "openapi.json"),
       ", which clients are generated from, and from the games that the service holds."),
     sections.map(([name, said, parts]) => section(`section-${name}`, name, said, parts))));
-  document.querySelector("nav").replaceChildren(element("ul", {}, sections.map(([name, , parts]) =>
-    element("li", {}, element("a", { href: `#section-${name}` }, name), parts[0]?.id && calls.some(([, , call]) => call.operationId === parts[0].id)
-      ? element("ul", {}, parts.map((part) => element("li", {}, element("a", { href: `#${part.id}` }, part.id)))) : null))));
+  document.querySelector("nav").replaceChildren(element("ul", {}, sections.map(([name, , , links]) =>
+    element("li", {}, element("a", { href: `#section-${name}` }, name), links
+      ? element("ul", {}, links.map(([id, summary]) => element("li", {}, element("a", { href: `#${id}` }, summary)))) : null))));
   search(document.getElementById("search"), entries);
+  main.addEventListener("toggle", followOpen, true);
   openTarget();
+}
+
+const targetOf = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+
+function markCurrent() {
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === location.hash) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+// The address names the section that was opened last, unless it already names a part of it.
+function followOpen({ target }) {
+  if (!target.id || target.contains(targetOf()) !== !target.open) return;
+  history.replaceState(null, "", target.open ? `#${target.id}` : location.pathname);
+  markCurrent();
 }
 
 // Opens the target of a link, and all sections that contain it.
 function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = targetOf();
   for (let around = target; around; around = around.parentElement) if (around.localName === "details") around.open = true;
   target?.scrollIntoView();
+  markCurrent();
 }
 
 function themes(select) {

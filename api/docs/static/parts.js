@@ -36,6 +36,11 @@ export function between(parts, word) {
   return parts.flatMap((part, place) => (place ? [word, part] : [part]));
 }
 
+// A sign beside a heading that links to it.
+export function anchor(id, name) {
+  return element("a", { class: "anchor", href: `#${id}`, "aria-label": `Link to ${name}` }, "#");
+}
+
 // A block that can be scrolled sideways, also by keyboard.
 export function block(text, label, attributes) {
   return element("pre", { tabindex: "0", role: "group", "aria-label": label, ...attributes }, code(text));
@@ -104,23 +109,65 @@ export class Schemas {
     const choices = schema.anyOf || schema.oneOf;
     if (choices) return between(choices.map((choice) => this.kind(choice)), " or ");
     if (schema.allOf?.length === 1) return this.kind(schema.allOf[0]);
-    if (schema.type === "array") {
+    const types = [schema.type || "anything"].flat();
+    if (types.includes("array")) {
       const inner = schema.prefixItems
         ? ["list of exactly ", between(schema.prefixItems.map((item) => this.kind(item)), ", ")]
         : ["list of ", this.kind(schema.items)];
-      return [inner, limits([[schema.minItems, "at least"], [schema.maxItems, "at most"]])];
+      return [inner, limits([[schema.minItems, "at least"], [schema.maxItems, "at most"]]), types.includes("null") ? " or null" : null];
     }
     if (schema.type === "object" && schema.additionalProperties && !schema.properties) {
       return ["object whose values are ", this.kind(schema.additionalProperties)];
     }
-    const words = [schema.type || "anything"].flat().join(" or ");
-    return [words, limits([
+    return [types.join(" or "), limits([
       [schema.format, "as"],
       [schema.minimum, "from"],
       [schema.maximum, "to"],
       [schema.minLength, "at least"],
       [schema.maxLength, "at most", "characters"],
     ]), schema.pattern ? [" like ", code(schema.pattern)] : null];
+  }
+
+  // The object that a field holds, itself, in a list, or beside null: only if it has fields and no alternatives.
+  held(schema) {
+    const choices = (schema.anyOf || schema.oneOf || [schema]).filter((one) => one.type !== "null");
+    if (choices.length !== 1) return null;
+    const found = this.resolved(choices[0]);
+    if (found.type === "array" && found.items) return this.held(found.items);
+    return found.oneOf || found.anyOf || !Object.keys(this.properties(found)).length ? null : found;
+  }
+
+  // The fields of a body where it is described: with the fields of the objects in it, and of each alternative.
+  fields(schema, depth = 2) {
+    const found = this.resolved(schema);
+    const choices = (found.oneOf || found.anyOf || []).filter((one) => one.type !== "null");
+    if (choices.length && depth > 1) {
+      const by = found.discriminator?.propertyName;
+      return definitions(choices.map((choice) => {
+        const value = this.properties(choice)[by]?.const ?? this.properties(choice)[by]?.enum?.[0];
+        const { [by]: _, ...others } = this.properties(choice);
+        return [
+          value === undefined ? this.kind(choice) : [code(`"${by}": ${JSON.stringify(value)}`)],
+          [inline(this.resolved(choice).description), this.rows(others, new Set(this.required(choice)), depth - 1)],
+        ];
+      }));
+    }
+    const own = this.properties(found);
+    return Object.keys(own).length ? this.rows(own, new Set(this.required(found)), depth) : element("p", {}, this.kind(found));
+  }
+
+  rows(properties, required, depth) {
+    return definitions(Object.entries(properties).map(([name, inner]) => {
+      const object = depth > 0 ? this.held(inner) : null;
+      return [
+        [code(name), " ", element("span", { class: "kind" }, this.kind(inner)), required.has(name) ? null : " optional"],
+        [
+          inline(inner.description || this.resolved(inner).description),
+          inner.default === undefined ? null : [" Default: ", code(JSON.stringify(inner.default)), "."],
+          object ? this.rows(this.properties(object), new Set(this.required(object)), depth - 1) : null,
+        ],
+      ];
+    }));
   }
 
   // The fields of an object with type, description and default; for a union, its alternatives.

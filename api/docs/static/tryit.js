@@ -179,14 +179,15 @@ export function tryIt(path, method, call, schemas) {
   const body = call.requestBody && schemas.requestBody(call).content["application/json"];
   const types = schemas.answerTypes(call);
   const form = element("form", { class: "try", "aria-label": `Try ${call.summary}`, "data-accept": types[0] });
+  const fields = element("div", {});
   if (takesToken(call, schemas)) {
     const input = element("input", { name: "token", type: "text", autocomplete: "off", spellcheck: "false" });
     input.addEventListener("input", () => fill("input[name=token]", input.value));
-    form.append(field(`${name}-token`, "Token", input, "From the answer that opened the match. It is stored only in this page."));
+    fields.append(field(`${name}-token`, "Token", input, "From the answer that opened the match. It is stored only in this page."));
   }
-  form.append(...schemas.parameters(call).map((parameter) => parameterField(name, parameter, schemas)));
+  fields.append(...schemas.parameters(call).map((parameter) => parameterField(name, parameter, schemas)));
   if (types.length > 1) {
-    form.append(field(`${name}-accept`, "Accept", element("select", { name: "accept" }, types.map((type) => element("option", {}, type)))));
+    fields.append(field(`${name}-accept`, "Accept", element("select", { name: "accept" }, types.map((type) => element("option", {}, type)))));
   }
   if (body) {
     const examples = examplesOf(body, schemas);
@@ -198,9 +199,9 @@ export function tryIt(path, method, call, schemas) {
         text.value = pretty(examples[select.value][1]);
         form.dispatchEvent(new Event("changed"));
       });
-      form.append(field(`${name}-example`, "Example", select));
+      fields.append(field(`${name}-example`, "Example", select));
     }
-    form.append(field(`${name}-body`, ["Body: ", nameOf(body.schema) || "JSON"], text));
+    fields.append(field(`${name}-body`, ["Body: ", nameOf(body.schema) || "JSON"], text));
   }
   const answerPart = element("div", {});
   let abort = new AbortController();
@@ -210,6 +211,10 @@ export function tryIt(path, method, call, schemas) {
     abort = new AbortController();
     send(form, path, method, answerPart, abort);
   });
-  form.append(codeBlock(form, path, method), element("button", { type: "submit", class: "send" }, "Send"), answerPart);
+  fields.append(element("button", { type: "submit", class: "send" }, "Send"), answerPart);
+  const fold = element("details", { class: "fields" }, element("summary", {}, "Try it"), fields);
+  // The fields first, because the code is made from them.
+  form.append(fold);
+  fold.before(codeBlock(form, path, method));
   return form;
 }
