@@ -370,6 +370,8 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     """A knock on the table: ``seat`` accuses ``accused``. Without ``offence`` the referee takes the oldest open
     breach."""
 
+    SCHEMA: ClassVar[str] = "KnockRecorded"
+    """The name in the API's description, which has what a client sends as `Knock`."""
     seat: SeatSent
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None

@@ -232,7 +232,7 @@ class Text(NamedTuple):
 
 def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
     content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
-    return content if gives is None else {**content, JSON: {"schema": schema_of(gives)}}
+    return content if gives is None else {JSON: {"schema": schema_of(gives)}, **content}
 
 
 def _answer(

@@ -71,9 +71,11 @@ def _text(pattern: str, example: str) -> Meta:
 
 _Pointer = Annotated[str, _text("^(/.*)?$", "/players/3/name")]
 _Parameter = Annotated[str, _text("^.+$", "limit")]
-_Allowed = Annotated[
-    tuple[wire_types.Code | wire_types.WholePoints, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})
+_AllowedValue = Annotated[
+    wire_types.Code | wire_types.WholePoints,
+    Meta(title="AllowedValue", description="A value, or the name of a field."),
 ]
+_Allowed = Annotated[tuple[_AllowedValue, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})]
 
 
 class Wrong(Value, omit_defaults=True):

@@ -235,7 +235,9 @@ def _without_inline(schema: Any) -> Any:
 
 
 def _enumerated(schema: Any) -> Any:
-    """Return a schema in which all enumerations are references, and those of a single value are constants."""
+    """Return a schema in which all enumerations and objects are references, and those of a single value constants."""
+    if isinstance(schema, dict) and "object" in _kinds(schema) and "properties" not in schema:
+        return _free_object(schema)
     if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
         return _without_inline(schema)
     if len(values) == 1:
@@ -244,6 +246,21 @@ def _enumerated(schema: Any) -> Any:
     whole = {**{key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}}
     rest = {"description": schema["description"]} if "description" in schema else {}
     return {**_refer(name, whole, lambda: {**whole, "description": description}), **rest}
+
+
+def _kinds(schema: Plain) -> list[str]:
+    kinds = schema.get("type", [])
+    return [kinds] if isinstance(kinds, str) else kinds
+
+
+def _free_object(schema: Plain) -> Plain:
+    """Return a reference to an object whose fields have no names in the source."""
+    values = schema.get("additionalProperties", True)
+    name, text = ("JsonObject", "Any JSON object.") if values is True else ("Numbers", "Numbers by name.")
+    whole = {"type": "object", "additionalProperties": values}
+    named = _refer(name, whole, lambda: {"description": text, **whole})
+    rest = {"description": schema["description"]} if "description" in schema else {}
+    return {**(_or_null(named) if "null" in _kinds(schema) else named), **rest}
 
 
 class Enumeration(Value, forbid_unknown_fields=True):

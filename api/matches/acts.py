@@ -46,7 +46,7 @@ class ActDone(Value):
 class Batch(Value, forbid_unknown_fields=True):
     """Acts to record in order."""
 
-    acts: Annotated[tuple[AnyAct, ...], Meta(min_length=1, max_length=BATCH_MAX)]
+    acts: Annotated[tuple[ActSchema, ...], Meta(min_length=1, max_length=BATCH_MAX)]
     """The acts, in order."""
 
 

@@ -181,7 +181,7 @@ class TestMoreMayCome:
             (where, part) for where, part in reached(*sent) if part.get("type") == "object" and where not in shown
         ]
         assert [where for where, part in found if part.get("additionalProperties") is not False] == []
-        assert {"Batch", "KnockSent", "Player", "KalabriasOptions"} <= {
+        assert {"Batch", "Knock", "Player", "KalabriasOptions"} <= {
             where.removesuffix("/").rpartition("/")[2] for where, _ in found
         }
 

@@ -161,7 +161,8 @@ class Table {
     const path = "/v1/matches/{match}/events/stream";
     const { data } = await this.official.GET(path, { params: { path: this.path }, parseAs: "stream" });
     for await (const [name, text] of frames(data ?? null)) {
-      if (name !== "state") yield JSON.parse(text);
+      const { request, ...event } = JSON.parse(text); // the request of the act, with its first event
+      if (name !== "state") yield event;
     }
   }
 }
