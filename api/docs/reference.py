@@ -26,7 +26,10 @@ ABOUT = (
     "Errors are RFC 9457 problems: 400 for an unreadable request, 409 if the match is in no state for it, and 422 "
     "with the `rule` if it is against the rules.\n\n"
     "HEAD works wherever GET does, and OPTIONS lists the methods. A read has an ETag; with `If-None-Match` the "
-    "answer is 304 while nothing has changed."
+    "answer is 304 while nothing has changed.\n\n"
+    "Every answer has `X-Request-Id`: the id that the request sent (8 to 64 of `A-Za-z0-9_-`), else a new one. A "
+    "request may also send `traceparent` (W3C Trace Context). Both stand in the log of the service, and in "
+    "`instance` of a problem after `#`."
 )
 TOKEN = SecurityScheme(
     type="http",

@@ -16,12 +16,13 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 """An origin as browsers write it: the host in small letters, and the port unless it is the default."""
 METHODS = b"GET, HEAD, POST"
 REQUEST_HEADERS = (
-    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+    b"Traceparent, Tracestate, X-Request-Id"
 )
 """Request headers that such a page may send, beside those that any page may send."""
 ANSWER_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
-    b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
+    b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 """Headers of answers that such a page may read, beside those that any page may read."""
 KEPT_SECONDS = b"7200"

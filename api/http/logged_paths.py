@@ -1,6 +1,9 @@
-"""Paths as they are written into the log: without the codes of invitations, which are secrets."""
+"""Requests and paths as they are written into the log: without the codes of invitations, which are secrets."""
 
 import re
+from typing import Any
+
+from api.http.notes import notes_in
 
 _CODE = re.compile(r"^(/v1/invitations/)[^/]+")
 
@@ -8,3 +11,8 @@ _CODE = re.compile(r"^(/v1/invitations/)[^/]+")
 def logged(path: str) -> str:
     """Return a path without the code of an invitation."""
     return _CODE.sub(r"\1…", path)
+
+
+def logged_request(scope: Any) -> str:
+    """Return the method, path and ids of a request."""
+    return f"{scope['method']} {logged(scope['path'])} {notes_in(scope).ids.in_words()}"

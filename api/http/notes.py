@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from api.http.request_ids import RequestIds, request_ids
 from referee.actors import Actor
 from referee.value import Value
 
@@ -18,9 +19,10 @@ class AnsweredProblem(NamedTuple):
 class Notes:
     """Facts about one request, for the app when the answer begins."""
 
-    __slots__ = ("counted", "problem", "secret_hash", "tried")
+    __slots__ = ("counted", "ids", "problem", "secret_hash", "tried")
 
-    def __init__(self) -> None:
+    def __init__(self, ids: RequestIds) -> None:
+        self.ids = ids
         self.counted: Any = None
         """The :class:`~api.access.limits.Counted` of a request that a limit holds for; None: no limit does."""
         self.secret_hash = ""
@@ -35,7 +37,7 @@ def notes_in(scope: Any) -> Notes:
     """Return the notes of a request. Its scope keeps them, so that all that handle it have the same."""
     notes: Notes | None = scope["state"].get("notes")
     if notes is None:
-        notes = scope["state"]["notes"] = Notes()
+        notes = scope["state"]["notes"] = Notes(request_ids(scope["headers"]))
     return notes
 
 

@@ -27,6 +27,9 @@ from tests.stores import Postgres, empty_database
 WAIT_SECONDS = 0.3
 """Seconds a read waits for the requested version: enough for real changes, and short when none comes."""
 
+REQUEST_ID = "the-same-id"
+"""The id of each request, because many tests compare whole answers."""
+
 STORES = ["sqlite", "postgresql"]
 
 
@@ -79,6 +82,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """Yield a client of a service on a port. The client in memory cannot read streams."""
     path: Path = tmp_path_factory.mktemp("served")
     with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
+        client.headers["X-Request-Id"] = REQUEST_ID
         yield client
 
 
@@ -145,7 +149,9 @@ def own_client(store_url: str) -> Iterator[TestClient[Litestar]]:
 
 def client_of(url: str, **settings: Any) -> TestClient[Litestar]:
     app = create_app(Settings(database_url=url, **settings), wait_seconds=WAIT_SECONDS)
-    return TestClient(app, raise_server_exceptions=False)
+    client = TestClient(app, raise_server_exceptions=False)
+    client.headers["X-Request-Id"] = REQUEST_ID
+    return client
 
 
 @pytest.fixture
