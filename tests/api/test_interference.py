@@ -81,7 +81,7 @@ async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b
             answer.append(f"{message['status']} {sorted(shown)}")
         else:
             answer.append(message.get("body", b"").decode())
-            if answer[-1].startswith("event: state"):
+            if answer[-1].startswith('data: {"topic":"state"'):
                 enough.set()
 
     await app(scope, receive, send)

@@ -156,12 +156,12 @@ class Table {
     }
   }
 
-  /** Yield the audit trail from the stream. A frame `state` is no event. */
+  /** Yield the audit trail from the stream. The messages `state` and `end` are not events. */
   async *streamed(): AsyncGenerator<EventSeen> {
     const path = "/v1/matches/{match}/events/stream";
     const { data } = await this.official.GET(path, { params: { path: this.path }, parseAs: "stream" });
-    for await (const [name, text] of frames(data ?? null)) {
-      if (name !== "state") yield JSON.parse(text);
+    for await (const [topic, text] of frames(data ?? null)) {
+      if (topic !== "state" && topic !== "end") yield JSON.parse(text);
     }
   }
 }
