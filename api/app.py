@@ -28,6 +28,7 @@ from api.http.headers import Req, secured
 from api.http.notes import has_notes, notes_in
 from api.http.problems import HANDLERS, Sent, as_sent
 from api.http.query import strictly
+from api.http.request_ids import REQUEST_ID
 from api.http.routes import routed
 from api.http.threads import answering_for
 from api.http.throttle import Slowed
@@ -184,14 +185,17 @@ class Boundary:
         if problem is None:
             return None
         self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
-        status, headers, body = as_sent(problem, scope["path"], scope["headers"], self.cors, last=False)
+        status, headers, body = as_sent(
+            problem, scope["path"], notes_in(scope).ids, scope["headers"], self.cors, last=False
+        )
         return status, [*headers, *self.limits.headers(scope)], body
 
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
         """Add the common headers to an answer, count it, and record a refused attempt."""
-        problem = notes_in(scope).problem
+        notes = notes_in(scope)
+        problem = notes.problem
         code = None if problem is None else problem.code
-        headers = secured(message["headers"])
+        headers = [(REQUEST_ID, notes.ids.request), *secured(message["headers"])]
         if self.cors is not None:
             headers += self.cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
         message["headers"] = headers + self.limits.headers(scope, code)
@@ -200,7 +204,7 @@ class Boundary:
         if problem is None:
             return
         if code in WRONG:
-            self._refused_tokens.log_refused(self.addresses.of(scope).text)
+            self._refused_tokens.log_refused(self.addresses.of(scope).text, notes.ids)
         if (tried := tried_in(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 

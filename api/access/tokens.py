@@ -9,6 +9,7 @@ from hashlib import sha256
 from api.http.headers import Req
 from api.http.notes import notes_in
 from api.http.problems import CHALLENGE, Problem
+from api.http.request_ids import RequestIds
 from referee.actors import Actor, is_official
 from referee.requests import Request
 from referee.store.match import Match
@@ -29,7 +30,7 @@ class RefusedTokens:
         self._logged: set[str] = set()
         self._not_logged = 0
 
-    def log_refused(self, address: str) -> None:
+    def log_refused(self, address: str, ids: RequestIds) -> None:
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:
             self._since = now
@@ -38,7 +39,9 @@ class RefusedTokens:
             self._not_logged += 1
             return
         self._logged.add(address)
-        log.warning("unknown token from %r; %d not logged since the last one", address, self._not_logged)
+        log.warning(
+            "unknown token from %r, %s; %d not logged since the last one", address, ids.in_words(), self._not_logged
+        )
         self._not_logged = 0
 
 

@@ -29,6 +29,9 @@ ABOUT = (
     "more.\n\n"
     "HEAD works wherever GET does, and OPTIONS lists the methods. A read has an ETag; with `If-None-Match` the "
     "answer is 304 while nothing has changed.\n\n"
+    "Every answer has `X-Request-Id`: the id that the request sent (8 to 64 of `A-Za-z0-9_-`), else a new one. A "
+    "request may also send `traceparent` (W3C Trace Context). Both stand in the log of the service, and in "
+    "`instance` of a problem after `#`.\n\n"
     "The [guides](/docs/guides) begin with a [first match](/docs/guides/first-match.md)."
 )
 TOKEN = SecurityScheme(

@@ -11,9 +11,11 @@ from uvicorn import Config
 
 from api.http.headers import secured
 from api.http.member_texts import NO_TEXTS
+from api.http.notes import notes_in
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol, ServingState
 from api.http.replies import Reply
+from api.http.request_ids import REQUEST_ID
 from api.http.threads import in_probe_thread
 from api.runtime.call import ApiCall
 from api.runtime.metrics import MEDIA_TYPE, exposition
@@ -31,9 +33,9 @@ async def metrics(request: ApiCall) -> Reply:
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
 
 
-async def _secure_headers(message: Message, _: Scope) -> None:
+async def _secure_headers(message: Message, scope: Scope) -> None:
     if message["type"] == "http.response.start":
-        message["headers"] = secured(message["headers"])
+        message["headers"] = [(REQUEST_ID, notes_in(scope).ids.request), *secured(message["headers"])]
 
 
 @asynccontextmanager

@@ -14,11 +14,12 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 """An origin as browsers write it."""
 METHODS = b"GET, HEAD, POST"
 REQUEST_HEADERS = (
-    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+    b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+    b"Traceparent, Tracestate, X-Request-Id"
 )
 ANSWER_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
-    b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
+    b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 KEPT_SECONDS = b"7200"
 """Seconds for which a browser may cache a preflight: Chromium's maximum."""

@@ -15,9 +15,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from api.http.cors import Cors
 from api.http.headers import Headers
-from api.http.logged_paths import logged
+from api.http.logged_paths import logged_request
+from api.http.notes import notes_in
 from api.http.problems import RETRY_AFTER, Problem, as_sent, unforeseen
 from api.http.replies import BODILESS
+from api.http.request_ids import REQUEST_ID
 from referee.store.damaged import DamagedRow
 
 log = logging.getLogger(__name__)
@@ -40,9 +42,16 @@ def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, name + b": " + value + b"\r\n"
 
 
+def _line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return :func:`header_line`. The id of a request is checked already, and would fill the memory of lines."""
+    if name == REQUEST_ID:
+        return name, b"x-request-id: %b\r\n" % value
+    return header_line(name, value)
+
+
 def whole_answer(status: int, headers: Headers, body: bytes, *, last: bool) -> bytes:
     """Return an answer as it is sent. ``last``: it is the last on its connection, and says so."""
-    lines = [header_line(name, value)[1] for name, value in headers]
+    lines = [_line(name, value)[1] for name, value in headers]
     return b"".join([STATUS_LINE[status], *lines, CLOSE if last else b"", b"\r\n", body])
 
 
@@ -73,7 +82,7 @@ class Cycle(RequestResponseCycle):
     def _begin(self, status: int, headers: Headers) -> None:
         length, chunked, lines = None, False, []
         for name, value in (*self.default_headers, *headers):
-            name, line = header_line(name, value)
+            name, line = _line(name, value)
             if name == b"content-length":
                 length = int(value)
             elif name == b"transfer-encoding":
@@ -126,7 +135,8 @@ class Cycle(RequestResponseCycle):
                 self.transport.close()
                 return
             self.response_started, self._head = False, b""
-            status, headers, body = as_sent(problem, self.scope["path"], self.scope["headers"], self.cors)
+            scope = self.scope
+            status, headers, body = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self.cors)
             await self.send({"type": "http.response.start", "status": status, "headers": headers})
             await self.send({"type": "http.response.body", "body": body})
         finally:
@@ -134,16 +144,15 @@ class Cycle(RequestResponseCycle):
 
     async def _problem_of(self, app: ASGI3Application) -> Problem:
         """Run the app. Return the problem to answer with if it has not answered."""
-        method, path = self.scope["method"], self.scope["path"]
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:  # the service stops, and has waited long enough
             return Problem("busy", headers=RETRY_AFTER)
         except DamagedRow as error:
-            log.error("%s %s: %s", method, logged(path), error)
+            log.error("%s: %s", logged_request(self.scope), error)
             return Problem("internal")
         except Exception as error:
-            return unforeseen(method, path, error)
+            return unforeseen(self.scope, error)
         if not self.response_complete and not self.disconnected:
-            log.error("%s %s was not answered", method, logged(path))
+            log.error("%s was not answered", logged_request(self.scope))
         return Problem("internal")

@@ -11,6 +11,7 @@ from litestar.openapi.spec import Operation
 
 from api.http import problems
 from api.http.protocol import URL_MAX, VALUE_MAX
+from api.http.request_ids import ID_MAX, ID_PATTERN
 from api.http.schemas import Plain, schema_of
 from referee.value import Value
 from referee.wire_types import TEXT_MAX
@@ -110,12 +111,17 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
     ),
     "WWW-Authenticate": ("The scheme of the credentials that the call needs.", _text("^Bearer ", 256)),
+    "X-Request-Id": (
+        "The id of the request, in the log of the service and in `instance` of its problem: the one that the client "
+        "sent as `X-Request-Id` with 8 to 64 of `A-Za-z0-9_-`, else a new one.",
+        _text(f"^{ID_PATTERN}$", ID_MAX),
+    ),
     "X-Accel-Buffering": (
         "`no`: a proxy before the service, such as nginx, must not buffer the answer.",
         {"type": "string", "enum": ["no"]},
     ),
 }
-_EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
+_EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "X-Request-Id")
 
 
 def named_headers() -> Plain:

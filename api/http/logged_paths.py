@@ -1,9 +1,17 @@
-"""Paths for the log, without the codes of invitations, which are secrets."""
+"""Requests and paths for the log, without the codes of invitations, which are secrets."""
 
 import re
+from typing import Any
+
+from api.http.notes import notes_in
 
 _CODE = re.compile(r"^(/v1/invitations/)[^/]+")
 
 
 def logged(path: str) -> str:
     return _CODE.sub(r"\1…", path)
+
+
+def logged_request(scope: Any) -> str:
+    """Return the method, path and ids of a request."""
+    return f"{scope['method']} {logged(scope['path'])} {notes_in(scope).ids.in_words()}"

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from api.http.request_ids import RequestIds, request_ids
 from referee.actors import Actor
 from referee.value import Value
 
@@ -16,9 +17,10 @@ class AnsweredProblem(NamedTuple):
 
 
 class Notes:
-    __slots__ = ("counted", "problem", "secret_hash", "tried")
+    __slots__ = ("counted", "ids", "problem", "secret_hash", "tried")
 
-    def __init__(self) -> None:
+    def __init__(self, ids: RequestIds) -> None:
+        self.ids = ids
         self.counted: Any = None
         """The :class:`~api.access.limits.Counted` of a limited request; None: no limit applies."""
         self.secret_hash = ""
@@ -31,7 +33,7 @@ class Notes:
 def notes_in(scope: Any) -> Notes:
     notes: Notes | None = scope["state"].get("notes")
     if notes is None:
-        notes = scope["state"]["notes"] = Notes()
+        notes = scope["state"]["notes"] = Notes(request_ids(scope["headers"]))
     return notes
 
 

@@ -26,9 +26,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, in_words, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
-from api.http.logged_paths import logged
+from api.http.logged_paths import logged_request
 from api.http.notes import AnsweredProblem, notes_in
 from api.http.replies import encode
+from api.http.request_ids import ID_MAX, REQUEST_ID, TRACE_LENGTH, RequestIds
 from api.http.shortage import is_shortage
 from projections.follow.engine import DamagedCell
 from referee import rulebook, sentences, wire_types
@@ -48,8 +49,9 @@ RETRY_AFTER = {"Retry-After": "1"}
 RETRY_LATER = {"Retry-After": "60"}
 """Header of problems that an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
-PATH_MAX = 3 * 4096
-"""Characters of a path in a problem: those of a request target, each of which may be written as three."""
+INSTANCE_MAX = 3 * 4096 + len("#request=&trace=") + ID_MAX + TRACE_LENGTH
+"""Characters of the ``instance`` of a problem: a path has at most 4096, each of which may be written as three."""
+INSTANCE = f"^(/[^#]*)?(#request=[A-Za-z0-9_-]{{8,{ID_MAX}}}(&trace=[0-9a-f-]{{{TRACE_LENGTH}}})?)?$"
 PLAIN = "!$&'()*+,/:;=@~"
 """Characters of a path that are not percent-encoded, beside letters, digits and `-._`."""
 RETRY_AFTER_MOST_SECONDS = 600
@@ -107,7 +109,7 @@ class Document(Value, omit_defaults=True):
     title: wire_types.Sentence
     status: Annotated[int, Meta(extra_json_schema={"minimum": 400, "maximum": 599})]
     detail: wire_types.Sentence
-    instance: Annotated[str, Meta(extra_json_schema={"pattern": "^(/.*)?$", "maxLength": PATH_MAX})]
+    instance: Annotated[str, Meta(extra_json_schema={"pattern": INSTANCE, "maxLength": INSTANCE_MAX})]
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
@@ -178,6 +180,7 @@ def _links(document: Document) -> str:
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
+    """Return the document of a problem. ``instance``: as it is shown."""
     text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
     errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
@@ -191,21 +194,26 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
         title=text.title.in_(language),
         status=problem.status,
         detail=filled(text.in_(language), facts),
-        instance=quote(instance, safe=PLAIN),
+        instance=instance,
         facts=problem.facts or msgspec.UNSET,
         errors=errors or msgspec.UNSET,
     )
 
 
+def _instance(request: Req) -> str:
+    return notes_in(request.scope).ids.instance(quote(request.scope["path"], safe=PLAIN))
+
+
 def _problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    document = document_of(problem, request.scope["path"], language)
+    document = document_of(problem, _instance(request), language)
     return _answer(request, problem.code, language, document, problem.headers)
 
 
 def as_sent(
     problem: Problem,
-    instance: str,
+    path: str,
+    ids: RequestIds,
     request_headers: Iterable[tuple[bytes, bytes]],
     cors: Cors | None,
     *,
@@ -218,7 +226,7 @@ def as_sent(
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
     )
-    document = document_of(problem, instance, language)
+    document = document_of(problem, ids.instance(quote(path, safe=PLAIN)), language)
     body = encode(document)
     headers = {
         **problem.headers,
@@ -229,7 +237,7 @@ def as_sent(
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     allowed = [] if cors is None else cors.headers(request_headers)
-    return document.status, [*raw, *SECURE, POLICY, *allowed], body
+    return document.status, [*raw, (REQUEST_ID, ids.request), *SECURE, POLICY, *allowed], body
 
 
 def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
@@ -238,7 +246,7 @@ def document_of_refusal(refused: Refused, instance: str, language: Language) -> 
         title=sentences.title(refused.code, language),
         status=STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
-        instance=quote(instance, safe=PLAIN),
+        instance=instance,
         rule=refused.rule,
         facts=refused.facts,
     )
@@ -246,7 +254,7 @@ def document_of_refusal(refused: Refused, instance: str, language: Language) -> 
 
 def _refused(request: Req, refused: Refused) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
+    return _answer(request, refused.code, language, document_of_refusal(refused, _instance(request), language))
 
 
 NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
@@ -301,24 +309,24 @@ def _has_no_id(path: str) -> bool:
     return False
 
 
-def unforeseen(method: str, path: str, error: Exception) -> Problem:
+def unforeseen(scope: Any, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
     After a shortage the client may try again, but after a write it cannot know the outcome.
     """
     if not is_shortage(error):
-        log.error("%s %s failed", method, logged(path), exc_info=error)
+        log.error("%s failed", logged_request(scope), exc_info=error)
         try:
             utc_now()  # without a time libraries fail in ways of their own
         except ClockWrong as wrong:
             return _clock_wrong(wrong)
         return Problem("internal")
-    log.error("%s %s: %s: %s", method, logged(path), type(error).__name__, error)
-    return Problem("busy" if method in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
+    log.error("%s: %s: %s", logged_request(scope), type(error).__name__, error)
+    return Problem("busy" if scope["method"] in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
 
 
 def _unforeseen(request: Req, error: Exception) -> Response[bytes]:
-    return _problem(request, unforeseen(request.scope["method"], request.scope["path"], error))
+    return _problem(request, unforeseen(request.scope, error))
 
 
 def _clock_wrong(wrong: ClockWrong) -> Problem:
@@ -328,7 +336,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
     """Answer a failure of a store, and log it without a traceback: the code is not at fault."""
     reason = " ".join(str(error).split())[:REASON_MAX]
-    log.error("%s %s: %s: %s", request.scope["method"], logged(request.scope["path"]), type(error).__name__, reason)
+    log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 
@@ -345,14 +353,14 @@ def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
 
 
 def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
-    log.error("%s %s: a projection cannot be read: %s", request.scope["method"], request.scope["path"], damaged)
+    log.error("%s: a projection cannot be read: %s", logged_request(request.scope), damaged)
     return _problem(request, Problem("book_damaged", headers=RETRY_LATER))
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
     """Log a damaged row, the first time with the traceback if a rule failed on it: the rule may be wrong."""
     cause = damaged.__cause__ if new else None
-    log.error("%s %s: %s", request.scope["method"], request.scope["path"], damaged, exc_info=cause)
+    log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:

@@ -29,7 +29,9 @@ from api.http.connections import HEALTH, Connections
 from api.http.cors import Cors
 from api.http.cycle import Cycle, whole_answer
 from api.http.headers import Headers
+from api.http.notes import notes_in
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
+from api.http.request_ids import request_ids
 from api.http.throttle import Slowed
 
 log = logging.getLogger(__name__)
@@ -348,7 +350,7 @@ class Protocol(HttpToolsProtocol):
         scope: Any = cycle.scope
         if (problem := self._why_refused(scope)) is not None:
             cycle.keep_alive = False
-            sent = as_sent(problem, scope["path"], scope["headers"], self._cors, last=False)
+            sent = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, last=False)
             self.loop.call_soon(self._answer, cycle, *sent)
             return
         answer = None if self._refuses is None else self._refuses(scope)
@@ -422,8 +424,8 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
-        instance = path.decode("ascii", "replace") if path.startswith(b"/") else ""
-        status, headers, body = as_sent(problem, instance, self.headers, self._cors)
+        shown = path.decode("ascii", "replace") if path.startswith(b"/") else ""
+        status, headers, body = as_sent(problem, shown, request_ids(self.headers), self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
         self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, last=False))

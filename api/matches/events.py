@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -18,10 +18,11 @@ from api.access.tickets import TICKET_LENGTH
 from api.http.describe import Text, described, in_header
 from api.http.headers import header, matching_etag, packed_tag, prefers, tag_of, takes_gzip
 from api.http.long_answers import long_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.packing import PACK_FROM, Packer
 from api.http.pages import next_link
 from api.http.params import After, MatchId, MinVersion, Wait
-from api.http.problems import Problem
+from api.http.problems import MEDIA_TYPE, Problem, encoded_problem
 from api.http.replies import (
     EVENT_STREAM,
     GZIP,
@@ -34,7 +35,16 @@ from api.http.replies import (
     streamed,
 )
 from api.http.threads import in_stream_thread, in_thread
-from api.matches.schemas import ActSeen, EventSeen, StateSeen, event_seen, request_seen, state_seen
+from api.matches.schemas import (
+    ActSeen,
+    EndReason,
+    EventSeen,
+    StateSeen,
+    StreamEnd,
+    event_seen,
+    request_seen,
+    state_seen,
+)
 from api.runtime.aggregate_reader import is_over
 from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
@@ -47,6 +57,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hashes
+from referee.store.store import UnknownAggregate
 from referee.value import EventNumber, Value, Version
 from referee.visibility import Recorded
 
@@ -55,17 +66,23 @@ PAGE = 500
 LIMIT_MAX = 1000
 EARLIER = 8
 """Rows read before a page, to find the beginning of the act with which it begins. Few acts have more events."""
+STREAMED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
 
 
+RETRY = b"retry: 1000\n\n"
+"""The first piece of a stream: after a broken connection an EventSource waits one second."""
+NO_RETRY = b"retry: 86400000\n\n"
+"""The first piece of a stream that a repeat of the request cannot open: an EventSource waits one day."""
+Names = Literal["message", "topic"]
 SENT = Text(
-    "Server-sent events. `id` is the event's number, `event` its topic, and `data` an `EventSeen` as one line of "
-    "JSON; for the official the first event of an act also has `request`, the request of the act. An event `state` "
-    "has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
-    "comments keep the connection open.",
+    "Server-sent events. The `data` of each is one line of JSON with its `topic`: an `EventSeen`, whose number is "
+    "the `id` (for the official the first event of an act also has `request`, the request of the act); a `StateSeen` "
+    "(`state`) or a `StreamEnd` (`end`), both without an `id`. With `names=topic` the field `event` is the topic. "
+    "The stream begins with `retry`, and comments keep the connection open.",
     begins="retry: ",
-    holds=(EventSeen, StateSeen),
+    holds=(EventSeen, StateSeen, StreamEnd),
 )
 
 
@@ -235,12 +252,17 @@ def _line(shown: Shown) -> bytes:
     operation_id="stream_events",
     summary="Stream the events of a match",
     description="Sends each event of the match once, first those already stored and then new ones as they come. In "
-    "these server-sent events `id` is the event's number, `event` its topic, and `data` the same JSON as in "
-    "`list_events`. The stream begins after `Last-Event-ID`, else after `after`, else with the first event. It ends "
-    "when its token ends, and after the last event of a finished match; a request from there is answered with 204, "
-    "so that an EventSource does not connect again.\n\n"
-    "After the stored events, and then after the last event of each act, an event `state` has the seats that the "
-    "match waits for, as in `get_match`. It has no `id`, because a stream cannot be resumed at it.",
+    "these server-sent events `id` is the event's number, and `data` the same JSON as in `list_events`. The stream "
+    "begins after `Last-Event-ID`, else after `after`, else with the first event.\n\n"
+    "A browser's EventSource gets every message in `onmessage`, and `topic` in the data says what it is. With "
+    "`names=topic` each message has its topic as its event name, for `addEventListener`.\n\n"
+    "After the stored events, and then after the last event of each act, a message `state` has the seats that the "
+    "match waits for, the points, and the last line of the protocol. It has no `id`, because a stream cannot be "
+    "resumed at it.\n\n"
+    "The last message is `end`, when the match is over or the token has ended: close the EventSource then, or it "
+    "connects again. After the last event of a finished match a request is answered with 204. A client that accepts "
+    "only `text/event-stream`, as an EventSource does, gets the problem of an unusable ticket in a message `end` "
+    "with status 200, because an EventSource does not show other answers.",
     tags=["Events"],
     operation_class=described(
         others={EVENT_STREAM: SENT},
@@ -269,6 +291,10 @@ async def stream_events(
             "use it up.",
         ),
     ] = None,
+    names: Annotated[
+        Names,
+        QueryParameter(description="The event names: `message` for each message (the default), or its `topic`."),
+    ] = "message",
 ) -> ASGIApp:
     service = request.service
     last = _last_event_id(request)
@@ -277,15 +303,21 @@ async def stream_events(
         match, caller = await service.access.sees(request, match_id, start)
     else:
         only_looks = request.scope["method"] == "HEAD"
-        match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
+        try:
+            match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
+        except (Problem, UnknownAggregate) as refused:
+            if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):
+                raise
+            return streamed(
+                request, _refusal(request, refused, names), NO_TEXTS, headers=STREAMED, media_type=EVENT_STREAM
+            )
     if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
     if service.hub.closed:
         raise Busy
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
-    pieces = _stream(request, match_id, caller, start)
-    return streamed(request, pieces, caller.texts, headers=headers, media_type=EVENT_STREAM, ended=ended)
+    pieces = _stream(request, match_id, caller, start, names)
+    return streamed(request, pieces, caller.texts, headers=STREAMED, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: ApiCall) -> int | None:
@@ -297,40 +329,48 @@ def _last_event_id(request: ApiCall) -> int | None:
     return int(given)
 
 
-async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
-    """Yield the stored events and the state, then each new act and its state, until the caller may no longer see
-    the match."""
-    yield b"retry: 1000\n\n"
+async def _refusal(request: ApiCall, refused: Exception, names: Names) -> AsyncIterator[bytes]:
+    """Yield a stream that shows only why it is not opened."""
+    yield NO_RETRY + _framed_end("refused", names, encoded_problem(request, refused))
+
+
+async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, names: Names) -> AsyncIterator[bytes]:
+    """Yield the stored events and the state, then each new act and its state, until the match is over or the caller
+    may no longer see it. The last message is the end, unless the service stops."""
+    yield RETRY
     service = request.service
+    framed = partial(_framed, names=names)
     sent: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
             now = await service.access.still(match, caller)
             if now is None:
+                yield _framed_end("token_ended", names)
                 return
             caller = now
             if after == 0:
                 match, _ = await service.member_names.named(match, caller.texts)
             if sent is not None and sent.version == after >= match.version - PAGE:
                 if after < match.version:
-                    yield await in_stream_thread(read_acts, service, sent, match, caller)
+                    yield await in_stream_thread(read_acts, service, sent, match, caller, names)
                     after = match.version
             elif sent is None or sent.version < match.version:  # the stream begins, or is far behind
                 while after < match.version:
                     end = match.version
-                    piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, _framed)
+                    piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, framed)
                     yield piece
-                yield _framed_state(match, caller)
+                yield _framed_state(match, caller, names)
             sent = match
             if is_over(match):
+                yield _framed_end("match_over", names)
                 return
             left = caller.seconds_left(utc_now())
             if not await set_within(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
                 yield b": keep-alive\n\n"
 
 
-def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> bytes:
+def read_acts(service: Service, sent: Match, match: Match, caller: Caller, names: Names) -> bytes:
     """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
@@ -340,19 +380,28 @@ def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> by
     for recorded, one in zip(events, shown, strict=True):
         if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
-            pieces.append(_framed_state(sent, caller))
+            pieces.append(_framed_state(sent, caller, names))
             act = []
         act.append(recorded)
-        pieces.append(_framed(one))
-    return b"".join([*pieces, _framed_state(match, caller)])
+        pieces.append(_framed(one, names))
+    return b"".join([*pieces, _framed_state(match, caller, names)])
 
 
-def _framed(shown: Shown) -> bytes:
+def _framed(shown: Shown, names: Names) -> bytes:
     topic, event, _ = shown
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], topic.encode(), _sent(shown))
+    return b"id: %d\n%b" % (event["number"], _message(topic, _sent(shown), names))
 
 
-def _framed_state(match: Match, caller: Caller) -> bytes:
-    """Return the encoded state, without an id: an EventSource resumes at the last id."""
+def _message(topic: str, data: bytes, names: Names) -> bytes:
+    """Return a message without an id: an EventSource resumes at the last id."""
+    name = b"event: %b\n" % topic.encode() if names == "topic" else b""
+    return b"%bdata: %b\n\n" % (name, data)
+
+
+def _framed_state(match: Match, caller: Caller, names: Names) -> bytes:
     seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
-    return b"event: state\ndata: %s\n\n" % encode(seen)
+    return _message("state", encode(seen), names)
+
+
+def _framed_end(reason: EndReason, names: Names, problem: msgspec.Raw | None = None) -> bytes:
+    return _message("end", encode({"topic": "end", "reason": reason, "problem": problem}), names)

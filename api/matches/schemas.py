@@ -1,6 +1,6 @@
 """Schemas of a match and its events, and the functions that fill them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from api.access.caller import Caller
 from api.http.headers import tag_of
+from api.http.problems import Document
 from api.http.schemas import PHASE
 from referee import wire_types
 from referee.actors import Actor
@@ -20,7 +21,7 @@ from referee.requests import Appeal, Correct, OpenCase, Ruling, Statement, Withd
 from referee.ruleset import DueAct, Shown
 from referee.store.clock import utc_now
 from referee.store.match import Match
-from referee.value import EventNumber, Seat, Time, Value, Version, tied
+from referee.value import EventNumber, Points, Seat, Time, Value, Version, tied
 from referee.visibility import Recorded, Viewer, seen, with_topic
 
 _ACT_SAYS = (
@@ -162,8 +163,10 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 
 
 class StateSeen(Value):
-    """The seats that a match waits for: four fields of ``MatchSeen``."""
+    """The state of a match after an act, in a stream: the seats that it waits for and the points, as in
+    ``MatchSeen``."""
 
+    topic: Literal["state"]
     version: Version
     phase: PHASE
     """The phase."""
@@ -171,11 +174,35 @@ class StateSeen(Value):
     """Seats that the match waits for; none while a case holds play."""
     due: wire_types.Many[DueAct]
     """Acts that must come before play continues: ``ask``, ``answer``, ``knock_out``."""
+    points: wire_types.BySeat[Points]
+    line: wire_types.DealNumber | None
+    """The number of the last scored deal, whose line is the last of the protocol; null: none is scored."""
+
+
+EndReason = Literal["match_over", "token_ended", "refused"]
+
+
+class StreamEnd(Value):
+    """The last message of a stream. Close an EventSource when it comes, or it connects again."""
+
+    topic: Literal["end"]
+    reason: Annotated[EndReason, Meta(title="EndReason")]
+    """The reason: the match is over, the token has ended, or the ticket was refused."""
+    problem: Document | None
+    """The problem of the refused ticket, as the answer to other clients; null: the stream was not refused."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
     shown = match.shown(viewer)
-    return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
+    return StateSeen(
+        topic="state",
+        version=match.version,
+        phase=shown.phase,
+        to_act=shown.to_act,
+        due=shown.due,
+        points=shown.points,
+        line=match.state.table.deal - 1 or None,
+    )
 
 
 NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)

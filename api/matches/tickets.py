@@ -26,9 +26,9 @@ class Ticket(Value):
     summary="Issue a ticket for a stream",
     description="Returns a ticket for clients that cannot send a token with a stream, such as a browser's "
     "EventSource. Open `…/events/stream?ticket=` with it within 30 seconds: the stream shows what the token shows. "
-    "The ticket opens one stream only. An EventSource that loses its connection repeats the same address, gets 401, "
-    "and gives up: then request a new ticket, and send the number of the last event received as `after`. A spectator "
-    "needs no ticket.",
+    "The ticket opens one stream only. An EventSource that loses its connection repeats the same address, and gets "
+    "the message `end` with the problem of the used ticket: then request a new ticket, and send the number of the "
+    "last event received as `after`. A spectator needs no ticket.",
     tags=["Events"],
     security=TOKEN,
     operation_class=described(

@@ -33,8 +33,9 @@ def states(client: httpx.Client) -> Iterator[dict]:
                         field, _, event[field] = line.partition(": ")
                         continue
                     last = event.get("id", last)
-                    if event.get("event") == "state":
-                        yield json.loads(event["data"])
+                    data = json.loads(event.get("data", "{}"))
+                    if data.get("topic") == "state":
+                        yield data
                     event = {}
         except httpx.TransportError:
             time.sleep(1)

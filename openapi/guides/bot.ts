@@ -31,7 +31,8 @@ async function* states(): AsyncGenerator<State> {
         for (const message of messages) {
           const fields = new Map(message.split("\n").map((line) => line.split(/: (.*)/, 2) as [string, string]));
           last = fields.get("id") ?? last;
-          if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
+          const data = JSON.parse(fields.get("data") ?? "{}") as { topic?: string };
+          if (data.topic === "state") yield data as State;
         }
       }
     } catch (error) {

@@ -20,6 +20,9 @@ from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of
 
+REQUEST_ID = "the-same-id"
+"""The id of each request, because many tests compare whole answers."""
+
 STORES = ["sqlite", "postgresql"]
 
 
@@ -72,6 +75,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """Yield a client of a service on a port. The client in memory cannot read streams."""
     path: Path = tmp_path_factory.mktemp("served")
     with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
+        client.headers["X-Request-Id"] = REQUEST_ID
         yield client
 
 

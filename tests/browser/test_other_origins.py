@@ -25,8 +25,11 @@ PLAYS = """async ([api, body, hands]) => {
     const seen = [];
     const stream = new EventSource(`${api}${path}/events/stream?ticket=${ticket}`);
     const dealt = new Promise((resolve, reject) => {
-        stream.addEventListener("match/opened", (event) => seen.push(event.type));
-        stream.addEventListener("deal/dealt", (event) => { seen.push(event.type); resolve(JSON.parse(event.data)); });
+        stream.onmessage = ({data}) => {
+            const message = JSON.parse(data);
+            if (message.topic !== "state") seen.push(message.topic);
+            if (message.topic === "deal/dealt") resolve(message);
+        };
         stream.onerror = () => reject(new Error("the stream broke"));
     });
     const done = await sent(`${path}/acts`, {act: "deal", seat: 0, hands}, token, {"Idempotency-Key": "k"});

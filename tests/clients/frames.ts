@@ -16,17 +16,16 @@ export function drawn<T>(all: readonly T[]): T {
   return one;
 }
 
-/** Yield the frames of a stream of server-sent events: the name and the data of each. */
+/** Yield the topic and the data of each message of a stream of server-sent events. */
 export async function* frames(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<[string, string]> {
   assert(stream);
   const decoder = new TextDecoder();
-  let [rest, event] = ["", ""];
+  let rest = "";
   for await (const piece of stream) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      if (line.startsWith("event: ")) event = line.slice(7);
-      if (line.startsWith("data: ")) yield [event, line.slice(6)];
+      if (line.startsWith("data: ")) yield [JSON.parse(line.slice(6)).topic, line.slice(6)];
     }
   }
 }

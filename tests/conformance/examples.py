@@ -116,13 +116,13 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
 
 
 def stream(client: Recording, match: Watched) -> None:
-    """Keep the beginning of a stream with one event."""
+    """Keep the beginning and the end of a stream: an event, a state and the end."""
     at = match._version - 2
     _, said = client.raw("GET", f"{match.path}/events/stream?after={at}")
-    begun, sent, *_ = said.decode().split("\n\n")
-    fields = dict(line.split(": ", 1) for line in sent.splitlines())
-    client.name = fields["event"]
-    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", f"{begun}\n\n{sent}\n\n")
+    begun, sent, *_, state, end, _ = said.decode().split("\n\n")
+    client.name = "example"
+    shown = "".join(f"{message}\n\n" for message in (begun, sent, state, end))
+    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", shown)
 
 
 def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:

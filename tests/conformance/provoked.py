@@ -10,8 +10,10 @@ import msgspec
 
 from api.access.codes import CODES
 from api.http.problems import Problem, as_sent
+from api.http.request_ids import RequestIds
 from tests.conformance.club_examples import WRONG_HEADERS, Club
 from tests.conformance.recorded import (
+    EXAMPLE_ID,
     OPERATIONS,
     Heard,
     Recording,
@@ -30,6 +32,8 @@ AS_MANY = {
     "stream_events": Problem("quota_reached", what="streams", most=128),
 }
 """The 403 of calls that no caller is refused for lack of rights: a quota."""
+IDS = RequestIds(EXAMPLE_ID.encode(), None)
+"""The ids in problems that are made, as in those that are provoked."""
 OF_CLUBS = {("open_match", 404), ("open_match", 409)}
 """Operations and statuses that only a club's match can provoke."""
 NO_CODE = "0123456789abcdef.svg"
@@ -56,7 +60,7 @@ def provoked(
                 problem = too_many or SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
-                _, _, said = as_sent(problem, path, (), None)
+                _, _, said = as_sent(problem, path, IDS, (), None)
             elif of_clubs(template, operation) or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
             elif "{invitation}" in template:

@@ -67,6 +67,10 @@ def short(value: Any) -> Any:
     return value
 
 
+EXAMPLE_ID = "example-request-id"
+"""The id of each recorded request, which problems show."""
+
+
 class Kept:
     """The recorded requests, answers and problems, by operation."""
 
@@ -129,7 +133,8 @@ class Recording(Client):
         self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
     ) -> tuple[HTTPResponse, bytes]:
         """Send a request; return the answer and its body."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {"X-Request-Id": EXAMPLE_ID}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["Authorization"] = f"Bearer {token}"
         if content is not None:

@@ -304,6 +304,6 @@ class Listener:
         if "id" not in fields:
             return
         if (number := int(fields["id"])) == self.at + 1:
-            self.topics.append(fields["event"])
+            self.topics.append(msgspec.json.decode(fields["data"])["topic"])
         else:
             self._ledger.found("gaps", f"the stream of {self.match}: event {number} came after {self.at}")

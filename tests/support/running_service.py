@@ -1,5 +1,6 @@
 """The service on a loopback port: in a thread, or in a process that can be killed."""
 
+import json
 import os
 import resource
 import signal
@@ -164,12 +165,15 @@ def limited(process: Process, what: int, most: int) -> Iterator[None]:
 
 
 def sse(response: httpx.Response) -> Iterator[dict[str, str]]:
-    """Yield the events of a stream as dicts of their fields. A comment has an empty name."""
+    """Yield the messages of a stream as dicts of their fields, with the ``topic`` in their data. A comment has an
+    empty name."""
     event: dict[str, str] = {}
     for line in response.iter_lines():
         if line:
             name, _, value = line.partition(":")
             event[name] = value.removeprefix(" ")
         elif event:
+            if "data" in event:
+                event["topic"] = json.loads(event["data"])["topic"]
             yield event
             event = {}

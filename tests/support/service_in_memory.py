@@ -21,8 +21,9 @@ HEADERS = [
     (b"accept-encoding", b"gzip, deflate"),
     (b"connection", b"keep-alive"),
     (b"user-agent", b"testclient"),
+    (b"x-request-id", b"the-same-id"),
 ]
-"""Headers of each request, as httpx sends them."""
+"""Headers of each request, as httpx sends them. All have one request id, because many tests compare whole answers."""
 
 T = TypeVar("T")
 

@@ -53,8 +53,8 @@ from tests.support.world_pairs_with_officials import AttendedPair
 
 Kind = Literal["hidden", "private", "settled"]
 KINDS: tuple[Kind, ...] = ("hidden", "private", "settled")
-CLIENT = {"X-Forwarded-For": "192.0.2.7"}
-"""An address to which the limits apply: they do not apply to this machine."""
+CLIENT = {"X-Forwarded-For": "192.0.2.7", "X-Request-Id": "the-same-id"}
+"""An address to which the limits apply, which they do not to this machine, and an id that both answers repeat."""
 STEPS_MAX = 30
 """The most acts that a pair goes on after the deal in which the two worlds part."""
 CALLERS = 3

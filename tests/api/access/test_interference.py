@@ -46,6 +46,7 @@ async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b
     times and references of texts. A stream is read up to its first state."""
     path, _, query = path.partition("?")
     headers = [(b"host", b"test"), (b"accept", accept.encode()), (b"content-type", b"application/json")]
+    headers.append((b"x-request-id", b"the-same-id"))
     headers += [(b"content-length", str(len(body)).encode())]
     if held is not None:
         headers.append((b"authorization", f"Bearer {held}".encode()))
@@ -80,7 +81,7 @@ async def ask(app: Litestar, method: str, path: str, held: Held, body: bytes = b
             answer.append(f"{message['status']} {sorted(shown)}")
         else:
             answer.append(message.get("body", b"").decode())
-            if answer[-1].startswith("event: state"):
+            if answer[-1].startswith('data: {"topic":"state"'):
                 enough.set()
 
     await app(scope, receive, send)

@@ -1,5 +1,6 @@
 """Keys of a club in its matches, and tokens of a scribe and a watcher: their views, their rights and their end."""
 
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -266,9 +267,9 @@ class TestEnds:
         with elsewhere.client.stream("GET", path, headers=bearer(key)) as response:
             sent = sse(response)
             assert next(sent) == {"retry": "1000"}
-            assert next(sent)["event"] == "state"
+            assert next(sent)["topic"] == "state"
             ends(elsewhere.club, key, how)
-            assert list(sent) == [], "not even that the connection is kept open"
+            assert [json.loads(one["data"])["reason"] for one in sent] == ["token_ended"], "it is not kept open"
         problem(elsewhere.get("", key), 401, ENDED[how])
 
     def test_that_of_another_goes_on(self, elsewhere: Room) -> None:
@@ -276,10 +277,10 @@ class TestEnds:
         path = f"{elsewhere.match.path}/events/stream?after=3"
         with elsewhere.client.stream("GET", path, headers=bearer(key)) as response:
             sent = sse(response)
-            assert (next(sent), next(sent)["event"]) == ({"retry": "1000"}, "state")
+            assert (next(sent), next(sent)["topic"]) == ({"retry": "1000"}, "state")
             elsewhere.club.revoke(other)
             elsewhere.match.act(Deal(seat=0, counts=(6, 6, 6)))
-            assert next(sent)["event"] == "deal/dealt"
+            assert next(sent)["topic"] == "deal/dealt"
 
 
 @pytest.fixture(scope="module")

@@ -138,12 +138,12 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
         ):
             body = [sse(answer) for answer in (lost, other, anybody)]
             for one in body:
-                assert next(event for event in one if "id" in event)["event"] == "match/opened"
+                assert next(event for event in one if "id" in event)["topic"] == "match/opened"
             reissued(table, 1)
             table.deal()
-            assert [event["event"] for event in body[0] if "id" in event] == [], "it ends, and tells no more"
+            assert [event["topic"] for event in body[0] if "id" in event] == [], "it ends, and tells no more"
             for one in body[1:]:
-                topics = [next(event for event in one if "id" in event)["event"] for _ in range(3)]
+                topics = [next(event for event in one if "id" in event)["topic"] for _ in range(3)]
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]
 
 

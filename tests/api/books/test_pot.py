@@ -154,7 +154,7 @@ class TestClosed:
         last = str(closed.version())
         assert closed.get("/events/stream", **{"Last-Event-ID": last}).status_code == 204
         sent = closed.get("/events/stream").text
-        assert f"id: {last}\nevent: match/closed\n" in sent
+        assert f'id: {last}\ndata: {{"number":{last},' in sent
 
     def test_only_the_official_closes_and_only_between_deals(self, client: Client) -> None:
         table = rams(client)

@@ -15,6 +15,7 @@ import pytest
 from api.access.tokens import LOGGED_MAX, LOGGED_SECONDS, RefusedTokens
 from api.http.headers import NAMES_MAX, language_of, prefers
 from api.http.problems import REASONS, TEXTS
+from api.http.request_ids import request_ids
 from referee.games import RULESETS
 from referee.sentences import fields
 from tests.support.databases import running_postgres
@@ -32,7 +33,7 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     assert (answer.status_code, document["status"], document["type"]) == (status, status, f"/problems/{code}")
     assert document["title"]
     assert document["detail"]
-    assert document["instance"] == answer.request.url.path
+    assert document["instance"] == f"{answer.request.url.path}#request={answer.headers['x-request-id']}"
     return document
 
 
@@ -74,7 +75,7 @@ class TestWho:
         refused = RefusedTokens()
         began = time.monotonic()
         for number in range(1000):
-            refused.log_refused(f"2001:db8::{number:x}")
+            refused.log_refused(f"2001:db8::{number:x}", request_ids([]))
         assert len(caplog.records) <= LOGGED_MAX * (1 + (time.monotonic() - began) / LOGGED_SECONDS)
 
     def test_another_seat(self, dealt: Table) -> None:

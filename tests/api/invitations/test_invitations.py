@@ -167,7 +167,8 @@ class TestCodes:
 
     def test_it_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.ERROR):
-            unforeseen("POST", f"/v1/invitations/{NOBODY}", RuntimeError("no reason"))
+            scope = {"method": "POST", "path": f"/v1/invitations/{NOBODY}", "headers": [], "state": {}}
+            unforeseen(scope, RuntimeError("no reason"))
         assert NOBODY not in caplog.text
         assert "/v1/invitations/…" in caplog.text
 

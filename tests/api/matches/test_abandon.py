@@ -60,7 +60,9 @@ def test_its_cards_lie_open_and_its_stream_ends(abandoned: Table) -> None:
     dealt = next(one for one in abandoned.get("/events").json()["events"] if one["event"]["topic"] == "deal/dealt")
     assert dealt["event"]["hands"] == HANDS
     last = abandoned.version()
-    assert f"id: {last}\nevent: match/abandoned\n" in abandoned.get("/events/stream", 0).text
+    sent = abandoned.get("/events/stream?names=topic", 0).text
+    assert f"id: {last}\nevent: match/abandoned\n" in sent
+    assert sent.endswith('event: end\ndata: {"topic":"end","reason":"match_over","problem":null}\n\n')
     assert abandoned.get("/events/stream", 0, **{"Last-Event-ID": str(last)}).status_code == 204
     assert abandoned.get("/deals/1").status_code == 404, "it was not finished"
 

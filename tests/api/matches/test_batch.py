@@ -13,6 +13,7 @@ from tests.support.service_in_memory import Client, client_of
 DEAL = {"act": "deal", "seat": 0, "hands": HANDS}
 PASS = {"act": "bid", "seat": 0, "bid": "pass"}
 VOID = {"act": "void"}
+SWEDISH = {"Accept-Language": "sv", "X-Request-Id": "same-for-both"}
 
 
 def send(table: Table, who: int | str | None, *batch: dict[str, Any], **headers: str) -> Any:
@@ -36,15 +37,15 @@ def test_each_is_answered_as_if_it_were_sent_alone(table: Table) -> None:
 
 def test_it_stops_at_the_first_refusal_and_tries_nothing_after_it(table: Table) -> None:
     bids = [{"act": "bid", "seat": 0, "bid": bid} for bid in ("2", "3")]
-    answer = send(table, 0, DEAL, *bids, **{"Accept-Language": "sv"})
+    answer = send(table, 0, DEAL, *bids, **SWEDISH)
     assert answer.status_code == 200
     assert answer.headers["Content-Language"] == "sv"
     body = answer.json()
     assert len(body["done"]) == 1
     assert body["refused"]["index"] == 1
-    alone = table.post("/acts", bids[0], 0, **{"Accept-Language": "sv"})
+    alone = table.post("/acts", bids[0], 0, **SWEDISH)
     assert alone.json()["status"] == 422
-    assert body["refused"]["problem"] == alone.json() | {"instance": f"{table.path}/acts/batch"}
+    assert body["refused"]["problem"] == alone.json() | {"instance": f"{table.path}/acts/batch#request=same-for-both"}
     assert table.version() == body["done"][-1]["version"]
 
 

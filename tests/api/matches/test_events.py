@@ -29,7 +29,10 @@ def playing(http: httpx.Client) -> Table:
 def state(table: Table, who: int | str | None = None) -> dict[str, Any]:
     """Return the state that a stream must send for the match now."""
     shown = table.get("", who).json()
-    return {"event": "state", "data": {name: shown[name] for name in ("version", "phase", "to_act", "due")}}
+    lines = table.get("/protocol", who).json()["lines"]
+    fields = {name: shown[name] for name in ("version", "phase", "to_act", "due", "points")}
+    data = {"topic": "state", **fields, "line": lines[-1]["deal"] if lines else None}
+    return {"topic": "state", "data": data}
 
 
 def read(event: dict[str, str]) -> dict[str, Any]:
@@ -157,7 +160,7 @@ class TestState:
         version, expected = playing.version(), []
         with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
             sent = sse(response)
-            assert [event.get("event") for event in islice(sent, 2)] == [None, "state"]
+            assert [event.get("topic") for event in islice(sent, 2)] == [None, "state"]
             playing.play("SA", first=0)
             assert held.wait(PATIENCE_SECONDS)
             expected.append(state(playing))
@@ -179,9 +182,10 @@ class TestState:
         table = Table(http, dealing="house", opening={"points": [2, 2, 2]})
         table.finish()
         with http.stream("GET", f"{table.path}/events/stream") as response:
-            *_, last = sse(response)
+            *_, last, end = sse(response)
         assert read(last) == state(table)
         assert read(last)["data"]["phase"] == "over"
+        assert read(end)["data"] == {"topic": "end", "reason": "match_over", "problem": None}
 
 
 class TestStream:
@@ -192,13 +196,13 @@ class TestStream:
             events = sse(response)
             assert next(events) == {"retry": "1000"}
             old = list(islice(events, version))
-            assert next(events)["event"] == "state"
+            assert next(events)["topic"] == "state"
             timer = threading.Timer(0.05, lambda: playing.play("SA", first=0))
             timer.start()
             new = next(events)
             timer.join()
         assert data(old) == playing.get("/events", 1).json()["events"][:version]
-        assert (new["id"], new["event"]) == (str(version + 1), "card/played")
+        assert (new["id"], new["topic"]) == (str(version + 1), "card/played")
 
     def test_it_is_resumed_without_gap_or_repeat(self, playing: Table, http: httpx.Client) -> None:
         got: list[dict[str, str]] = []
@@ -238,8 +242,9 @@ class TestStream:
         monkeypatch.setattr("api.matches.events.KEEP_ALIVE_SECONDS", 0.02)
         with http.stream("GET", f"{playing.path}/events/stream?after={playing.version()}") as response:
             lines = list(islice((line for line in response.iter_lines() if line), 5))
-        assert lines[:2] == ["retry: 1000", "event: state"]
-        assert lines[3:] == [": keep-alive", ": keep-alive"]
+        assert lines[0] == "retry: 1000"
+        assert lines[1].startswith('data: {"topic":"state"')
+        assert lines[2:4] == [": keep-alive", ": keep-alive"]
 
     def test_a_listener_who_goes_away_is_forgotten(self, playing: Table, http: httpx.Client) -> None:
         with http.stream("GET", f"{playing.path}/events/stream") as response:

@@ -53,7 +53,7 @@ def test_it_shows_what_the_token_shows(dealt: Table, who: int | str, hands: list
         assert response.headers["cache-control"] == "no-store"
         _, event, state = islice(sse(response), 3)
     assert json.loads(event["data"])["event"]["hands"] == hands
-    assert state["event"] == "state"
+    assert state["topic"] == "state"
 
 
 def test_it_is_good_once(dealt: Table, http: httpx.Client) -> None:
@@ -64,6 +64,25 @@ def test_it_is_good_once(dealt: Table, http: httpx.Client) -> None:
         problem(answer, 401, "ticket-unknown")
         assert answer.headers["www-authenticate"].startswith("Bearer")
     assert asked_with(http, dealt, ticket_of(dealt, 0)).status_code == 200
+
+
+def test_an_event_source_gets_the_problem_as_a_message(dealt: Table, http: httpx.Client) -> None:
+    """A browser shows no answer to a page but a stream. A private match is answered as a missing one."""
+    url, accept = f"{dealt.path}/events/stream?ticket={ticket_of(dealt, 0)}", {"Accept": "text/event-stream"}
+    with http.stream("GET", url, headers=accept) as response:
+        assert next(sse(response)) == {"retry": "1000"}
+    for page, code in (
+        (url, "ticket-unknown"),
+        (url.replace(dealt.id, "00000000-0000-4000-8000-000000000000"), "no-such-match"),
+    ):
+        answer = http.get(page, headers=accept)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        retry, message = answer.text.removesuffix("\n\n").split("\n\n")
+        assert retry == "retry: 86400000", "an EventSource that is not closed does not try again soon"
+        data = json.loads(message.removeprefix("data: "))
+        assert (data["topic"], data["reason"], data["problem"]["type"]) == ("end", "refused", f"/problems/{code}")
+    assert http.get(f"{url}&names=topic", headers=accept).text.split("\n")[2] == "event: end"
 
 
 def test_looking_does_not_use_it_up(store_url: str) -> None:
@@ -179,7 +198,7 @@ def test_a_stream_by_ticket_ends_with_the_token_that_it_stands_for(dealt: Table,
     ticket, kept = (ticket_of(dealt, 0) for _ in range(2))
     with http.stream("GET", f"{dealt.path}/events/stream", params={"ticket": ticket}, timeout=30) as stream:
         events = sse(stream)
-        assert "data" in next(event for event in events if event.get("event") == "state")
+        assert "data" in next(event for event in events if event.get("topic") == "state")
         assert dealt.post("/tokens", {"seat": 0}, "official").status_code == 201
-        assert [event for event in events if event.get("event") == "deal/dealt"] == []
+        assert [event for event in events if event.get("topic") == "deal/dealt"] == []
     problem(asked_with(http, dealt, kept), 401, "ticket-unknown")

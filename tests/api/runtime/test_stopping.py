@@ -158,7 +158,7 @@ def test_streams_end_in_order(sqlite_url: str, signals: list[signal.Signals]) ->
     with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
         peers, path = [Peer(process) for _ in range(5)], Table(client).path
         for peer in peers:
-            peer.send(f"GET {path}/events/stream HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            peer.send(f"GET {path}/events/stream?names=topic HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             assert peer.reads_to(b"event: state\n")
         for how in signals:
             process.process.send_signal(how)

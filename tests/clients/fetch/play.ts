@@ -160,11 +160,11 @@ class Table {
     }
   }
 
-  /** Yield the audit trail from the stream. A frame `state` is no event. */
+  /** Yield the audit trail from the stream. The messages `state` and `end` are not events. */
   async *streamed(): AsyncGenerator<EventSeen> {
     const { raw } = await this.official.events.streamEventsRaw({ match: this.match });
-    for await (const [name, text] of frames(raw.body)) {
-      if (name !== "state") yield EventSeenFromJSON(JSON.parse(text));
+    for await (const [topic, text] of frames(raw.body)) {
+      if (topic !== "state" && topic !== "end") yield EventSeenFromJSON(JSON.parse(text));
     }
   }
 }

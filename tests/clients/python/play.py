@@ -167,13 +167,10 @@ class Table:
         call = stream_events._get_kwargs(self.match)
         with self.official.get_httpx_client().stream(**call) as answer:
             assert answer.status_code == 200
-            named = ""
             for line in answer.iter_lines():
                 field, _, value = line.partition(": ")
-                if field == "event":
-                    named = value
-                elif field == "data" and named != "state":  # a frame ``state`` is no event
-                    data = json.loads(value)
+                data = json.loads(value) if field == "data" else {}
+                if "number" in data:  # the messages ``state`` and ``end`` are not events
                     yield EventPage.from_dict({"events": [data], "acts": [], "next": None, "version": data["number"]})
 
 

@@ -156,13 +156,14 @@ class Table {
     }
   }
 
-  /** Yield the audit trail from the stream. A frame `state` is no event. */
+  /** Yield the audit trail from the stream. The messages `state` and `end` are not events. */
   async *streamed(): AsyncGenerator<EventSeen> {
     const path = "/v1/matches/{match}/events/stream";
     const { data } = await this.official.GET(path, { params: { path: this.path }, parseAs: "stream" });
-    for await (const [name, text] of frames(data ?? null)) {
+    for await (const [topic, text] of frames(data ?? null)) {
+      if (topic === "state" || topic === "end") continue;
       const { request, ...event } = JSON.parse(text); // the request of the act, with its first event
-      if (name !== "state") yield event;
+      yield event;
     }
   }
 }

@@ -1,0 +1,70 @@
+"""The id of each request, and its place in a distributed trace (W3C Trace Context).
+
+Both stand in the log lines and in the problem of the request.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from os import urandom
+from typing import NamedTuple
+
+REQUEST_ID = b"x-request-id"
+TRACE = b"traceparent"
+ID_PATTERN = "[A-Za-z0-9_-]{8,64}"
+TRACE_PATTERN = "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+TRACE_LENGTH = 55
+ID_MAX = 64
+"""Characters of the longest id."""
+ID_BYTES = 12
+"""Random bytes of an id that is made here."""
+IDS_AT_ONCE = 1024
+"""Ids for which random bytes are drawn at once, since each call to the system releases the interpreter's lock."""
+
+_id = re.compile(ID_PATTERN.encode()).fullmatch
+_trace = re.compile(TRACE_PATTERN.encode()).fullmatch
+
+
+class RequestIds(NamedTuple):
+    request: bytes
+    trace: bytes | None
+    """The ``traceparent`` of the request; None: it has none that is valid."""
+
+    def instance(self, path: str) -> str:
+        """Return the ``instance`` of the request's problem. ``path``: percent-encoded."""
+        return f"{path}#{self.in_words('&')}"
+
+    def in_words(self, between: str = " ") -> str:
+        """Return the ids with their names."""
+        named = f"request={self.request.decode()}"
+        return named if self.trace is None else f"{named}{between}trace={self.trace.decode()}"
+
+
+def _ids() -> Callable[[], bytes]:
+    """Return a source of random ids, for the thread of the event loop."""
+    drawn, at = "", 0
+    digits = 2 * ID_BYTES
+
+    def new() -> bytes:
+        nonlocal drawn, at
+        if at == len(drawn):
+            drawn, at = urandom(ID_BYTES * IDS_AT_ONCE).hex(), 0
+        at += digits
+        return drawn[at - digits : at].encode()
+
+    return new
+
+
+_new_id = _ids()
+
+
+def request_ids(headers: Iterable[tuple[bytes, bytes]]) -> RequestIds:
+    """Return the ids in the headers of a request. If the request has no valid id, make one."""
+    given = trace = None
+    for name, value in headers:
+        if name == REQUEST_ID:
+            given = value
+        elif name == TRACE:
+            trace = value
+    if given is None or _id(given) is None:
+        given = _new_id()
+    return RequestIds(given, None if trace is None or _trace(trace) is None else trace)
