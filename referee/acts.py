@@ -242,6 +242,7 @@ class AnswerTold(Value, forbid_unknown_fields=True):
 
     seat: SeatSent
     answer: AnswerSent
+    """The answer of the seat."""
 
 
 class ExitTold(Value, forbid_unknown_fields=True):

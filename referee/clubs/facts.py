@@ -15,7 +15,6 @@ from referee.visibility import Event, Hidden
 Ref = Annotated[
     str,
     Meta(
-        title="NameSeen",
         description="A name, for readers who may see it. Other readers, and all after its erasure, see the stored "
         "value: `hmac:` and its HMAC-SHA256 under a salt that is kept with the name. A changed name "
         "would not match it, and the erasure deletes name and salt.",
