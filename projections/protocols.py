@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Meta
 from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, select
 
@@ -90,7 +89,7 @@ class LineWritten(Value):
 
     deal: wire_types.DealNumber
     dealer: Seat
-    kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
+    kind: DealKind | Literal["voided"]
     declarer: Seat | None
     contract: BidValue | None
     tricks: wire_types.Counts

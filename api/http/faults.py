@@ -99,7 +99,7 @@ class Wrong(Value, omit_defaults=True):
     ) = msgspec.UNSET
     allowed: (
         Annotated[
-            tuple[wire_types.Code | wire_types.WholePoints, ...],
+            tuple[wire_types.Code, ...],
             Meta(
                 description="The values or the names of fields that belong there, if they can be listed.",
                 extra_json_schema={"maxItems": ALLOWED_MAX},
@@ -423,6 +423,6 @@ def _allowed(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
     if fault.expected is None:
         return msgspec.UNSET
     members = [one for one in _members(_listed(fault.expected)) if not isinstance(one, types.NoneType)]
-    listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in one.values)
+    listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in map(str, one.values))
     whole = all(isinstance(one, types.LiteralType) for one in members)
     return listed if listed and (whole or isinstance(fault.given, str)) else msgspec.UNSET

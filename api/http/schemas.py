@@ -226,8 +226,9 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
         schema = {"type": "number"}
     elif len(members) > 1:
         parts = [_schema(member, scope) for member in members]
-        if all(part.keys() == {"type", "enum"} and part["type"] == "string" for part in parts):
-            schema = {"type": "string", "enum": sorted(word for part in parts for word in part["enum"])}
+        words = [_resolved(part).get("enum") for part in parts]
+        if all(words):  # a named enumeration and further words
+            schema = {"type": "string", "enum": sorted(word for part in words for word in part or ())}
         else:
             schema = {"oneOf": parts}
     else:

@@ -1,11 +1,11 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
 A row's topic names the type of its event; its state is
-``{"v", "at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``v`` is :data:`FORM`. The first row of
-an act has the ``request`` byte for byte. ``prev`` is the SHA-256 of the aggregate's previous row, so that its rows form a chain. The
-hash covers a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break, and the
-stored bytes. So a row cannot be moved to a different aggregate or number. This hash is also the row's leaf in the
-tree over the log (:mod:`referee.log.tree`).
+``{"v", "at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``v`` is :data:`FORM`. The first row
+of an act has the ``request`` byte for byte. ``prev`` is the SHA-256 of the aggregate's previous row, so that its rows
+form a chain. The hash covers a zero byte, the aggregate's id, the row's number and its topic, each followed by a line
+break, and the stored bytes. So a row cannot be moved to a different aggregate or number. This hash is also the row's
+leaf in the tree over the log (:mod:`referee.log.tree`).
 
 ``salt`` is 16 random bytes in base64, drawn for each row and shown only with the whole row. Leaves are public.
 Without the salt, a caller who guesses all the rest of a hidden row cannot compute its leaf, and so cannot check the
