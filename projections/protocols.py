@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Meta
 from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, select
 
@@ -81,7 +80,7 @@ class LineWritten(Value):
 
     deal: wire_types.DealNumber
     dealer: Seat
-    kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
+    kind: DealKind | Literal["voided"]
     """The kind of deal. `voided`: it was voided, but its penalties count; the deal gets another line later."""
     declarer: Seat | None
     contract: BidValue | None

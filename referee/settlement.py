@@ -45,12 +45,14 @@ Counted = Annotated[
     ),
 ]
 OPENING = "opening"
-SettledBy = (
-    RuleId
-    | Annotated[
-        Literal["opening"], Meta(title="SettledByOpening", description="The points at the start of the match.")
-    ]
-)
+SettledBy = Annotated[
+    str,
+    Meta(
+        title="SettledBy",
+        description="The id of a rule, or `opening`: the points at the start of the match.",
+        extra_json_schema={"pattern": "^([A-Z](-[A-Z])?[0-9]{1,3}|opening)$", "maxLength": 7},
+    ),
+]
 
 
 class SettlementLine(Value):

@@ -84,10 +84,10 @@ def test_the_two_commands_come_first() -> None:
 
 
 def test_the_changelog_has_a_list_under_each_heading() -> None:
-    """Each item has one line, so that git can merge the items of two branches."""
+    """Each item has one line, so that git can merge the items of two branches. A table may follow the list."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     _, _, *parts = re.split(r"^#+ .+\n", text, flags=re.MULTILINE)  # nothing, what the file is, and by heading
     assert any(parts)
     for part in parts:
-        assert re.fullmatch(r"\n((- \S.*[.)]\n)+\n?)?", part), part
+        assert re.fullmatch(r"\n((- \S.*[.)]\n)+(\n(\|.*\|\n)+)?\n?)?", part), part
     assert not re.search(r"\S- (\*\*|`|[A-Z])", text)

@@ -71,11 +71,7 @@ def _text(pattern: str, example: str) -> Meta:
 
 _Pointer = Annotated[str, _text("^(/.*)?$", "/players/3/name")]
 _Parameter = Annotated[str, _text("^.+$", "limit")]
-_AllowedValue = Annotated[
-    wire_types.Code | wire_types.WholePoints,
-    Meta(title="AllowedValue", description="A value, or the name of a field."),
-]
-_Allowed = Annotated[tuple[_AllowedValue, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})]
+_Allowed = Annotated[tuple[wire_types.Code, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})]
 
 
 class Wrong(Value, omit_defaults=True):
@@ -391,6 +387,6 @@ def _allowed(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
     if fault.expected is None:
         return msgspec.UNSET
     members = [one for one in _members(_listed(fault.expected)) if not isinstance(one, types.NoneType)]
-    listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in one.values)
+    listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in map(str, one.values))
     whole = all(isinstance(one, types.LiteralType) for one in members)
     return listed if listed and (whole or isinstance(fault.given, str)) else msgspec.UNSET

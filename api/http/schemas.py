@@ -312,8 +312,8 @@ def _either(parts: list[Plain]) -> Plain:
         schema = some[0]
     elif all(part.get("type") in {"integer", "number"} for part in some) and {"type": "number"} in some:
         schema = {"type": "number"}
-    elif all(part.keys() == {"type", "enum"} and part["type"] == "string" for part in some):
-        schema = {"type": "string", "enum": sorted(word for part in some for word in part["enum"])}
+    elif all(words := [_resolved(part).get("enum") for part in some]):  # enumerations, and further words
+        schema = {"type": "string", "enum": sorted(word for part in words for word in part or ())}
     else:
         schema = {"oneOf": some}
     return schema if len(some) == len(parts) else _or_null(schema)

@@ -58,13 +58,7 @@ class LineCorrected(Value, omit_defaults=True):
 class Ended(Value, omit_defaults=True):
     """The end of the match after a correction."""
 
-    by: (
-        WonBy
-        | Annotated[
-            Literal["closed", "abandoned"],
-            Meta(title="OfficialEnd", description="The act by which an official ended the match."),
-        ]
-    )
+    by: WonBy | Literal["closed", "abandoned"]
     """The way in which the match was won, or the act by which an official ended it."""
     rule: wire_types.SharedBy
     """The rule by which the match ended; empty: an official ended it."""

@@ -52,7 +52,7 @@ class TestUnreadable:
             (b'{"act":"trick","seat":1e999}', "/seat", "too large", None),
             (b'{"act":"bid","seat":1,"bid":2}', "/bid", "this is `2`", "rodskagg"),
             (b'{"act":"bid","seat":9,"bid":"2"}', "/seat", "from 0 to 7", None),
-            (b'{"act":"result","bids":[[0]]}', "/bids/0", "A list of 2 items belongs here", None),
+            (b'{"act":"result","bids":[[0]]}', "/bids/0", "An object with `seat`, `bid` belongs here", None),
             (b'{"act":"bid","seat":1,"bid":"all"}', "/bid", "all", "rodskagg"),
             (
                 b'{"act":"play","seat":1,"card":"S1"}',
