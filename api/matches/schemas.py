@@ -167,6 +167,7 @@ class StateSeen(Value):
     ``MatchSeen``."""
 
     topic: Literal["state"]
+    """The topic of the message."""
     version: Version
     phase: PHASE
     """The phase."""
@@ -186,7 +187,8 @@ class StreamEnd(Value):
     """The last message of a stream. Close an EventSource when it comes, or it connects again."""
 
     topic: Literal["end"]
-    reason: Annotated[EndReason, Meta(title="EndReason")]
+    """The topic of the message."""
+    reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
     """The reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
     """The problem of the refused ticket, as the answer to other clients; null: the stream was not refused."""

@@ -33,8 +33,7 @@ def states(client: httpx.Client) -> Iterator[dict]:
                         field, _, event[field] = line.partition(": ")
                         continue
                     last = event.get("id", last)
-                    data = json.loads(event.get("data", "{}"))
-                    if data.get("topic") == "state":
+                    if (data := json.loads(event.get("data", "{}"))).get("topic") == "state":
                         yield data
                     event = {}
         except httpx.TransportError:
