@@ -32,11 +32,12 @@ demo: $(RUN) ## play a match and a club's evening through the API
 test: $(DEV) $(JUDGES) ## run all tests, on SQLite and PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-check: $(DEV) ## check lint, format, types, import directions, prose and openapi.json
+check: $(DEV) ## check lint, format, types, import directions, prose, rule ids and generated files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
+	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py tests/test_rulebook.py tests/test_rulebook_pages.py tests/test_trace.py \
+		tests/test_structure.py tests/test_sentences.py::TestEverythingHasWords tests/test_sentences.py::TestTheListOfProblems
 	$(BIN)/python -m tests.support.field_docs | diff -u api/http/field_docs.json - || { echo 'field_docs.json is out of date: make describe'; exit 1; }
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 

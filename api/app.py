@@ -19,9 +19,9 @@ from api.books import deals, pot, protocol, settlement
 from api.cases import attempts, docket, file, hearings, knocks
 from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
-from api.docs import problem_pages, reference, rulesets
+from api.docs import guides, problem_pages, reference, rulesets
 from api.health import health
-from api.health.metrics_server import exposed
+from api.health.metrics_server import metrics_served
 from api.http.connections import Connections
 from api.http.cors import cors_of
 from api.http.headers import Req, secured
@@ -115,7 +115,7 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit. :class:`~api.http.protocol.Protocol` checks its own earlier, at less cost."""
+    """Refuses requests above a limit, if :class:`~api.http.protocol.Protocol` has not checked that at less cost."""
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
@@ -173,12 +173,12 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that does not fit."""
+        """Count the work as the client's. Raises Problem (400, 406) for a query or Accept that does not fit."""
         answering_for(self.addresses.of(request.scope).whose)
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:
-        """Return the answer to a request above a limit."""
+        """Return the answer to a request above a limit; ``None`` for others."""
         scope.setdefault("state", {})
         problem = self.limits.refuses(scope)
         if problem is None:
@@ -256,7 +256,9 @@ async def running(
             open_parts.push_async_callback(asyncio.to_thread, signer.close)
             signer.start()
         if settings.metrics_port:
-            await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
+            await open_parts.enter_async_context(
+                metrics_served(service, settings.metrics_host, settings.metrics_port)
+            )
         yield
 
 
@@ -266,7 +268,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     addresses, metrics = boundary.addresses, boundary.metrics
     lifespan = partial(running, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds)
     app = App(
-        [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, problem_pages.CALLS],
+        [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, guides.CALLS, problem_pages.CALLS],
         lifespan=[lifespan],
         exception_handlers=HANDLERS,
         before_request=boundary.before,

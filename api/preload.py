@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 from api.clubs.zones import zones
+from api.docs import guide_pages
 from api.docs.pages import static
 from referee import rulebook
 from referee.games import RULESETS
@@ -12,5 +13,6 @@ def preload() -> None:
     for ruleset in (*RULESETS, rulebook.PROCEDURE):
         rulebook.load(ruleset)
     zones()
+    guide_pages.preload()
     for file in (files("api.docs") / "static").iterdir():
         static(file.name)

@@ -22,7 +22,7 @@ Node = Annotated[
     Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
 ]
 EXACT_MAX = 16
-"""Most nodes, without equal opposites, for which the best grouping is searched, in 2^n steps."""
+"""Most nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
 """Most nodes among which groups of three are searched, in n^2 steps."""
 
@@ -44,7 +44,7 @@ class Plan(Value):
     minimal: bool
     """No plan has fewer payments. False if that is unknown, with many nodes."""
     groups: wire_types.Tally
-    """The number of those who pay or are paid, less the number of payments."""
+    """Groups that settle among themselves: payers and payees, less payments."""
 
 
 Owed = tuple[Node, int]
@@ -74,8 +74,10 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 
 
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return pairs of nodes with opposite amounts, and the remaining nodes. This loses no group: two groups that each
-    contain one of a pair can be merged without it."""
+    """Return pairs of nodes with opposite amounts, and the remaining nodes.
+
+    Pairing costs no group: two groups with one of a pair each become the pair and the rest.
+    """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
     for node in nodes:

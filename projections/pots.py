@@ -12,7 +12,7 @@ from projections.protocols import columns_of
 from projections.spreadsheets import table
 from referee import wire_types
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
-from referee.officials.events.corrections import Corrections, Ended, ProtocolCorrected, as_counted
+from referee.officials.events.corrections import Corrections, Ended, ProtocolCorrected, without_repeated_events
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 from referee.visibility import Recorded
@@ -75,7 +75,6 @@ class Pot(Value):
 
 
 def entered(pot: Pot | None, recorded: Recorded) -> Pot:
-    """Return the pot after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -145,7 +144,7 @@ def amended(pot: Pot, corrections: Corrections) -> Pot:
             if one.score is None:
                 lines[one.event] = replace(line, before=before, after=after)
             else:
-                lines[one.event] = _line(as_counted(one.score), one.event, before, after)
+                lines[one.event] = _line(without_repeated_events(one.score), one.event, before, after)
         struck = set(by.struck)
     return replace(pot, lines=tuple([line for line in lines.values() if line.deal not in struck]))
 

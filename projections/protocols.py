@@ -31,8 +31,8 @@ from referee.officials.events.corrections import (
     Ended,
     LineCorrected,
     ProtocolCorrected,
-    as_counted,
     by_correction,
+    without_repeated_events,
 )
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import (
@@ -162,7 +162,6 @@ class Protocol(Value):
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """Return the sheet after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
@@ -279,7 +278,7 @@ def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
 
 def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:
     if by.score is not None:
-        return _line(as_counted(by.score), line.event)
+        return _line(without_repeated_events(by.score), line.event)
     before, points = in_points(by.before, halves), in_points(by.points, halves)
     if line.kind == VOIDED:
         return replace(line, before=before, points=points)

@@ -97,7 +97,7 @@ class Ledger(Value):
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
-        """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
+        """Return the ledger without the seat's last breach of this kind that no event shows, if any."""
         found = [
             place
             for place, record in enumerate(self.breaches)
@@ -168,8 +168,8 @@ class Ledger(Value):
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may mean, the latest last.
 
-        First choice: breaches that a case took up in this deal. Otherwise those of the deal before: the ones taken up
-        if the knock ``named`` the offence, or else all others.
+        They are those that a case took up in this deal. Without any, they are those of the deal before: the ones that
+        a case took up, if there are some and the knock ``named`` the offence, else the others.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
@@ -188,7 +188,7 @@ class Ledger(Value):
         )
 
 
-def may_knock(ledger: Ledger, seat: int) -> None:
+def check_may_knock(ledger: Ledger, seat: int) -> None:
     """Raise ``WrongPhase`` if the seat's dismissed knocks in the deal reached the limit. A right knock is refused
     too: otherwise the refusal would show which knocks are right."""
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
@@ -274,7 +274,6 @@ def with_ledger(state: Any, ledger: Ledger) -> Any:
 
 
 def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
-    """Return the state with these breaches, open since event ``number``."""
     return with_ledger(state, state.table.ledger.noted(breaches, number)) if breaches else state
 
 
@@ -283,12 +282,10 @@ def reported(state: Any, event: Reported, number: int) -> Any:
 
 
 def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """Return the state after a case was opened, which takes up the breach that it rests on."""
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
 def let_go(state: Any, case: int) -> Any:
-    """Return the state after a case was withdrawn: its breach is open again."""
     return with_ledger(state, state.table.ledger.let_go(case))
 
 

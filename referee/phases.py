@@ -38,7 +38,7 @@ from referee.events import (
     Reported,
     Stakes,
 )
-from referee.offences import Ledger, imposed, may_knock, reported, ruled
+from referee.offences import Ledger, check_may_knock, imposed, reported, ruled
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
@@ -266,7 +266,7 @@ class Tables(NamedTuple):
     follows: Mapping[type, Consequence]
     offers: Mapping[type, Offer]
     undealt: Callable[[Any], Any]
-    """Makes of a table the phase before the deal."""
+    """Returns the phase before the deal for a table."""
     between_deals: tuple[type, ...]
     """The phases without dealt cards."""
     cites: Cites
@@ -323,7 +323,7 @@ class Tables(NamedTuple):
         return isinstance(state, self.between_deals)
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision on a request that is not an act of the phase by a seat in the deal."""
+        """Return the decision on any request but a seat's act in its phase. Raises ``Refused``."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -369,7 +369,7 @@ class Tables(NamedTuple):
         if kind is TakeBack:
             raise WrongPhase("no_taking_back", "J11")
         if kind is Knock and self.knock is not None:  # a seat that sits out a duel may knock
-            may_knock(table.ledger, seat)
+            check_may_knock(table.ledger, seat)
             return self.knock
         if seat not in table.playing and kind not in self.beside_the_duel:
             raise NotInPlay("not_in_duel", cites.not_in_duel, seat=seat)

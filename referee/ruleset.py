@@ -65,7 +65,7 @@ class OpenBreach(TypedDict):
     by: NotRequired[Seat]
     """Seat that did it, if the rules hold a different seat (`seat`) responsible."""
     tricks: NotRequired[wire_types.Count]
-    """Number of tricks that had been led to, or entered, before a reported error."""
+    """Number of tricks begun, or entered, before a reported error."""
 
 
 class Shown(Value):
@@ -108,7 +108,7 @@ class Nothing(TypedDict):
 
 
 def nothing(state: Any) -> dict[str, Any]:
-    """Return no values: no deal takes over more than the protocol holds."""
+    """Return no values, for games whose deals take over only the numbers in the protocol."""
     return {}
 
 
@@ -161,7 +161,7 @@ class Ruleset(Value):
     detail: Any = Nothing
     """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """Returns whose rules decide the payments with these options; ``None``: the match is opened without stakes."""
+    """Returns the source of the rules for payments with these options; ``None``: no match for money is possible."""
     has_pot: bool = False
     knocks: bool = True
     """True if an open breach costs nothing until a knock."""

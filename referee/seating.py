@@ -39,7 +39,7 @@ class Seating(Value):
     officials: tuple[str, ...]
     """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """Members behind the key that gave each official's token, by place: they may know the token."""
+    """Members who may know each official's token, as holders of the key that gave it; by place."""
     scribe: str = ""
     """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
@@ -88,7 +88,7 @@ def begun(opened: MatchOpened) -> Seating:
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
     """Return the events that replace a token.
 
-    Raises ``WrongPhase`` for a seat of a club's match: it is invited instead.
+    Raises ``WrongPhase`` for a seat of a club's match, which must be invited, and as :func:`check_place`.
     """
     seating: Seating = state.table.seating
     role, seat = request.role, request.seat
@@ -101,8 +101,9 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an invitation.
 
-    In a club's match only a key of the club, or the seat for itself, may invite to a seat; only a key to an
-    official's place. Raises ``NotYours`` for other callers, ``WrongPhase`` for too many invitations.
+    Raises ``NotYours`` if in a club's match neither a key nor the seat itself invites to a seat, or no key to an
+    official's place; ``WrongPhase`` for too many invitations or an official outside a club; and as
+    :func:`check_place`.
     """
     seating: Seating = state.table.seating
     check_place(seating, request.role, request.seat, request.official)
@@ -150,7 +151,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
     """Return the event by which a seat, or an official for the table, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if no agreement is open, ``NotYours`` if the members must agree themselves.
+    Raises ``WrongPhase`` if no agreement is open, ``NotYours`` if the members must agree themselves, and as
+    :func:`check_place`.
     """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for

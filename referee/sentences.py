@@ -103,7 +103,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact. If words are given, return those for one or for more, with ``#`` replaced by the number."""
+    """Return a fact, or the words for one or for more, if given, in which the number replaces ``#``."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -144,7 +144,7 @@ def title(code: str, language: Language) -> str:
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence on the error and its remedy, with the facts that are present."""
+    """Return the sentence on the error and its remedy, with the facts present; for an unknown code, its title."""
     text = TEXTS.refusals.get(code)
     if text is None:
         return f"{title(code, language)}."
@@ -192,7 +192,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""The state of a case: about an offence or a line, about a misclick, or taken back by agreement of the table."""
+"""The state of a case about an offence or a line, of one about a misclick, or of acts taken back by agreement."""
 
 
 def case(

@@ -1,6 +1,6 @@
 """The values that the events of a match hold for its tokens.
 
-No event holds the SHA-256 of a token: it would open other matches that name the same token as an official's. Both
+No event holds the SHA-256 of a token: it could open other matches, as their official's. Both
 values below are useless in any other match.
 """
 
@@ -18,8 +18,7 @@ def in_match(match: UUID, token: str) -> str:
 
 
 def sealed(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the SHA-256 of each official's token, encrypted for this match, or decrypted again, to find all matches
-    of a token.
+    """Encrypt or decrypt the SHA-256 of each official's token for this match. It finds all matches of a token.
 
     Each is combined by exclusive or with an HMAC-SHA256 of its own under the secret of the store. A match is opened
     once, so no HMAC serves two values.

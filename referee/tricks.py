@@ -2,7 +2,7 @@
 
 
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return the next seat by seat, if the seats of ``order`` play in turn; a seat outside ``order`` gets itself."""
+    """Return, by seat, the seat that plays next in ``order``; for a seat outside ``order`` itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]

@@ -71,8 +71,7 @@ Count = Annotated[int, _whole(0, CARDS_MAX)]
 Counts = BySeat[Count]
 TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
 Seed = Annotated[str, _text(75, "^([0-9a-f]{32}|2:[0-9]{1,6}:[0-9a-f]{64})$")]
-"""Seed of a shuffle: the house's own, or for a committed shuffle 2, the number of the event before the act, and the
-key."""
+"""Seed of a shuffle: the house's own, or for a committed shuffle ``2:n:key``, with ``n`` the event before the act."""
 Entropy = Annotated[str, _text(64, "^[0-9a-f]{32,64}$")]
 ENTROPY_SECONDS_MAX = 60
 EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]

@@ -37,7 +37,7 @@ from referee.sentences import (
     won,
 )
 from referee.visibility import seen
-from tests.support.refusals import all_uses, as_toml, gathered, uses
+from tests.support.refusals import all_uses, as_toml, gathered, played, uses
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES: tuple[Language, ...] = ("en", "sv")
@@ -429,7 +429,7 @@ class TestOneWordForOneThing:
 class TestTheListOfProblems:
     def test_the_refusals_are_those_that_the_source_makes(self) -> None:
         listed = (ROOT / "api/docs/refusals.toml").read_text("utf-8")
-        assert listed == as_toml(gathered(all_uses())), "run: make describe"
+        assert listed == as_toml(gathered(all_uses()), played()), "run: make describe"
 
     def test_the_page_is_up_to_date(self) -> None:
         page = (ROOT / "openapi/problems.md").read_text("utf-8")

@@ -218,7 +218,7 @@ class Access:
         )
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
-        """Return the match and the caller with this credential, of a match that may be an older version."""
+        """Return the match, perhaps in a newer version, and the caller with this credential."""
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
             match = await self._matches.newest(match)  # a different process may just have made the token

@@ -71,7 +71,7 @@ class Pace:
         return max(0, (self._all - until + now) // self._each), until - now
 
     def _place(self, who: str, now: int) -> tuple[int, str]:
-        """Return the time until which a new caller has used the allowance, and the name under which they count."""
+        """Return, for a caller not yet counted, the time until which their allowance is used, and their name here."""
         if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
             self._paid, self._tidied = {one: until for one, until in self._paid.items() if until > now}, now
         who = who if len(self._paid) < KEPT_MAX else REST

@@ -36,7 +36,7 @@ from referee.events import (
     TrickTaken,
 )
 from referee.notation.histories import Step, steps_of
-from referee.officials.events.corrections import CorrectedBy, LineHistory, line_history, of_line
+from referee.officials.events.corrections import CorrectedBy, LineHistory, corrections_of_line, line_history
 from referee.officials.events.takeback import without_taken_back
 from referee.officials.events.tally import ResultEntered
 from referee.sentences import Language
@@ -297,8 +297,8 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
     "game has, and its line in the protocol: the form that counts, and after corrections the earlier forms with the "
     "rulings that changed them. Every caller sees all cards, because the deal is over. 404 `no-such-deal`, or 409 "
     "`deal-not-finished` while it is under way.\n\n"
-    "With `Accept: text/plain` the answer is a text for people that programs can read back: see "
-    "`openapi/notation.md`.",
+    "With `Accept: text/plain` the answer is a text for people that programs can read back: see its "
+    "[notation](/docs/notation.md).",
     tags=["Books"],
     operation_class=described(
         gives=DealRecord,
@@ -320,7 +320,7 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
         body = await in_long_thread(read_text, service, match, place)
     else:
         cases = service.projections.cases
-        changes = of_line(deal, place.score, place.corrections)
+        changes = corrections_of_line(deal, place.score, place.corrections)
         others = {by.case for _, by in changes if by.case is not None}
         question = partial(
             cases.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others

@@ -30,7 +30,7 @@ from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the caller is an official or a party. A line of the protocol concerns all seats."""
+    """Raise Problem (403) unless the caller is an official or a party; if a line is wrong, all seats are."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -41,7 +41,7 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
 def _written(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the encoded file and its ETag, a hash: earlier rulings change a file without a new version."""
+    """Return the encoded file and its ETag: a hash, because rulings in other cases can change it."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
@@ -93,7 +93,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     drafted = await in_long_thread(
         service.desk.run_on_history, match.version, read_draft, match, the_case, caller.without_texts, language, at
     )
-    # A party sees the rulings in this match, as its first official would find them.
+    # A party sees the earlier rulings in this match that its first official sees.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
     cases = service.projections.cases

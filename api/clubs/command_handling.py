@@ -71,7 +71,7 @@ class ActExecution:
         self._key, self._expected = key, expected
 
     async def execute(self, sent: ClubSent) -> Reply:
-        """Execute the act. Raises ``Refused`` if it is refused."""
+        """Execute the act. Raises ``Refused``, ``Problem`` (422), and the errors of the desk."""
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
@@ -133,7 +133,10 @@ class ActExecution:
         return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal: on the present books, or with a code if it invites a member to a key."""
+        """Confirm a proposal: on the present books, or with a code if it invites a member to a key.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         for key in (own_key, self._key):
@@ -230,7 +233,7 @@ class ActExecution:
 
     @asynccontextmanager
     async def _completed(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act, completed by the books and, for an erasure, by its changes."""
+        """Yield the act with the values that the books and, for an erasure, its plan add."""
         basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield WITH_BASIS[type(sent)](**asdict(sent), **basis)

@@ -86,7 +86,7 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
         try:
             store.do(club_id, founded)
         except BaseException as error:
-            if not isinstance(error, Unanswered):  # otherwise the club may be stored
+            if not isinstance(error, Unanswered):  # an unanswered club may be stored
                 store.names.drop([founder])
             raise
     print(f"club {club_id}: {arguments.name}")

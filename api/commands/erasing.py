@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or list its changes."""
+    """Record an erasure and carry it out, or list its changes. Raises ``NotDone`` if it is refused."""
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
         done, sent = store.erasures.carry_out(club).get(member, 0), EraseSent(member=member)

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect as types
 
+from api.http.describe import problem_examples
 from api.http.faults import Fault, faults_of
 from api.http.problems import TEXTS, Document, Problem, document_of, document_of_refusal, problem_type
 from api.http.replies import encode
-from referee import sentences
+from referee import rulebook, sentences
 from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.refusals import Refused
+from referee.rulebook import PROCEDURE, Reading, Rule
 from referee.sentences import Language, Text, fields
 from referee.value import Value
 
@@ -30,6 +32,8 @@ class Examples(Value, forbid_unknown_fields=True):
 
     facts: dict[str, Any]
     of: dict[str, dict[str, Any]]
+    rules: dict[str, str]
+    """Rules of refusals whose rule is chosen when they are made."""
 
 
 EXAMPLES = msgspec.toml.decode((files("api.docs") / "problem_examples.toml").read_bytes(), type=Examples)
@@ -41,13 +45,18 @@ class RefusalRow(Value, forbid_unknown_fields=True):
     kind: str
     """The name of the exception class."""
     facts: tuple[str, ...]
+    rule: str | None = None
+    example: dict[str, Any] | None = None
+    """The facts of a refusal in a match."""
 
 
 class Refusal(NamedTuple):
-    """The exception class of a refusal, and the names of its facts."""
+    """The exception class of a refusal, the names of its facts, and an example of it."""
 
     kind: type[Refused]
     facts: frozenset[str]
+    rule: str | None
+    example: dict[str, Any]
 
 
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
@@ -61,7 +70,14 @@ def refusals() -> dict[str, Refusal]:
     """Return the refusals of the referee by code, in alphabetical order."""
     kinds = {kind.__name__: kind for kind in _kinds()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
-    return {code: Refusal(kinds[row.kind], frozenset(row.facts)) for code, row in rows.items()}
+    return {code: _refusal(code, kinds[row.kind], row) for code, row in rows.items()}
+
+
+def _refusal(code: str, kind: type[Refused], row: RefusalRow) -> Refusal:
+    composed = EXAMPLES.facts | EXAMPLES.of.get(code, {})
+    example = {name: composed[name] for name in sorted(row.facts) if name in composed}
+    rule = row.rule or EXAMPLES.rules.get(code)
+    return Refusal(kind, frozenset(row.facts), rule, example if row.example is None else row.example)
 
 
 _AT = "/v1/matches/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/acts"
@@ -97,14 +113,29 @@ OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
 """The API's own problems, sorted by status."""
 
 
+@cache
+def recorded() -> dict[str, Document]:
+    """Return by type the problems that the description shows: answers of a running service."""
+    return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
+
+
 def answer(code: str, language: Language) -> Document:
+    """Return an example of a problem, if possible the one that the description shows."""
+    real = recorded().get(code.replace("_", "-"))
+    if real is not None and real.errors and language == "en":
+        return real
     if code in TEXTS:
         page = PAGES.problems.get(code, Page(en="", sv=""))
         facts = dict.fromkeys(sorted(fields(TEXTS[code].en) - {"reason"}), "…") | page.facts
-        return document_of(Problem(code, faults=_FAULTS.get(code, ()), **facts), page.at, language)
-    problem, examples = refusals()[code], EXAMPLES.facts | EXAMPLES.of.get(code, {})
-    facts = {name: examples[name] for name in sorted(problem.facts) if name in examples}
-    return document_of_refusal(problem.kind(code, None, **facts), _AT, language)
+        at = page.at
+        if real is not None:
+            facts, at = real.facts or {}, real.instance
+        return document_of(Problem(code, faults=_FAULTS.get(code, ()), **facts), at, language)
+    refusal = refusals()[code]
+    rule, facts, at = refusal.rule, refusal.example, _AT
+    if real is not None:
+        rule, facts, at = real.rule or None, real.facts or {}, real.instance
+    return document_of_refusal(refusal.kind(code, rule, **facts), at, language)
 
 
 def advice(code: str, language: Language) -> str:
@@ -119,6 +150,19 @@ def code_of(name: str) -> str | None:
     return code if known and problem_type(code).endswith(f"/{name}") else None
 
 
+def _rule_text(example: Document, language: Language) -> str:
+    """Return the rule of an example as a paragraph; empty if it has none."""
+    if not example.rule:
+        return ""
+    for key in (*RULESETS, PROCEDURE):
+        book = rulebook.load(key)
+        entries: list[Rule | Reading] = [*book.rules, *book.readings]
+        for entry in entries:
+            if entry.id == example.rule:
+                return f"\n[{entry.id}](/docs#rule-{entry.id}): {getattr(entry, language)}\n"
+    raise KeyError(example.rule)
+
+
 def page_markdown(code: str, language: Language) -> str:
     example = answer(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
@@ -128,7 +172,7 @@ def page_markdown(code: str, language: Language) -> str:
 `{example.type}`, {example.status}
 
 {example.detail}
-
+{_rule_text(example, language)}
 ## {words["do"]}
 
 {advice(code, language)}

@@ -6,8 +6,9 @@ from functools import cache
 from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
-from markdown_it import MarkdownIt
 
+from api.docs.call_ids import read_calls
+from api.docs.markdown import to_html
 from api.docs.pages import framed, policy_of_framed
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import prefers
@@ -18,11 +19,9 @@ from referee.sentences import Language
 
 MARKDOWN, HTML = "text/markdown", "text/html"
 
-to_html = MarkdownIt("commonmark", {"html": False}).enable("table").render
-
 
 def problem_policy() -> str:
-    return policy_of_framed("problem")
+    return policy_of_framed("text")
 
 
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
@@ -30,7 +29,7 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
     if media_type == MARKDOWN:
         return markdown.encode()
     title = markdown.partition("\n")[0].removeprefix("# ")
-    return framed("problem", language, title, to_html(markdown))
+    return framed("text", language, title, to_html(markdown))
 
 
 @cache
@@ -44,11 +43,12 @@ def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
 async def _answer(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
+    read_calls(request.app)
     # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
-@get("/problems", include_in_schema=False)
+@get(["/problems", "/docs/problems.md"], include_in_schema=False)
 async def list_problems(request: ApiCall) -> Reply:
     return await _answer(request, None)
 

@@ -1,5 +1,6 @@
 """The OpenAPI description, and a page that renders it and loads nothing from other hosts."""
 
+import asyncio
 import json
 from collections import Counter
 from functools import cache
@@ -9,7 +10,7 @@ import msgspec
 from litestar import Litestar, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
+from litestar.openapi.spec import Components, Contact, ExternalDocumentation, License, SecurityScheme, Tag
 
 from api import VERSION
 from api.docs.pages import policy_of, static
@@ -26,7 +27,8 @@ ABOUT = (
     "Errors are RFC 9457 problems: 400 for an unreadable request, 409 if the match is in no state for it, and 422 "
     "with the `rule` if it is against the rules.\n\n"
     "HEAD works wherever GET does, and OPTIONS lists the methods. A read has an ETag; with `If-None-Match` the "
-    "answer is 304 while nothing has changed."
+    "answer is 304 while nothing has changed.\n\n"
+    "The [guides](/docs/guides) begin with a [first match](/docs/guides/first-match.md)."
 )
 TOKEN = SecurityScheme(
     type="http",
@@ -75,9 +77,9 @@ def description(app: Litestar) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Return by name the parameters that several operations share, and replace them there by references.
+    """Replace parameters that several operations share by references, and return them by name.
 
-    Of parameters with the same name only the most frequent is shared.
+    Of parameters with the same name only the most frequent is shared. Default values are removed.
     """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
@@ -99,7 +101,7 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 
 
 def _tidy(value: Any) -> Any:
-    """Return a value as JSON has it. Litestar has floats as limits of integers, and Python objects as defaults."""
+    """Return a value for JSON. Litestar writes limits of integers as floats, and defaults as Python objects."""
     if isinstance(value, dict):
         return {name: _tidy(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -129,6 +131,16 @@ async def openapi_json(request: Req) -> Reply:
     return fixed.reply(request)
 
 
+@get("/openapi.yaml", include_in_schema=False)
+async def openapi_yaml(request: Req) -> Reply:
+    state = request.app.state
+    if "yaml" not in state:
+        text = await asyncio.to_thread(lambda: msgspec.yaml.encode(json.loads(description(request.app))))
+        state["yaml"] = Fixed(text, media_type="application/yaml")
+    fixed: Fixed = state["yaml"]
+    return fixed.reply(request)
+
+
 @get("/docs", include_in_schema=False)
 async def docs(request: Req) -> Reply:
     return _page().reply(request)
@@ -152,6 +164,7 @@ def config() -> OpenAPIConfig:
         components=Components(security_schemes={"token": TOKEN, "key": KEY}),
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
+        external_docs=ExternalDocumentation(url="/docs/guides", description="Guides"),
         license=License(name="MIT License", identifier="MIT"),
         openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_not_here),
     )
@@ -162,4 +175,4 @@ async def _not_here(_: Req) -> None:
     raise NotFoundException
 
 
-CALLS = routed("/", [openapi_json, docs, script])
+CALLS = routed("/", [openapi_json, openapi_yaml, docs, script])

@@ -48,7 +48,7 @@ class RulesetShown(Value):
     pack: wire_types.Cards
     options: dict[str, Any]
     result: dict[str, Any] | None
-    """A JSON Schema for the fields of the act `result` in this game, beside `act`; null: the game has no such act."""
+    """A JSON Schema for the fields of the act `result` other than `act`; null: the game has no such act."""
     acts: wire_types.Codes
     offences: wire_types.Codes
 
@@ -72,7 +72,7 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """Raises Problem (404) if no ruleset has this key."""
+    """Return the ruleset with this key. Raises Problem (404) if it does not exist."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]

@@ -35,7 +35,6 @@ class Health(Value):
     operation_class=described(gives=Health, tagged=False),
 )
 async def health_live(request: ApiCall) -> Reply:
-    """Return 200 while the process answers."""
     check_authorization(request)
     return reply(Health(status="up"), NO_TEXTS)
 

@@ -20,7 +20,7 @@ from api.runtime.metrics import MEDIA_TYPE, exposition
 from api.runtime.service import Service
 
 BODY_MAX = 1024
-"""Maximum bytes of a body. No call accepts one."""
+"""Maximum bytes of a request body; no call here needs one."""
 
 
 @get("/metrics")
@@ -31,18 +31,18 @@ async def metrics(request: ApiCall) -> Reply:
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
 
 
-async def _begun(message: Message, _: Scope) -> None:
+async def _secure_headers(message: Message, _: Scope) -> None:
     if message["type"] == "http.response.start":
         message["headers"] = secured(message["headers"])
 
 
 @asynccontextmanager
-async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
+async def metrics_served(service: Service, host: str, port: int) -> AsyncIterator[None]:
     """Serve the metrics while the context is open. Raises ``OSError`` if the address cannot be used."""
     app = Litestar(
         [metrics],
         exception_handlers=HANDLERS,
-        before_send=[_begun],
+        before_send=[_secure_headers],
         request_class=ApiCall,
         request_max_body_size=BODY_MAX,
         state=State({"service": service}),

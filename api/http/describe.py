@@ -150,6 +150,7 @@ _ERRORS = {
 
 
 def _error(status: int) -> Plain:
+    """Return the answer with a problem of this status."""
     return {
         "description": _ERRORS[status],
         "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
@@ -175,6 +176,11 @@ class Examples(Value, forbid_unknown_fields=True):
 def _examples() -> Examples:
     """Return examples from matches. ``python -m tests.conformance.examples`` writes them."""
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
+
+
+def problem_examples() -> dict[str, dict[str, Any]]:
+    """Return the example of each problem type that matches have provoked, by the last part of its address."""
+    return _examples().problems
 
 
 def show_examples(operation: Plain) -> None:

@@ -71,8 +71,8 @@ def language_of(accept: str | None) -> Language:
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
 
-    With equal weights an exact name wins over ``*``. Among exact names the last offer wins, as the client names a
-    media type other than the default, else the first.
+    With equal weights an exact name wins over ``*``. Among exact names the last offer wins: a client that names a
+    media type other than the default wants it. Without exact names the first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]

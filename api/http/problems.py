@@ -117,8 +117,8 @@ class Document(Value, omit_defaults=True):
 class Problem(Exception):
     """An error of the interface itself, with a ``code`` of :data:`TEXTS`. ``status`` overrides that of the code.
 
-    Its text may show as ``reason`` the first of the ``faults``, or the clause of :data:`REASONS` that the fact
-    ``what`` names. The fact ``reasons`` is a list of :data:`Reason`.
+    In its text ``{reason}`` is the first of the ``faults`` or, with a fact ``what``, that clause of
+    :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
     """
 
     def __init__(

@@ -153,7 +153,6 @@ class Protocol(HttpToolsProtocol):
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Release the resources of a connection that has ended."""
         self._stop_clock()
         self._unset_keepalive_if_required()
         self._slowed.forget(self)

@@ -122,7 +122,7 @@ class Threads:
             call.future.set_result(result)
 
     def _next(self) -> _Call | None:
-        """Take the oldest waiting call of the holder that has the fewest threads, and was served least lately."""
+        """Take the oldest waiting call of the holder that has the fewest threads, and was served least recently."""
         holder = None
         for one in self._waiting:
             if holder is None or self._running[one] < self._running[holder]:

@@ -21,7 +21,7 @@ def key_of(request: Req) -> str | None:
 
 
 OPENING_KEY_MIN = 16
-"""Characters of the shortest Idempotency-Key for an answer with secrets, which a caller who knows it can get."""
+"""Characters of the shortest Idempotency-Key for an answer with secrets, so that the key cannot be guessed."""
 
 
 def opening_key_of(request: Req) -> str | None:

@@ -67,7 +67,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     "numbers instead of members and references instead of their texts, so an erasure breaks no proof.\n\n"
     "`settlements` has the result of a match for money by these rows. `entries` is empty: only a closing has "
     "entries. More than 10000 rows get 409 `bundle-too-large`.\n\n"
-    "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks the bundle without this service.",
+    "`python verify.py BUNDLE VKEY` ([verify.py](/docs/verify.py)) checks the bundle without this service.",
     tags=["Proof"],
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),
 )
@@ -110,8 +110,10 @@ async def get_bundle(
 
 
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
-    """Return the rows before the first that the caller may not see whole. If the match is over and that row
-    precedes its end: the opening, and the rows from the end on."""
+    """Return the rows before the first that the caller may not see whole.
+
+    If that row precedes the end of the match, return the opening and such rows from the end on.
+    """
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))
     if len(shown) <= over < len(rows):

@@ -133,7 +133,7 @@ class BundleAggregate(Value):
     """Ranges of its rows, in order."""
     statement: Note | None
     """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64,
-    size of the log. A later row below that size contradicts it. null: the service has no key."""
+    size of the log. A later row of it in that log contradicts the statement. null: the service has no key."""
 
 
 Extended = Annotated[
@@ -241,7 +241,7 @@ def published_id(aggregate_id: object) -> str:
 
 
 def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
-    """Return the unbroken ranges of these numbers."""
+    """Return the unbroken ranges of these numbers, in order."""
     found: list[BundleRange] = []
     for number in sorted(numbers):
         first = found.pop().first if found and found[-1].last == number - 1 else number
@@ -259,7 +259,7 @@ def recorded_in(placed: Placed) -> Recorded:
 
 
 def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the rows with results of a match: ends, and rulings that followed or made one."""
+    """Yield the rows with results of a match: its ends, and rulings that ended it or came later."""
     over = False
     for one in found:
         topic = one.row[3]

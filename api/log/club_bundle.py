@@ -43,7 +43,7 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""Topics of rows without a deal or a ruling."""
+"""Topics that ``treasury`` may see: no deal and no ruling."""
 
 ENTRIES_MOST = 2000
 """Limit on the entries of a bundle."""
@@ -57,8 +57,8 @@ ENTRIES_MOST = 2000
     "the previous closing, or the first row, to this closing. From each match entered in that period: the rows from "
     "the opening to the last agreement to its stakes, and from its end to the closing. The club and each match have "
     "a signed statement of their last row at the closing. `settlements` has the results of the matches, and "
-    "`entries` the entries since the previous closing. `openapi/verify.py` calculates the closing's digest from "
-    "these alone, and finds each entry in a row. The bundle has no names.\n\n"
+    "`entries` the entries since the previous closing. [verify.py](/docs/verify.py) calculates the closing's digest "
+    "from these alone, and finds each entry in a row. The bundle has no names.\n\n"
     "Requires `audit` or `treasury`. `treasury` alone gets 403 `scope-missing` if the closing includes a private "
     "match, or a decision of officials after a match. A checkpoint is signed soon after the closing; until then the "
     "call gets 409 `not-signed-yet`. More than 2000 entries or 10000 rows get 409 `bundle-too-large`.",
@@ -120,7 +120,7 @@ class IncludedMatch(NamedTuple):
     leaf: int
     """Leaf of its first result, by which the matches are sorted."""
     rows: list[Placed]
-    """Rows from the opening to the last agreement to its stakes, and from the end to the closing."""
+    """Rows from the opening to the last agreement to the stakes, and from the match's end to the closing."""
     settlement: BundleSettlement | None
 
 

@@ -59,7 +59,7 @@ class ConsistencyProof(Value):
     description="Returns the name and keys of the log, and the size that is signed. Every row of every match and "
     "club is a leaf of one Merkle tree (RFC 6962), in the order of storing. A checkpoint is signed at most once a "
     "minute. A client that keeps a checkpoint can verify that no earlier row was changed, removed or inserted: "
-    "see `openapi/guides/log.md`.",
+    "see the [guide](/docs/guides/log.md).",
     tags=["Proof"],
     operation_class=described(gives=LogShown, errors=(503,)),
 )

@@ -1,6 +1,6 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot, so that names and projections are released before the last event.
+On PostgreSQL two transactions read one snapshot. That for names and projections ends before events are copied.
 
 On SQLite the file of names is locked until it is copied, and only acts that store a name wait. Then a reader of the
 projections begins, then one of the events. So the copy has all names of its events, and its projections are not ahead

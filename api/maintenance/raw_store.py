@@ -44,13 +44,13 @@ from referee.store.rows import refuse_older
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS, ROWS = 500, 2000
-"""Ids and rows that one query reads."""
+"""Most ids and rows that one query reads."""
 LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
 """Seconds PostgreSQL may take to answer."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
-"""The positions of the projections in the log."""
+"""The table of the projections' positions in the log."""
 ASIDE = table(
     "book_aside",
     column("book", Text()),
@@ -59,7 +59,7 @@ ASIDE = table(
     column("event"),
     column("error", Json(str)),
 )
-"""The matches that projections have set aside."""
+"""The table of matches that projections have set aside."""
 
 
 class Row(NamedTuple):
@@ -136,7 +136,7 @@ class Stored:
         return self._all(select(func.max(self._position)))[0][0] or 0
 
     def refuse_older(self) -> None:
-        """Raise :class:`~referee.store.rows.OlderStore` if an earlier commit stored the rows."""
+        """Raise :class:`~referee.store.rows.OlderStore` if an earlier release stored the rows."""
         query = select(cast(self.rows_table.c.state, LargeBinary)).limit(1)
         with self.events.connect() as connection:
             first = connection.scalars(query.order_by(self._position)).all()
@@ -297,7 +297,7 @@ class Stored:
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
 
     def projection_tables(self) -> set[str]:
-        """Return the names of the tables beside the projections; empty before the first start."""
+        """Return the names of all tables in the projections' database; empty before the first start."""
         try:
             with self.projections.connect() as connection:
                 return set(inspect(connection).get_table_names())

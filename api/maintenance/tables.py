@@ -30,7 +30,7 @@ from api.personal_data import names
 from api.runtime.projections import all_projections
 from projections.follow.engine import Day, Json, Utc
 from projections.follow.projection import Projection
-from projections.follow.sheets import Kept
+from projections.follow.sheets import RawJson
 
 PAGE = 2000
 """Rows that are read or stored at a time."""
@@ -151,7 +151,7 @@ def raw_table(projections: TableClause) -> TableClause:
 def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
     if isinstance(one.type, Uuid):
         return column(one.name, ID)
-    return column(one.name, Text() if isinstance(one.type, Json | Kept) else one.type)
+    return column(one.name, Text() if isinstance(one.type, Json | RawJson) else one.type)
 
 
 def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -110,7 +110,7 @@ def _match_links() -> dict[str, Any]:
     "unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
     '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may contribute '
     "to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can compute the cards: "
-    "`openapi/guides/shuffle.md` says how, `openapi/shuffle.py` does it.\n\n"
+    "a [guide](/docs/guides/shuffle.md) says how, [shuffle.py](/docs/shuffle.py) does it.\n\n"
     "With an `Idempotency-Key` of 16 characters or more, a request whose answer was lost can be repeated for 24 "
     "hours: the same key and body return the same match and tokens, from any process and after a restart. 422 with a "
     "different body, 409 with the key of a different caller. The key and the body together give the tokens, so use a "

@@ -200,7 +200,7 @@ class TextsOfClub:
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
         """Return the existing texts by ref."""
-        found = self._names.looked_at(self._club, refs)
+        found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def erased(self) -> Mapping[str, Redactions]:

@@ -47,7 +47,7 @@ def sentence(one: Difference, language: Language) -> str:
 
 
 def _parts(said: str) -> Iterable[str]:
-    """Yield the pieces of a sentence, of ``{name}`` only the name."""
+    """Yield the texts between ``{name}`` and the names, without braces."""
     for piece in said.split("{"):
         name, brace, rest = piece.partition("}")
         yield name
@@ -73,7 +73,7 @@ class Sheet:
         return escape(self.said(code, **values))
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], sums: Sequence[int] = ()) -> str:
-        """Return a table. ``sums``: its columns of amounts."""
+        """Return a table. ``heads``: codes of words. ``sums``: indices of the columns of amounts."""
         top = "".join(f"<th>{self.word(code)}</th>" for code in heads)
         body = "".join(
             "<tr>" + "".join(_cell(one, at in sums) for at, one in enumerate(row)) + "</tr>" for row in rows
@@ -86,14 +86,14 @@ class Sheet:
         return f"<h2>{self.word(title)}</h2>{self.table(heads, rows)}"
 
     def member(self, number: int | None, name: str | None) -> str:
-        """Return a member's name and number; empty for ``None``."""
+        """Return a member's name and number, not escaped; empty for ``None``."""
         if number is None:
             return ""
         member = self.said("member", member=number)
         return member if name is None else f"{name} ({member})"
 
     def person(self, person: Person | None) -> str:
-        """Return the name of a member or program; empty for ``None``."""
+        """Return the name of a member or program, not escaped; empty for ``None``."""
         if person is None:
             return ""
         if person.member is not None:

@@ -28,7 +28,7 @@ from referee.value import Value
 
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""Number that a code needs and maximum of a payment in minor units, by currency."""
+"""The payment number that a code needs, and its maximum in minor units, by currency."""
 CODE = "^[0-9a-f]{16}[.]svg$"
 SwishCode = Annotated[
     str,

@@ -41,8 +41,8 @@ class ProposalSeen(Value):
     event: EventNumber
     """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Other party of a `pay` or its reversal, who confirms with `self`; or a treasurer who is neither does. null:
-    any other member confirms."""
+    """Other party of a `pay` or its reversal, who confirms with `self`, or else a treasurer who is neither party.
+    null: any other member confirms."""
     yours: bool
     """True: the caller may confirm."""
 

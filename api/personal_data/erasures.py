@@ -270,7 +270,7 @@ class _Planning:
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         """Return whether the member took part in a match, and the refs by which it names the member as an official.
 
-        A member took part who played, wrote a text, acted with a key or is named as an official.
+        Members took part if they played, wrote a text, acted with a key or are named as an official.
         """
         if match_id not in self._matches:
             self._matches[match_id] = self._read_involvement(match_id)

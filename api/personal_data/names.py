@@ -60,7 +60,7 @@ BATCH_MAX = 10_000
 REWRITE_SECONDS = 60.0
 """Seconds between two rewrites: other writers wait during one."""
 REWRITE_WAIT_SECONDS = 1
-"""Seconds a rewrite waits for exclusive use of the tables, and other processes behind it."""
+"""Seconds a rewrite waits for exclusive use of the tables; meanwhile other processes wait too."""
 
 Kind = Literal["name", "number", "text"]
 """A member's name, a payment number, or a text that a member wrote."""
@@ -115,7 +115,7 @@ ERASED = Table(
     Index("names_erased_by_club", "club", "version"),
 )
 """The changes of each erasure. ``redacted``: the ref of the new text; null for a deleted one. Until the erasure is
-done, ``version`` is that of the club for which it was planned, and ``salt`` and ``text`` are the new ones."""
+done: ``version``, that of the club when it was planned; ``salt`` and ``text``, those of the new text."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -128,7 +128,7 @@ class StoredText(NamedTuple):
 
 
 def names_file(url: str) -> Path:
-    """Return the SQLite file of the names: ``knacka-names.db`` for ``knacka.db``."""
+    """Return the SQLite file of the names. Raises as :func:`file_beside`."""
     return file_beside(url, NAMES)
 
 
@@ -221,18 +221,18 @@ class Names:
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
         """Return by ref the intact names and numbers of a club."""
-        found = self.looked_at(club, refs).items()
+        found = self.read_checked(club, refs).items()
         return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
         """Return by ref the intact texts that were written in these matches, and not those of other matches.
 
-        Compare ``redacted`` with the recorded erasures before you show one.
+        Show one only if ``redacted`` agrees with the recorded erasures.
         """
         found = self._read(TABLE.c.match.in_(matches), refs).items()
         return {ref: stored for ref, stored in found if stored is not None}
 
-    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
+    def read_checked(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
         """Return by ref the texts of a club; None for a text that does not match its ref."""
         return self._read(TABLE.c.club == club, refs)
 
@@ -255,7 +255,7 @@ class Names:
             return
         with closing(self.reader.raw_connection()) as connection:
             driver: Any = connection.driver_connection
-            connection.detach()  # the settings made here end with it
+            connection.detach()  # closed afterwards, with the settings made here
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 driver.execute("SET statement_timeout = 0")

@@ -82,7 +82,7 @@ class Commands:
         """Have the desk decide and store a command, and return its outcome.
 
         The texts of a command to a club's match are stored among the names; the desk gets only their refs.
-        Raises :class:`InDoubt` if the store does not answer in time.
+        Raises the errors of ``Desk.submit``; :class:`Busy` or :class:`InDoubt` if the store does not answer in time.
         """
         texts = written(command.request)
         match = await self._reader.opened(command.id) if texts else None

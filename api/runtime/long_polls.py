@@ -17,7 +17,7 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait until the match is no longer ``known`` to the caller, is over, or the caller has left. Return both.
+    """Wait until the match is no longer ``known``, is over, or the caller has left. Return match and caller.
 
     Raises Busy if too many wait, Problem (401) if the token or key has ended meanwhile.
     """

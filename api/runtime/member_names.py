@@ -116,7 +116,7 @@ class MemberNames:
         return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
 
     async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
-        """Return by number the names of members that are not erased."""
+        """Return by number the names of members that are not erased; none of a club that cannot be read."""
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}

@@ -37,7 +37,7 @@ WAIT_SECONDS = 5.0
 
 
 def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
-    """Raises DamagedRow if the row cannot be read."""
+    """Return the event of a row. Raises DamagedRow if it cannot be read."""
     return from_row(StoredEvent(aggregate, number, topic, state))
 
 
@@ -98,7 +98,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
 
 
 def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
-    """Return the projections of matches. ``secret``: returns the secret of the store, for applying events."""
+    """Return the projections of matches. ``secret``: returns the store's secret, needed to apply events."""
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
@@ -128,9 +128,9 @@ class Projections:
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
-        """Build projections beside those that are read, in one pass. Return the position that they reached.
+        """Build projections in new tables, which then replace the old ones. Return their position.
 
-        Raises ``RebuildRunning`` if another rebuild runs.
+        Raises ``RebuildRunning`` if another rebuild runs, and ``KeyError`` for an unknown name.
         """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 
@@ -166,7 +166,7 @@ class Projections:
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return by name the projections that make no progress."""
+        """Return by name why projections make no progress."""
         return self.follower.standing_still()
 
     async def ask_of(
@@ -187,7 +187,7 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Ask a projection. Return also how many events it is behind. ``fresh``: wait for those stored by now."""
+        """Return a projection's answer and the number of events it lacks. ``fresh``: first :meth:`catch_up`."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)

@@ -43,7 +43,7 @@ class Written(NamedTuple):
 
 
 def written(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield the entries by number, with the postings that exist."""
+    """Yield the entries with their postings, by number."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
@@ -199,14 +199,14 @@ class Compared:
                 self.findings.add("running_balances", "balance", account=account, **differing)
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
-        """Return the balances after the last entry, by the books' postings and by the rows."""
+        """Return the balances after the last entry in the rows: those of the books, and those of the rows."""
         theirs: tuple[Balance, ...] = ()
         with suppress(*UNREADABLE):  # reported already
             theirs = self.ledger.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _pot(self) -> None:
-        """Report each posting that overdrew the pot: a balance above 0, since debit is positive."""
+        """Report each posting after which the pot is in debit, above 0."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
         query = select(postings.number, postings.currency, postings.balance)
@@ -240,7 +240,7 @@ class Compared:
                 self.findings.add("closings", "closing_extra", closing=number, stands=one.label)
 
     def _versions(self) -> None:
-        """Compare the books' state of the club and of its matches."""
+        """Compare the version and state of the club and of its matches."""
         matches, clubs = self.ledger.matches.c, self.ledger.clubs.c
         row = self.kept.execute(select(clubs.version, clubs.keeping).where(clubs.club == self.club)).one_or_none()
         if row is not None:

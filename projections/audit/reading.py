@@ -372,8 +372,10 @@ class Rows:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield in order of opening the finished matches for money that were opened before a closing without their
-        result, except those in :meth:`waiting`."""
+        """Yield the finished matches for money that were opened before a closing without their result.
+
+        They are in order of opening, without those in :meth:`waiting`.
+        """
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -442,7 +444,8 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report texts that are missing, replaced or left unlike the erasures in the rows read and stored since."""
+        """Report texts that are missing, replaced or left, if no erasure explains it. Erasures stored since the rows
+        were read count too."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):

@@ -35,7 +35,7 @@ def compare(
     event_at: EventAt,
     findings: Findings,
 ) -> None:
-    """Report all differences between the log and the rows up to a position, without the place in other clubs."""
+    """Report all differences between the log and the rows up to a position. Reveal no place in other clubs."""
     made, size = rows.made, rows.tree.size(rows.made)
     tile = _first_differing_tile(rows, kept, projection, 0)
     if tile is None and projection.size_at(kept, to) != size:

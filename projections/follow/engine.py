@@ -39,7 +39,7 @@ def file_beside(url: str, what: str) -> Path:
 
 
 def books_file(url: str) -> Path:
-    """Return the path of the projections' SQLite file."""
+    """Return the path of the projections' SQLite file. Raises as :func:`file_beside`."""
     return file_beside(url, BOOKS)
 
 

@@ -90,7 +90,7 @@ class Numbering(Projection, Protocol):
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for the aggregates whose numbers depend on a bad row. Return the others that wait for it."""
+        """Stop numbering for the aggregates whose numbers depend on a bad row. Return them, without ``aggregate``."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
@@ -196,7 +196,10 @@ def _place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return a projection's position. Until the transaction ends, no other can move it or set a match aside."""
+    """Return a projection's position, locked: no other can move it or set a match aside.
+
+    Raises ``LookupError`` if it has none.
+    """
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
         raise LookupError(f"projection {key} has no position: its tables were deleted")
@@ -230,7 +233,7 @@ def apply_page(
 
 
 def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """Return the result of ``work`` in a transaction. If it fails, run it again carefully, which takes longer."""
+    """Return the result of ``work`` in a transaction. If it fails, run it again with true, carefully."""
     try:
         with writes.begin() as connection:
             return work(connection, False)

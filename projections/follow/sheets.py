@@ -37,7 +37,7 @@ from referee.visibility import Recorded
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
-class Kept(Checked[msgspec.Raw]):
+class RawJson(Checked[msgspec.Raw]):
     """JSON as stored, not decoded."""
 
     impl = Text
@@ -60,7 +60,7 @@ S = TypeVar("S", bound=Sheet)
 
 
 class Sheets(Generic[S]):
-    """A projection with a small row for each match and a row for each line."""
+    """A projection with a row for each sheet, without its lines, and a row for each line."""
 
     name: str
     key: str
@@ -69,7 +69,7 @@ class Sheets(Generic[S]):
     line: Any
     """Type of a line."""
     entered: Callable[[S | None, Recorded], S]
-    """A static method that returns the sheet after an event, with the line that it may have added."""
+    """A static method: the sheet after an event. ``lines`` has only the line that this event added, if any."""
     amended: Callable[[S, Corrections], S] | None = None
     """A static method that returns the sheet with its corrections applied; ``None``: there are no corrections."""
 
@@ -117,7 +117,7 @@ class Sheets(Generic[S]):
             for recorded in events:
                 sheet = self.entered(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # readers never see these
+                    kept = replace(event, scripts=(), strike=())  # no reader needs these
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -152,11 +152,11 @@ class Sheets(Generic[S]):
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
         """Return the corrected sheet as JSON, and its version. Without corrections, lines are not decoded."""
-        sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
+        sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """Return the sheet of a match as if these further events had happened."""
+        """Return the sheet of a match as after these further events, ``None`` if the match is unknown."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:

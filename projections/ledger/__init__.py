@@ -2,7 +2,7 @@
 
 Entries are numbered by club from 1, in the order of the log, and never change: a wrong one is reversed by a later
 one. Debit is above zero. A match is entered by its last event, or when the last seat agrees to the stakes.
-If a row cannot be applied, the clubs that it may belong to wait, so that numbers are those of a rebuilt projection.
+If a row cannot be applied, the clubs that it may belong to wait: a rebuild must give the same numbers.
 """
 
 from collections.abc import Iterable, Sequence

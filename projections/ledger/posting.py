@@ -251,7 +251,7 @@ class Writing:
         self._stored_balances |= touched
 
     def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Write the versions that aggregates have ``reached``, and the changed rows. ``known``: have a row."""
+        """Write the versions that aggregates have ``reached``, and the changed rows. ``known``: those with a row."""
         for table, whose, column, have in (
             (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
             (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),

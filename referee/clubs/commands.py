@@ -73,6 +73,8 @@ OVERLAP_MAX = 604_800
 
 
 class EntryFound(Value, omit_defaults=True):
+    """The entry to reverse, as stored."""
+
     kind: EntryKind
     currency: wire_types.Currency
     postings: Postings
@@ -159,7 +161,7 @@ class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
 
 
 class Invite(IssueKeySent, kw_only=True, tag="invite"):
-    """A key for another member. ``hash`` is that of the code of the invitation."""
+    """Invite another member to a key. ``hash``: of the invitation's code."""
 
     hash: wire_types.HiddenHash
 
@@ -206,8 +208,8 @@ class Set(ClubAct, tag="set"):
     stakes_need: StakesNeed | None = None
     """The people who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Minor units of the match's currency that one later match may move (the sum of all payments). The books do not
-    count a match above it."""
+    """Minor units that the payments of one later match may add up to, in its currency. The books do not count a match
+    above it."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):
@@ -301,7 +303,7 @@ class OpenAccount(MoneyAct, tag="opening"):
 
 
 class ReverseSent(MoneyAct, tag="reverse"):
-    """Reverse an entry by its negative: once only, and not a reversal."""
+    """Reverse an entry by its negative. A reversal or a reversed entry cannot be reversed."""
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
@@ -339,10 +341,11 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""The type that a client sends, by the type that is decided."""
+"""The type that a client sends, by the type that is decided, for commands that can be proposed."""
 
 
 def sent(request: Any) -> Any:
+    """Return a command without the values that the service added."""
     kind: Any = SENT.get(type(request), type(request))
     return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})
 

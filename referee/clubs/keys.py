@@ -88,14 +88,13 @@ def _must_be_own(club: Club, member: int, actor: Actor) -> None:
 
 
 def givers(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members who answer for what this key gives another member: its member, or those behind a program's
-    key."""
+    """Return the members responsible for an invitation by this key: its member, or those behind a program's key."""
     member = member_by(club, actor)
     return _behind(club, actor) if member is None else (member,)
 
 
 def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return all members behind the key that issues or rotates one: its holder is shown the secret."""
+    """Return all members behind a key. What it issues or rotates, its holders see."""
     key = key_by(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 

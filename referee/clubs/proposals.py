@@ -35,7 +35,7 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""True if a new value of the setting controls one person less than the present one."""
+"""Functions of the present and the new value of a setting: true if the new one lets one person do more alone."""
 
 
 # Acts that take two persons
@@ -76,7 +76,7 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
     me, act = member_by(club, actor), proposal.act
     if me is None:
         return NotGranted("confirmed_by_member", None)
-    if proposal.member is None:  # confirming it is sending it
+    if proposal.member is None:  # the confirmer becomes the sender
         scope = needs(club, act, actor)
         return None if scope is None else _with_one_of(club, actor, (scope,))
     if parties := parties_of(proposal):
@@ -113,7 +113,7 @@ def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | No
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return the two members of a payment, or of the payment that an act takes back; of other acts none."""
+    """Return the two members of a payment, or of the payment that an act reverses; for other acts none."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()

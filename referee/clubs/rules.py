@@ -45,14 +45,14 @@ class ClubRules:
 
     def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
         """Return the events of a command, and the club after them. Raises ``Refused``."""
-        club = self.acts(club, moment.at)
+        club = self.at_time_of_act(club, moment.at)
         events = _decided(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
             club = self.evolve(club, event, number)
         return events, club
 
-    def acts(self, club: Club, at: datetime) -> Club:
-        """Return the club before the events of an act at this time."""
+    def at_time_of_act(self, club: Club, at: datetime) -> Club:
+        """Return the club with the time of the act whose events follow."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:

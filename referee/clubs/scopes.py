@@ -38,7 +38,7 @@ def _own(club: Club, actor: Actor) -> Scope:
 
 
 def is_own(club: Club, actor: Actor, name: str) -> bool:
-    """Return whether a key is the one in use, or another of the same member."""
+    """Return whether a key is the caller's, or another key of the same member."""
     key, member = club.key(name), member_by(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 

@@ -1,4 +1,4 @@
-"""Read the acts of a deal from the stored rows, which hold each act with its events. No rule is applied again."""
+"""Make the notation of a deal from the stored rows, which hold each act with its events. Apply no rule again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -44,9 +44,9 @@ def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
 def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history`` begins with the event that scored the deal before, or with the opening of the match; ``state`` is the
-    state after it. It ends with the deal's own score or later: for the last deal, with the end of the match so far.
-    ``corrections``: those of the whole match.
+    ``history``: the events from the score of the deal before, or from the opening of the match, to the score of this
+    deal or later; of the last deal, all events. ``state``: the state after the first of them. ``corrections``: those
+    of the whole match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
@@ -106,7 +106,7 @@ def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorr
 
 
 def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the start in the unit of the lines; a voided deal may have changed them since."""
+    """Return the points at the opening in the unit of the lines: ``score.before`` may include a voided deal."""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -154,7 +154,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
 
 
 def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """Yield each request that counts with its events; first, with ``None``, the events without a request."""
+    """Yield the requests with their events, without those taken back; ``None`` for events before the first."""
     events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:

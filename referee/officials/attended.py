@@ -27,7 +27,7 @@ Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
 """Returns the match after an event of the officials and its number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
-"""Returns the moment with which the game gets a request, or raises a refusal."""
+"""Returns the moment to pass to the game with a request, or raises a refusal."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
 """Returns the events to record instead of those that the game has decided on."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
@@ -99,7 +99,6 @@ class Procedure:
         self.state: Any = Attended[rules.state]  # type: ignore[name-defined]
 
     def start(self, opened: MatchOpened) -> AttendedState:
-        """Return the match after its opening."""
         docket = Docket(
             terms=opened.adjudication,
             shuffle=shuffle.shuffle_of(opened),
@@ -116,7 +115,6 @@ class Procedure:
         return self._with_consequences((*before, *events), self._fold(state, events, number), moment)[0]
 
     def take(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
-        """Return the events of a request, and the match after them."""
         docket = state.docket
         if docket.takes_back is not None:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
@@ -130,7 +128,6 @@ class Procedure:
         return self._with_consequences(events, self._after_play(state, play, events, moment.version), moment)
 
     def evolve(self, state: AttendedState, event: Event, number: int) -> AttendedState:
-        """Return the match after event ``number``."""
         own = EVOLVE.get(type(event))
         if own is not None:
             return takeback.with_last_act_checked(state, own(self.rules, state, event, number))
@@ -187,5 +184,4 @@ class Procedure:
 
 @cache
 def attended(rules: Ruleset) -> Procedure:
-    """Return the procedure for the attended matches of a game."""
     return Procedure(rules)

@@ -144,7 +144,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Return the docket after a deal of cards, of which only a second one begins a trick."""
+    """Return the docket after cards were dealt. Only a second dealing in a deal begins a trick."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 

@@ -54,7 +54,7 @@ class Rescored(Value):
     struck: tuple[int, ...]
     """Scored deals that no longer count."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended at their last trick, only by a number that has changed."""
+    """Deals that were played, or ended at their last trick, only because of a number that has changed."""
     end: Event | None
     """The event that ended the match, if any."""
     ended_by: int
@@ -64,9 +64,9 @@ class Rescored(Value):
     called: tuple[int, ...]
     """The seats that play it by the record, without these corrections."""
     before: Mapping[int, Any]
-    """The state in which each deal began that counts."""
+    """The state at the beginning of each deal that counts."""
     played: Mapping[int, Any]
-    """The state in which each deal that counts waited for its score."""
+    """The state just before the score of each deal that counts."""
     whole: frozenset[int]
     """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]

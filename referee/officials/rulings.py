@@ -156,7 +156,8 @@ def with_consequences(
 ) -> tuple[Event, ...]:
     """Return a ruling with its price and time for appeals, and the events that put it into effect.
 
-    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal.
+    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal, and as
+    :func:`~referee.officials.remedies.price`.
     """
     if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
         return ruled, *takeback.taking_back(state, case)

@@ -30,7 +30,7 @@ def takes_back(opened: MatchOpened) -> TakesBack | None:
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules if errors stay until a knock, which a take-back would take away."""
+    """J11: Raise AgainstTheRules for take-backs by agreement in a match with knocks: they would remove breaches."""
     if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 

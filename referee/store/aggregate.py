@@ -46,7 +46,7 @@ class Aggregate(Value):
     state: Any
     """The state that the rules fold from the events."""
     public_to: int = 0
-    """Number of the last event up to which all is public."""
+    """Number of the last event of those that are all public."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
@@ -76,7 +76,7 @@ class Aggregate(Value):
         return at
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor's token has this SHA-256 now. True if only the caller can check that."""
+        """Return whether an actor's token has this SHA-256 now. True for kinds that store no tokens."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
@@ -89,7 +89,7 @@ class Aggregate(Value):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function from the state and the first event of a request to the state before that event, if needed."""
+        """A function that prepares the state for the first event of a request, if needed."""
         return None
 
     @property
@@ -118,7 +118,10 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events. Raises :class:`DamagedRow` if one is missing."""
+    """Return the aggregate after further events, the first of which may open it.
+
+    Raises :class:`DamagedRow` if one is missing or none can open it, and the errors of the rules.
+    """
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
@@ -144,7 +147,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the result of :func:`fold` if the state after these events is known."""
+    """Return the result of :func:`fold` if the state after these events is known. Checks nothing."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

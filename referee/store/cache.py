@@ -62,9 +62,9 @@ class Cache:
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that event ``version`` of an aggregate is stored.
+        """Record that event ``version`` of an aggregate is stored, also if the aggregate is not cached.
 
-        An aggregate that is not cached may just be loaded in an earlier state.
+        A thread that is loading it may cache an earlier version.
         """
         with self._lock:
             place = self._places.get(aggregate_id)
@@ -84,7 +84,6 @@ class Cache:
                 self._drop(next(iter(self._places)))
 
     def forget(self, ids: Iterable[UUID]) -> None:
-        """Drop these aggregates."""
         with self._lock:
             for aggregate_id in ids:
                 self._drop(aggregate_id)

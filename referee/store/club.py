@@ -25,7 +25,6 @@ class Club(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: facts.ClubFounded) -> Rules:
-        """Return the rules of all clubs."""
         return RULES
 
     @property
@@ -51,4 +50,4 @@ class Club(Aggregate):
 
 
 def _at_time_of_act(state: State, recorded: Recorded) -> State:
-    return RULES.acts(state, recorded.at)
+    return RULES.at_time_of_act(state, recorded.at)

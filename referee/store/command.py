@@ -52,7 +52,7 @@ class InDoubt(Exception):
 class Command(Value):
     """A request to an aggregate. An opening event creates it.
 
-    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key, which may not begin with ``~``.
+    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key. The desk's own keys begin with ``~``.
     ``token``: the SHA-256 of the caller's token, if it may have been revoked meanwhile.
     """
 

@@ -205,7 +205,7 @@ class Desk:
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """Return the aggregate from the cache or the store. Raises :class:`~referee.store.store.UnknownAggregate`."""
+        """Return the aggregate from the cache or the store. Raises the errors of :meth:`Referee.load`."""
         loaded = self._cache.get(aggregate_id)
         if loaded is None:
             return self._load(aggregate_id).aggregate
@@ -364,8 +364,7 @@ class Desk:
         """Decide the jobs and return those left undecided.
 
         Unless ``on_stored_state``, a job is left undecided if its cached aggregate is outdated, if it was refused, or
-        if it comes after such a job: it may rest on an old state or repeat an act. So may an opening of a cached
-        aggregate.
+        if it comes after such a job, or opens a cached aggregate: it may rest on an old state or repeat an act.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -479,7 +478,7 @@ class Desk:
         return Outcome(aggregate=aggregate, events=tuple(history))
 
     def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
-        """Return the outcome of an act that was decided before, in the store or earlier in this batch."""
+        """Return the outcome of an act decided before. Raises :class:`KeyReused` and :class:`NotHeld`."""
         aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
         in_batch = [
             recorded
@@ -527,7 +526,10 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other."""
+        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other.
+
+        Answer :class:`Busy` after another error, or after :data:`ATTEMPTS`.
+        """
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
             for job in jobs:

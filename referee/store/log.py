@@ -30,7 +30,6 @@ class Log(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: LogOpened) -> Rules:
-        """Return the rules of all logs."""
         return RULES
 
     def sole_actor(self, request: Any) -> Actor | None:

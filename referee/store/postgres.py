@@ -70,6 +70,7 @@ STORE_FUNCTION = (
 
 
 def _without_retry(call: Any) -> Any:
+    """Return a method of the library without its decorator that retries."""
     return call.__wrapped__
 
 
@@ -128,7 +129,7 @@ class Recorder(PostgresApplicationRecorder):
                 every.itersize = PAGE
                 acts = keyed_acts(every.execute(rows.format(self._events)))
                 while page := list(islice(acts, PAGE)):
-                    curs.execute(insert, _columns(page))
+                    curs.execute(insert, _act_columns(page))
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> None:
         """Store all rows or none. Raises the library's ``IntegrityError`` if a row exists."""
@@ -149,7 +150,7 @@ class Recorder(PostgresApplicationRecorder):
                 connection.execute(self._store_rows, columns, prepare=True)
             return ()
         with self._tuples() as cursor:
-            cursor.execute(self._store_all, columns + _columns(acts) + _asked(versions), prepare=True)
+            cursor.execute(self._store_all, columns + _act_columns(acts) + _version_columns(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
 
     @retried
@@ -186,7 +187,7 @@ class Recorder(PostgresApplicationRecorder):
     @retried
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         with self._tuples() as cursor:
-            cursor.execute(self._select_newer, _asked(versions), prepare=True)
+            cursor.execute(self._select_newer, _version_columns(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
 
     @contextmanager
@@ -202,11 +203,11 @@ class Recorder(PostgresApplicationRecorder):
     max_notification_id = retried(_without_retry(PostgresApplicationRecorder.max_notification_id))
 
 
-def _asked(versions: Mapping[UUID, int]) -> tuple[list[Any], ...]:
+def _version_columns(versions: Mapping[UUID, int]) -> tuple[list[Any], ...]:
     return list(versions), [Int8(version) for version in versions.values()]
 
 
-def _columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
+def _act_columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
     return (
         [act.aggregate_id for act in acts],
         [act.key for act in acts],
@@ -237,15 +238,15 @@ class Factory(PostgresFactory):
         self.datastore.pool = self.pool  # type: ignore[assignment]  # has the methods that are used
 
     def application_recorder(self) -> ApplicationRecorder:
-        with self._alone():
+        with self._locked_for_creating():
             return super().application_recorder()
 
     def aggregate_recorder(self, purpose: str = "events") -> AggregateRecorder:
-        with self._alone():
+        with self._locked_for_creating():
             return super().aggregate_recorder(purpose)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
             # The connection is idle while the tables are created, and that may have to wait.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")

@@ -31,7 +31,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``)."""
+    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``), or 0."""
 
     aggregate: Aggregate
     head: str
@@ -173,7 +173,7 @@ class Referee(Application[UUID]):
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Raise :class:`OlderStore` if the rows are of an earlier release."""
+        """Raises ``OlderStore`` if an earlier release stored the rows."""
         super().__init__(env)
         self.tried = self.factory.aggregate_recorder("attempts")
         """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
@@ -221,11 +221,10 @@ class Referee(Application[UUID]):
         raise UnknownAggregate(str(aggregate_id))
 
     def exists(self, aggregate_id: UUID) -> bool:
-        """Return whether an aggregate is stored."""
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate, ``None`` if that does not exist.
+        """Return the act of this actor and key that opened an aggregate, ``None`` if the aggregate does not exist.
 
         Raises :class:`OpenedByAnother`.
         """
@@ -245,7 +244,7 @@ class Referee(Application[UUID]):
         return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. Load it again if they do not follow on its last row."""
+        """Return an aggregate after further rows, or loaded again if they do not follow. Raises as :meth:`load`."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _with(loaded, rows)
@@ -278,7 +277,10 @@ class Referee(Application[UUID]):
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``."""
+        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``, as :meth:`newer` does.
+
+        Raises the library's ``IntegrityError`` if a row exists.
+        """
         return _histories(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:

@@ -116,7 +116,7 @@ class Worker:
         return pipe.recv()
 
     def _started(self) -> Connection:
-        """Return the pipe to the process, started if it does not run."""
+        """Return the pipe to the process, started if it does not run. Raises :class:`Busy` after :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()

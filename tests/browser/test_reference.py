@@ -81,6 +81,15 @@ class TestContents:
         expect(page).to_have_url(re.compile("/problems/bid-too-low$"))
         expect(page.locator("body")).to_contain_text("/problems/bid-too-low")
 
+    def test_every_guide_rulebook_and_program_is_linked(self, open_page: OpenPage, http: httpx.Client) -> None:
+        page = open_page()
+        links = page.locator("section[aria-labelledby=section-Guides] a").evaluate_all(
+            "(links) => links.map((link) => link.getAttribute('href'))"
+        )
+        assert {one["address"] for one in http.get("/docs/pages.json").json()} <= set(links)
+        page.locator("a[href='/docs/guides/first-match.md']").first.click()
+        expect(page.locator("h1")).to_have_text("Quick start: your first match")
+
 
 class TestSearch:
     def test_finds_and_leads_there(self, open_page: OpenPage) -> None:
@@ -96,6 +105,7 @@ class TestSearch:
             ("bid-too-low", "problem", "problem-bid-too-low"),
             ("The version has changed", "problem", "problem-stale"),
             ("kalabrias", "game", "ruleset-kalabrias"),
+            ("J12", "rule", "rule-J12"),
         ):
             page.get_by_role("searchbox").fill(words)
             first = page.locator("#search li a").first
@@ -104,6 +114,26 @@ class TestSearch:
             first.click()
             expect(by_id(page, found)).to_be_in_viewport()
             expect(first).to_be_hidden()
+
+    def test_a_guide_is_found_by_the_words_of_a_newcomer(self, open_page: OpenPage) -> None:
+        page = open_page()
+        for words, address in (
+            ("authentication", "client.md#authentication"),
+            ("rate limit", "client.md#rate-limits"),
+            ("pagination", "client.md#reads-and-pagination"),
+            ("webhook", "client.md#webhooks"),
+            ("quick start", "first-match.md"),
+            ("CORS", "client.md#cors-pages-of-other-origins"),
+            ("idempotency", "conflicts.md"),
+            ("errors", "errors.md"),
+        ):
+            page.get_by_role("searchbox").fill(words)
+            first = page.locator("#search li a").first
+            expect(first).to_contain_text("guide")
+            expect(first).to_have_attribute("href", f"/docs/guides/{address}")
+        first.click()
+        expect(page).to_have_url(re.compile("/docs/guides/errors.md$"))
+        expect(page.locator("h1")).to_have_text("Errors")
 
     def test_by_keyboard(self, open_page: OpenPage) -> None:
         page = open_page(NARROW)

@@ -50,7 +50,7 @@ class Room:
 
     def do(self, request: Any, by: Actor = "key:k1") -> tuple[Event, ...]:
         events, after = RULES.take(self.club, request, self._moment(by))
-        folded = RULES.acts(self.club, self.at)
+        folded = RULES.at_time_of_act(self.club, self.at)
         for number, event in enumerate(events, self.version + 1):
             folded = RULES.evolve(folded, event, number)
         assert folded == after, "what is decided is what is folded"

@@ -1,4 +1,4 @@
-"""The rulebook of Rams is complete, bilingual, and tied to the code and to the tests."""
+"""The rulebook of Rams is tied to the code and to the tests."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,6 @@ TESTS = [*HERE.glob("test_rams_*.py"), *HERE.parent.glob("officials/test_tally_r
 SOURCES = sorted(Path(rams_english.__file__).parent.glob("*.py"))
 CITED = re.compile(r"\bD-O\d+\b|\bD\d+\b")
 RANGE = re.compile(r"\b(D(?:-O)?)(\d+)(?:-| to )\1?(\d+)\b")
-TEXT_LENGTH_MAX = 400
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +25,6 @@ def book() -> Rulebook:
 
 def options_in(text: str) -> set[str]:
     return {name for name in Options.__struct_fields__ if name in text}
-
-
-def test_rules_and_readings_are_numbered_without_gaps(book: Rulebook):
-    assert [rule.id for rule in book.rules] == [f"D{n}" for n in range(1, 72)]
-    assert [reading.id for reading in book.readings] == [f"D-O{n}" for n in range(1, 30)]
-
-
-def test_every_text_is_short_and_in_both_languages(book: Rulebook):
-    texts = [text for entry in book.entries for text in (entry.en, entry.sv)]
-    assert all(0 < len(text.strip()) == len(text) <= TEXT_LENGTH_MAX for text in texts)
-    assert len(set(texts)) == len(texts)
 
 
 def test_the_options_named_are_the_options_there_are(book: Rulebook):

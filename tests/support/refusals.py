@@ -1,18 +1,28 @@
-"""The refusals that the source of the referee makes, read from its syntax trees.
+"""The refusals that the source of the referee makes, read from its syntax trees, with an example of each.
+
+The conformance matches have many of them, with the rule and the facts that a client gets. Of the others the source
+names the rule.
 
 ``python -m tests.support.refusals > api/docs/refusals.toml`` writes the list that the service reads.
 """
 
 import ast
+import json
 import sys
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 import referee
 from referee.games import RULESETS
-from referee.refusals import Refused
+from referee.games.rodskagg_kortoxen.states import CITES
+from referee.refusals import Refused, WrongPhase
+from referee.requests import Request
+from referee.visibility import Event
+from tests.conformance.replay import Direct, Refusal, matches, play
 
 assert RULESETS, "the games are loaded, and with them the refusals of their own"
 
@@ -24,6 +34,8 @@ class Use(NamedTuple):
     kind: type[Refused]
     facts: frozenset[str]
     place: str
+    rule: str | None = None
+    """The rule that the source names. ``None``: it names none, or chooses one when it runs."""
 
 
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
@@ -44,6 +56,21 @@ def _codes(node: ast.expr, assigned: dict[str, list[ast.expr]], place: str) -> s
         case ast.Dict(values=values):  # a table, in which one of them is looked up
             return {code for value in values for code in _codes(value, assigned, place)}
     raise ValueError(f"{place}: cannot tell which codes {ast.unparse(node)} stands for")
+
+
+def _rule(node: ast.expr | None) -> str | None:
+    """Return the rule that an expression names, if it can be read. Names of ``cites`` are rules of Kortoxen."""
+    match node:
+        case ast.Constant(str() as rule):
+            return rule
+        case ast.Attribute(ast.Name("cites" | "CITES") | ast.Attribute(attr="cites"), name):
+            found = getattr(CITES, name, None)
+            return found if isinstance(found, str) else None
+        case ast.BoolOp(values=values):
+            return next(filter(None, map(_rule, values)), None)
+        case ast.IfExp(_, one, other):
+            return _rule(one) or _rule(other)
+    return None
 
 
 def _called(node: ast.expr) -> str:
@@ -88,8 +115,9 @@ def uses(source: str, file: str) -> Iterator[Use]:
         if first is None:
             raise ValueError(f"{place}: a refusal without a code")
         facts = frozenset(given) - {"code", "rule"}
+        rule = _rule(arguments[1] if len(arguments) > 1 else given.get("rule"))
         for code in sorted(_codes(first, assigned, place)):
-            yield Use(code, kind, facts, place)
+            yield Use(code, kind, facts, place, rule)
 
 
 def all_uses() -> list[Use]:
@@ -114,19 +142,59 @@ def gathered(found: list[Use]) -> dict[str, Use]:
             raise ValueError(
                 f"{use.code} is {first.kind.__name__} at {first.place} and {use.kind.__name__} at {use.place}"
             )
-        by_code[use.code] = first._replace(facts=first.facts | use.facts)
+        by_code[use.code] = first._replace(facts=first.facts | use.facts, rule=first.rule or use.rule)
     return dict(sorted(by_code.items()))
 
 
-def as_toml(found: dict[str, Use]) -> str:
+class _Noting(Direct):
+    """A match in memory that notes the first refusal of each code."""
+
+    def __init__(self, given: dict[str, Any], noted: dict[str, Refused]) -> None:
+        super().__init__(given)
+        self._noted = noted
+
+    def _do(self, request: Request) -> tuple[Event, ...]:
+        try:
+            return self.table.do(request)
+        except Refused as refused:
+            self._noted.setdefault(refused.code, refused)
+            raise Refusal(refused.rule, isinstance(refused, WrongPhase)) from None
+
+
+def played() -> dict[str, Refused]:
+    """Return the first refusal of each code in the conformance matches."""
+    noted: dict[str, Refused] = {}
+    for ruleset in RULESETS:
+        for given in matches(ruleset):
+            play(_Noting(given, noted), given)
+    return noted
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_toml(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_toml(found: dict[str, Use], examples: dict[str, Refused]) -> str:
     """Return the refusals as ``api/docs/refusals.toml`` has them."""
-    lines = ["# The refusals of the referee by code: the class that is raised, and the names of its facts."]
+    lines = ["# The refusals of the referee by code: the class that is raised, the names of its facts, and the rule"]
+    lines += [
+        "# and facts of an example: of a conformance match if it has the refusal, else the rule from the source."
+    ]
     lines += ["# Generated by `python -m tests.support.refusals`; do not edit.", ""]
     for code, use in found.items():
-        facts = ", ".join(f'"{name}"' for name in sorted(use.facts))
-        lines.append(f'{code} = {{ kind = "{use.kind.__name__}", facts = [{facts}] }}')
+        row: dict[str, Any] = {"kind": use.kind.__name__, "facts": sorted(use.facts)}
+        example = examples.get(code)
+        if rule := use.rule if example is None else example.rule:
+            row["rule"] = rule
+        if example is not None:
+            row["example"] = msgspec.to_builtins(example.facts)
+        lines.append(f"{code} = {_toml(row)}")
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(as_toml(gathered(all_uses())))
+    sys.stdout.write(as_toml(gathered(all_uses()), played()))

@@ -119,10 +119,26 @@ function rulesetSection(game, book, schemas) {
     definitions(book.readings.map((rule) => ruleRow(game.ruleset, rule))));
 }
 
+// The rules of officials, which apply in all games.
+function procedureSection(book) {
+  const id = `ruleset-${book.ruleset}`;
+  entries.push(entry("game", book.ruleset, book.title, "", id));
+  return fold(id, [code(book.ruleset), " ", book.title], definitions(book.rules.map((rule) => ruleRow(book.ruleset, rule))));
+}
+
 async function rulesetSections(schemas) {
   const games = await read("/v1/rulesets");
-  const books = await Promise.all(games.map((game) => read(`/v1/rulesets/${game.ruleset}/rules`)));
-  return games.map((game, place) => rulesetSection(game, books[place], schemas));
+  const keys = [...games.map((game) => game.ruleset), "adjudication"];
+  const books = await Promise.all(keys.map((key) => read(`/v1/rulesets/${key}/rules`)));
+  return books.map((book, place) => (games[place] ? rulesetSection(games[place], book, schemas) : procedureSection(book)));
+}
+
+// The guides, rulebooks and programs, each a page of its own.
+async function guideRows() {
+  return (await read("/docs/pages.json")).map(({ kind, title, address, summary, sections }) => {
+    for (const part of sections) entries.push(entry(kind, part.title, part.title === title ? "" : title, part.text, part.address));
+    return [element("a", { href: address }, title), inline(summary)];
+  });
 }
 
 // The list of problems is a table of Markdown: type, status, title, facts, example.
@@ -146,13 +162,14 @@ async function render() {
   const main = document.querySelector("main");
   const description = await read("/openapi.json");
   const schemas = new Schemas(description);
-  const [games, problems] = await Promise.all([rulesetSections(schemas), problemRows()]);
+  const [guides, games, problems] = await Promise.all([guideRows(), rulesetSections(schemas), problemRows()]);
   const calls = Object.entries(description.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
   const sections = description.tags.map(({ name, description: said }) => {
     const own = calls.filter(([, , call]) => (call.tags || []).includes(name));
     return [name, prose(said), own.map((call) => callSection(...call, schemas))];
   });
+  sections.unshift(["Guides", [], definitions(guides)]);
   sections.push(
     ["Games", [], games],
     ["Topics", prose("Each event in `GET …/events` has a `topic`, which decides the shape of its `event`."), eventSections(schemas)],

@@ -1,12 +1,13 @@
-// Search in everything that the page shows: calls, schemas, events, options, rules and problems.
+// Search in everything that the page shows: guides, calls, schemas, events, options, rules and problems.
 
 import { element } from "./parts.js";
 
 const SHOWN_MAX = 40;
 
-// Rates an entry: it must contain all words, and rates best if its name begins with them.
+// Rates an entry: it must contain all words, and rates best if its name begins with them or it has them side by side.
 function fit(entry, words) {
-  let score = 0;
+  const phrase = words.join(" ");
+  let score = words.length > 1 && (entry.name.includes(phrase) || entry.title.includes(phrase)) ? 50 : 0;
   for (const word of words) {
     const place = entry.name.indexOf(word);
     if (place === 0) score += entry.name === word ? 100 : 20;
@@ -30,7 +31,7 @@ export function search(form, entries) {
       ? entries.map((entry) => [fit(entry.low, words), entry]).filter(([score]) => score).sort(([one], [other]) => other - one)
       : [];
     list.replaceChildren(...found.slice(0, SHOWN_MAX).map(([, entry]) =>
-      element("li", {}, element("a", { href: `#${entry.id}` },
+      element("li", {}, element("a", { href: entry.address },
         element("span", { class: "sort" }, entry.kind), " ", element("b", {}, entry.name), ` ${entry.title}`))));
     list.hidden = !found.length;
     status.textContent = words.length ? `${found.length} found${found.length > SHOWN_MAX ? `, ${SHOWN_MAX} shown` : ""}` : "";
@@ -68,8 +69,9 @@ export function search(form, entries) {
   document.addEventListener("click", (event) => form.contains(event.target) || close());
 }
 
-export function entry(kind, name, title, text, id) {
+// `place`: the id of a part of this page, or the address of a different page.
+export function entry(kind, name, title, text, place) {
   const low = { name: name.toLowerCase().replaceAll("_", " "), title: title.toLowerCase(), text: text.toLowerCase() };
   low.text += ` ${name.toLowerCase()}`;
-  return { kind, name, title, id, low };
+  return { kind, name, title, address: place.startsWith("/") ? place : `#${place}`, low };
 }

@@ -28,7 +28,7 @@ class Script(Value):
     events: wire_types.Many[Scripted]
     """The events, in order."""
     whole: bool = False
-    """True if the events replace the whole deal up to its score; else they come just before its score."""
+    """True: the events replace the whole deal up to its score. False: they are inserted just before its score."""
 
 
 class Why(Value):
@@ -143,7 +143,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines, also struck ones, as last corrected, by the event that wrote them."""
+    """Return the lines as last corrected, also those of struck deals, by the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -169,7 +169,7 @@ def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
-def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
+def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
     """Return the corrections that change, strike or restore a line."""
     found, struck = [], False
     for number, by in corrections:
@@ -206,7 +206,7 @@ class LineHistory(NamedTuple):
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the line that ``event`` wrote, which won the match by ``won``, with its corrections."""
+    """Return the history of the line that ``event`` wrote. ``won``: the win by this line, if any."""
     line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
     for number, correction in corrections:
         by = by_correction(number, correction)
@@ -217,7 +217,7 @@ def line_history(written: DealScored, event: int, won: MatchWon | None, correcti
         if change is not None:
             changed = amended(line, change)
             assert isinstance(changed, DealScored), "a scored deal stays one"
-            line = changed if change.score is None else as_counted(changed)
+            line = changed if change.score is None else without_repeated_events(changed)
         win, struck = wins, (struck or by) if written.deal in correction.struck else None
     return LineHistory(line, win, tuple(was), struck)
 
@@ -226,7 +226,7 @@ def _winners(won: Win | None) -> object:
     return None if won is None else (won.by, won.seats or won.seat, won.settlement)
 
 
-def as_counted(score: DealScored) -> DealScored:
+def without_repeated_events(score: DealScored) -> DealScored:
     """Return a corrected line in which no entry names an event twice."""
     entries, pot_entries = (
         tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])

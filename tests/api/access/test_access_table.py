@@ -339,7 +339,8 @@ def operations(client: Client) -> set[str]:
 
 
 def test_every_call_has_its_line(world: World) -> None:
-    assert operations(world.client) == {name.partition(",")[0] for name in CALLS}
+    listed = {name.partition(",")[0] for name in CALLS}
+    assert operations(world.client) == listed, "CALLS needs a line for each call, with its row of TABLE"
 
 
 def test_every_holder_has_a_column() -> None:

@@ -97,7 +97,7 @@ class TestEverythingIsSaid:
                     for field, described in fields.items()
                     if not described.get("description")
                 ]
-        assert not silent
+        assert not silent, f"write a docstring after each of these, then run: make describe\n{silent}"
 
     def test_of_every_operation_parameter_and_answer(self) -> None:
         silent = []
@@ -297,7 +297,7 @@ class TestExamples:
     @pytest.mark.parametrize("where", BODIES)
     def test_there_are_some_and_they_fit(self, where: str) -> None:
         examples = BODIES[where].get("examples", {})
-        assert examples
+        assert examples, "let tests/conformance/examples.py send this request, then run: make describe"
         for name, example in examples.items():
             assert faults(BODIES[where]["schema"], example["value"]) == [], name
 

@@ -8,10 +8,12 @@ from typing import get_args
 import msgspec
 import pytest
 
+from api.docs.markdown import to_html
 from api.docs.problem_list import PAGES, advice, answer, refusals
-from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy, to_html
+from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy
 from api.http.problems import TEXTS, Document, problem_type
 from api.http.replies import encode
+from referee import rulebook
 from referee.sentences import Language, fields
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
@@ -61,6 +63,30 @@ class TestPages:
             assert body.type == problem_type(code)
             assert page.text.startswith(f"# {body.title}\n")
             assert advice(code, language) in page.text
+
+    def test_the_example_is_the_answer_of_a_match_with_its_rule(self, client: Client) -> None:
+        described = client.get("/openapi.json").json()["components"]["responses"]
+        for code in codes():
+            real = described.get(problem_type(code).rpartition("/")[2])
+            if real is not None:
+                ((example,),) = (media["examples"].values() for media in real["content"].values())
+                assert msgspec.json.decode(encode(answer(code, "en"))) == example["value"]
+        cited = {code: answer(code, "en").rule for code in refusals()}
+        assert sum(rule is None for rule in cited.values()) <= 80, "the rules of clubs and of forms have no number"
+        assert (cited["bid_too_low"], cited["must_trump"], cited["already_cut"]) == ("A21", "E29", "B16")
+        page = client.get("/problems/must-trump", headers={"Accept-Language": "sv"}).text
+        assert f"[E29](/docs#rule-E29): {rulebook.load('kalabrias').rule('E29').sv}" in page
+
+    def test_the_calls_and_rules_that_a_page_names_are_links(self, client: Client) -> None:
+        paths = client.get("/openapi.json").json()["paths"]
+        ids = {call["operationId"] for calls in paths.values() for call in calls.values()}
+        for code in codes():
+            page = client.get(problem_type(code), headers={"Accept": BROWSER}).text
+            assert set(re.findall(r'href="/docs#([a-z_]+)"', page)) <= ids
+            bare = re.findall(r"(?<!\">)<code>(?:GET|POST) [^<]*</code>", page)
+            assert not bare, f"{code} names a call that does not exist"
+        page = client.get("/problems/bid-too-low", headers={"Accept": BROWSER}).text
+        assert '<a href="/docs#list_legal_acts"><code>GET /v1/matches/{match}/legal-acts</code></a>' in page
 
     def test_the_list_has_them_all(self, client: Client) -> None:
         page = client.get("/problems")

@@ -13,7 +13,15 @@ from tests.support.club_client import FOUNDING, found
 from tests.support.match_client import Table
 from tests.support.running_service import limited, running
 
-PAGES = ("/docs", "/openapi.json", "/problems", "/problems/bid-too-low", "/v1/rulesets", "/v1/rulesets/kalabrias")
+PAGES = (
+    "/docs",
+    "/docs/guides/client.md",
+    "/openapi.json",
+    "/problems",
+    "/problems/bid-too-low",
+    "/v1/rulesets",
+    "/v1/rulesets/kalabrias",
+)
 
 
 class TestNoFileCanBeOpened:

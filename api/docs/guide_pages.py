@@ -1,0 +1,145 @@
+"""The texts of the guides, the rulebooks and the programs for auditors, and lists of them."""
+
+import ast
+import re
+from functools import cache
+from importlib.resources import files
+
+from api.docs.markdown import sections
+from api.http.replies import encode
+from referee import rulebook
+from referee.games import RULESETS
+from referee.rulebook import PROCEDURE, Reading, Rule
+from referee.sentences import Language
+from referee.value import Value
+
+MARKDOWN = "text/markdown"
+FIRST = ("first-match", "client", "errors", "conflicts", "following", "bot")
+"""The guides that a new developer reads first, in this order."""
+OTHERS = ("notation.md", "verify.py", "shuffle.py")
+BOOKS = (*RULESETS, PROCEDURE)
+"""The rulebooks: of each game, and of the officials."""
+
+
+class PageSection(Value):
+    title: str
+    address: str
+    text: str
+
+
+class GuidePage(Value):
+    """A guide, rulebook or program, for the contents and the search of the reference."""
+
+    kind: str
+    title: str
+    address: str
+    summary: str
+    sections: tuple[PageSection, ...]
+
+
+@cache
+def text_of(path: str) -> str:
+    """Return the content of a file of ``openapi/``."""
+    return (files("api.docs") / "openapi" / path).read_text("utf-8")
+
+
+@cache
+def guide_names() -> tuple[str, ...]:
+    """Return the files of ``openapi/guides/`` that are texts or programs, in the order of their reading."""
+    names = {file.name for file in (files("api.docs") / "openapi" / "guides").iterdir()}
+
+    def place(name: str) -> tuple[int, str]:
+        stem = name.partition(".")[0]
+        return (FIRST.index(stem) if stem in FIRST else len(FIRST), name)
+
+    return tuple(sorted((name for name in names if name.endswith((".md", ".py", ".ts"))), key=place))
+
+
+def preload() -> None:
+    """Read all files, so that no later answer has to open one."""
+    for path in (*OTHERS, *(f"guides/{name}" for name in guide_names())):
+        text_of(path)
+
+
+def rulebook_markdown(key: str, language: Language) -> str:
+    """Return the rules of a game or of the officials, each below a heading."""
+    book = rulebook.load(key)
+    entries: list[Rule | Reading] = [*book.rules, *book.readings]
+    rules = "".join(f"\n## {entry.id}\n\n{getattr(entry, language)}\n" for entry in entries)
+    return f"# {getattr(book.title, language)}\n\n`{key}`, {book.source}\n{rules}"
+
+
+def _summary(text: str) -> str:
+    """Return the first sentence of a text."""
+    return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
+
+
+def _page(kind: str, path: str, markdown: str) -> GuidePage:
+    """Return a page of Markdown. The rules of a rulebook are not among its sections: the reference has them."""
+    parts = list(sections(markdown))[: None if kind == "guide" else 1]
+    title, address = parts[0].title, f"/docs/{path}"
+    shown = tuple(
+        PageSection(title=one.title, address=address if place == 0 else f"{address}#{one.name}", text=one.text)
+        for place, one in enumerate(parts)
+    )
+    return GuidePage(kind=kind, title=title, address=address, summary=_summary(parts[0].text), sections=shown)
+
+
+def _program(path: str) -> GuidePage:
+    source, name, address = text_of(path), path.rpartition("/")[2], f"/docs/{path}"
+    about = ast.get_docstring(ast.parse(source)) if path.endswith(".py") else source.partition("\n")[0].lstrip("/ ")
+    section = PageSection(title=name, address=address, text=about or "")
+    return GuidePage(kind="program", title=name, address=address, summary=_summary(section.text), sections=(section,))
+
+
+@cache
+def pages() -> tuple[GuidePage, ...]:
+    """Return all guides, rulebooks and programs in English, in the order of their reading."""
+    paths = [*(f"guides/{name}" for name in guide_names()), *OTHERS]
+    texts = (_page("guide", path, text_of(path)) for path in paths if path.endswith(".md"))
+    books = (_page("rulebook", f"rulebooks/{key}.md", rulebook_markdown(key, "en")) for key in BOOKS)
+    return (*texts, *books, *(_program(path) for path in paths if not path.endswith(".md")))
+
+
+def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
+    """Return the pages as a list of links."""
+    titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
+    return "\n".join(
+        f"## {titles[kind]}\n\n"
+        + "".join(f"- [{page.title}]({page.address}): {page.summary}\n" for page in pages() if page.kind == kind)
+        for kind in kinds
+    )
+
+
+def llms_text() -> str:
+    """Return an overview for language models (llmstxt.org)."""
+    return f"""\
+# Knacka
+
+> The referee and scorekeeper for Swedish knocking card games, as a REST service. Clients send every deal, bid, play
+> and knock; the service checks them against the numbered rules and keeps the books.
+
+## Interface
+
+- [OpenAPI description](/openapi.json): every call, with examples; also as [YAML](/openapi.yaml)
+- [Problem types](/problems): every error, with advice
+
+{list_markdown()}"""
+
+
+def catalog() -> bytes:
+    """Return the catalogue of this API (RFC 9727) as a link set (RFC 9264)."""
+    links = {
+        "anchor": "/v1",
+        "service-desc": [
+            {"href": "/openapi.json", "type": "application/json"},
+            {"href": "/openapi.yaml", "type": "application/yaml"},
+        ],
+        "service-doc": [
+            {"href": "/docs", "type": "text/html"},
+            {"href": "/llms.txt", "type": MARKDOWN},
+            {"href": "/docs/guides", "type": "text/html"},
+        ],
+        "status": [{"href": "/health/ready", "type": "application/json"}],
+    }
+    return encode({"linkset": [links]})

@@ -1,0 +1,130 @@
+"""The guides, the rulebooks and the programs for auditors, at the same paths below ``/docs`` as in ``openapi/``.
+
+A browser gets Markdown as HTML. Links between these files are relative, so they lead to the same files here.
+"""
+
+import asyncio
+from functools import cache
+
+from litestar import get
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
+
+from api.docs.call_ids import read_calls
+from api.docs.guide_pages import (
+    BOOKS,
+    MARKDOWN,
+    OTHERS,
+    catalog,
+    guide_names,
+    list_markdown,
+    llms_text,
+    pages,
+    rulebook_markdown,
+    text_of,
+)
+from api.docs.markdown import to_html
+from api.docs.pages import framed, policy_of_framed
+from api.http.headers import prefers
+from api.http.replies import HTML, PLAIN, Fixed, Reply, encode
+from api.http.routes import routed
+from api.runtime.call import ApiCall
+from referee.sentences import Language
+
+LINKS = (
+    '</openapi.json>; rel="service-desc"; type="application/json", </docs>; rel="service-doc"; type="text/html", '
+    '</llms.txt>; rel="service-doc"; type="text/markdown"'
+)
+
+
+def _titled(markdown: str) -> str:
+    return markdown.partition("\n")[0].removeprefix("# ")
+
+
+@cache
+def _fixed(path: str, language: Language, media_type: str) -> Fixed:
+    """Return a page of ``/docs``: a list of all pages, a file of ``openapi/``, or a rulebook in a language."""
+    if path == "guides":
+        markdown = f"# Guides\n\n{list_markdown()}"
+    elif path.startswith("rulebooks/"):
+        markdown = rulebook_markdown(path.removeprefix("rulebooks/").removesuffix(".md"), language)
+    else:
+        markdown = text_of(path)
+    if media_type == PLAIN:
+        return Fixed(markdown.encode(), media_type=PLAIN)
+    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
+    if media_type == MARKDOWN:
+        return Fixed(markdown.encode(), media_type=MARKDOWN, headers=headers)
+    headers["Content-Security-Policy"] = policy_of_framed("text")
+    body = '<nav><a href="/docs">Reference</a> <a href="/docs/guides">Guides</a></nav>' + to_html(markdown)
+    return Fixed(framed("text", language, _titled(markdown), body), media_type=HTML, headers=headers)
+
+
+@cache
+def _index() -> Fixed:
+    return Fixed(encode(pages()))
+
+
+@cache
+def _llms_txt() -> Fixed:
+    return Fixed(llms_text().encode(), media_type=PLAIN)
+
+
+@cache
+def _api_catalog() -> Fixed:
+    media_type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+    return Fixed(
+        catalog(), media_type=media_type, headers={"Link": f'</.well-known/api-catalog>; rel="api-catalog", {LINKS}'}
+    )
+
+
+async def _answer(request: ApiCall, path: str, language: Language = "en") -> Reply:
+    if path.endswith((".py", ".ts")):
+        media_type = PLAIN
+    else:
+        media_type = HTML if prefers(request.accepted, HTML, MARKDOWN) else MARKDOWN
+    read_calls(request.app)
+    # in a thread, because the first request builds the page
+    return (await asyncio.to_thread(_fixed, path, language, media_type)).reply(request)
+
+
+@get("/docs/guides", include_in_schema=False)
+async def list_guides(request: ApiCall) -> Reply:
+    return await _answer(request, "guides")
+
+
+@get("/docs/guides/{name:str}", include_in_schema=False)
+async def get_guide(request: ApiCall, name: FromPath[str]) -> Reply:
+    if name not in guide_names():
+        raise NotFoundException
+    return await _answer(request, f"guides/{name}")
+
+
+@get("/docs/rulebooks/{name:str}", include_in_schema=False)
+async def get_rulebook(request: ApiCall, name: FromPath[str]) -> Reply:
+    if name not in {f"{key}.md" for key in BOOKS}:
+        raise NotFoundException
+    return await _answer(request, f"rulebooks/{name}", request.language)
+
+
+@get([f"/docs/{name}" for name in OTHERS], include_in_schema=False)
+async def get_file(request: ApiCall) -> Reply:
+    return await _answer(request, request.scope["path"].rpartition("/")[2])
+
+
+@get("/docs/pages.json", include_in_schema=False)
+async def list_pages(request: ApiCall) -> Reply:
+    return (await asyncio.to_thread(_index)).reply(request)
+
+
+@get("/llms.txt", include_in_schema=False)
+async def llms_txt(request: ApiCall) -> Reply:
+    return (await asyncio.to_thread(_llms_txt)).reply(request)
+
+
+@get("/.well-known/api-catalog", include_in_schema=False)
+async def api_catalog(request: ApiCall) -> Reply:
+    return _api_catalog().reply(request)
+
+
+CALLS = routed("/", [list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog])
