@@ -6,8 +6,6 @@ from urllib.parse import urljoin
 
 import msgspec
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 from api.docs.guide_pages import guide_names, pages
 from api.docs.pages import policy_of_framed
@@ -15,8 +13,8 @@ from tests.api.docs.test_problem_pages import BROWSER, closed
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
 from tests.support.paths import ROOT
+from tests.support.service_in_memory import Client
 
-Client = TestClient[Litestar]
 GUIDES = ROOT / "openapi" / "guides"
 ADDRESSES = [page.address for page in pages()]
 LINK = re.compile(r'href="([^"]+)"')
