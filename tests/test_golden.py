@@ -30,7 +30,7 @@ from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
 from tests.games.rodskagg import table
 from tests.support.match_driver import P1, P2, P3, P4
-from tests.support.random_matches import cases_in, deal_of, of_the_deal
+from tests.support.random_matches import cases_in, deal_of, first_of_act, of_the_deal
 from tests.support.random_openings import some_match
 from tests.support.running_service import served
 
@@ -269,9 +269,10 @@ def told(direct: Direct) -> list[bytes]:
     """Return text and record of each deal of a match."""
     match, caller = direct.table.match, Caller(viewer=0)
     return [
-        notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), caller, "en"))
+        notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, begun, cases, caller, "en"))
         for number, deal in enumerate(finished(direct), 1)
         for events in [of_the_deal(direct.history, number)]
+        for begun, cases in [(first_of_act(direct.history, events[0]), cases_in(events))]
     ]
 
 

@@ -132,10 +132,10 @@ def _shown(
     return shown
 
 
-def _sent(shown: Shown) -> bytes:
-    """Return an event as a line of NDJSON and a server-sent event have it."""
+def _sent(shown: Shown) -> dict[str, Any]:
+    """Return an event as a line of NDJSON and a message of a stream have it."""
     _, event, request = shown
-    return encode(event if request is None else {**event, "request": request})
+    return event if request is None else {**event, "request": request}
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
@@ -244,7 +244,7 @@ async def _lines(
 
 
 def _line(shown: Shown) -> bytes:
-    return _sent(shown) + b"\n"
+    return encode(_sent(shown)) + b"\n"
 
 
 @get(
@@ -389,7 +389,7 @@ def read_acts(service: Service, sent: Match, match: Match, caller: Caller, names
 
 def _framed(shown: Shown, names: Names) -> bytes:
     topic, event, _ = shown
-    return b"id: %d\n%b" % (event["number"], _message(topic, _sent(shown), names))
+    return b"id: %d\n%b" % (event["number"], _message(topic, encode({"topic": topic, **_sent(shown)}), names))
 
 
 def _message(topic: str, data: bytes, names: Names) -> bytes:

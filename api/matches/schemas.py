@@ -203,7 +203,7 @@ def state_seen(match: Match, viewer: Viewer) -> StateSeen:
         to_act=shown.to_act,
         due=shown.due,
         points=shown.points,
-        line=match.state.table.deal - 1 or None,
+        line=match.play.table.deal - 1 or None,
     )
 
 

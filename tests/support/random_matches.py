@@ -101,6 +101,12 @@ def of_the_deal(history: Sequence[Recorded], deal: int) -> list[Recorded]:
     return list(history[ends[deal - 1] : ends[deal]])
 
 
+def first_of_act(history: Sequence[Recorded], one: Recorded) -> int:
+    """Return the number of the first event of the act that made this event."""
+    numbers = range(one.originator_version, 1, -1)
+    return next((number for number in numbers if history[number - 1].begins_after(history[number - 2])), 1)
+
+
 def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> notation.Deal:
     """Return a finished deal, from the whole of its match."""
     events = of_the_deal(history, deal)

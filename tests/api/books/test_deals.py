@@ -15,7 +15,7 @@ from projections.protocols import LOOK, VOIDED
 from referee import notation
 from referee.store.store import construct
 from tests.projections.every_game import KINDS, history_of
-from tests.support.random_matches import cases_in, deal_of, of_the_deal
+from tests.support.random_matches import cases_in, deal_of, first_of_act, of_the_deal
 from tests.support.salted_rows import row_of
 from tests.support.service_in_memory import Client, client_of
 
@@ -56,7 +56,7 @@ def test_every_deal_is_told_as_from_the_whole_match(service: Client) -> None:
         for deal in deals:
             page = f"/v1/matches/{match_id}/deals/{deal}"
             events = of_the_deal(history, deal)
-            record = record_of(match, events, cases_in(events), SPECTATOR, "en")
+            record = record_of(match, events, first_of_act(history, events[0]), cases_in(events), SPECTATOR, "en")
             assert service.get(page).content == msgspec.json.encode(record)
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text

@@ -225,7 +225,7 @@ class TestOneContract:
             assert order == sorted(order), name
 
 
-SCHEMAS_MAX = 450
+SCHEMAS_MAX = 451
 
 
 class TestGeneratorsTakeIt:

@@ -57,6 +57,7 @@ def test_an_answer_is_that_of_litestars_client(client: Client, table: Table, ask
     real = TestClient(client.app)
     real.blocking_portal = Portal(client)  # type: ignore[assignment]
     real.headers["accept-encoding"] = "gzip, deflate"  # not what happens to be installed
+    real.headers["x-request-id"] = "the-same-id"
     ours, theirs = (one.request(method, table.path + path, **more) for one in (client, real))
     assert ours.status_code == theirs.status_code
     assert lasting(ours.headers) == lasting(theirs.headers)
