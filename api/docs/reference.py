@@ -12,6 +12,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
 from api import VERSION
+from api.docs.generators import add_hints
 from api.docs.pages import policy_of, static
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
@@ -69,7 +70,7 @@ def description(app: Litestar) -> str:
         "headers": named_headers(),
         "parameters": _shared_parameters(operations),
         "responses": named_responses(),
-        "schemas": named_schemas(),
+        "schemas": add_hints(named_schemas()),
     }
     return json.dumps(with_formats(_tidy(schema)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
