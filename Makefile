@@ -37,6 +37,7 @@ check: $(DEV) ## check lint, format, types, import directions, prose and openapi
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
+	$(BIN)/python -m tests.support.field_docs | diff -u api/http/field_docs.json - || { echo 'field_docs.json is out of date: make describe'; exit 1; }
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 
 # To compare an example with its schema, Spectral resolves all references and compiles the result, again for each answer.
@@ -48,6 +49,8 @@ lint: $(NODE) ## lint openapi.json with Spectral, the OWASP rules and Redocly (n
 
 # The examples are played against the description, which contains them. So it is made before and after them.
 describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages and the pictures
+	$(BIN)/python -m tests.support.field_docs > api/http/field_docs.json.new
+	mv api/http/field_docs.json.new api/http/field_docs.json
 	$(BIN)/knacka openapi > openapi/openapi.json.new
 	mv openapi/openapi.json.new openapi/openapi.json
 	$(BIN)/python -m tests.conformance.examples

@@ -1,7 +1,6 @@
-"""Runs ``knacka`` (``python -m api``): imports the modules, then runs the command.
+"""Runs ``knacka`` (``python -m api``).
 
-The garbage collector is off during the imports and ignores the imported objects afterwards. Scanning them repeatedly
-took a quarter of the time of a short command.
+The garbage collector ignores the imported objects: scanning them takes a quarter of the time of a short command.
 """
 
 import gc
@@ -9,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command and return its exit code."""
+    """Return the exit code."""
     gc.disable()
     from api.cli import main as command
 

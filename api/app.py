@@ -115,16 +115,12 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit before it does anything else with them.
-
-    If :class:`~api.http.protocol.Protocol` has the connection, it has checked the limits already, at a lower cost.
-    """
+    """Refuses requests above a limit. :class:`~api.http.protocol.Protocol` checks its own earlier, at less cost."""
 
     begins: Callable[[Any, Any], None]
-    """Adds the common headers to an answer when it begins, and counts it."""
+    """Called when an answer begins."""
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
-        """Serve an ASGI connection."""
         if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
             return
@@ -145,7 +141,6 @@ class App(Litestar):
 
 
 def limits_of(settings: Settings, addresses: Addresses) -> Limits:
-    """Return the limits on the requests of a client."""
     return Limits(
         addresses,
         acts_per_minute=settings.acts_per_minute,
@@ -156,7 +151,6 @@ def limits_of(settings: Settings, addresses: Addresses) -> Limits:
 
 
 def quotas_of(settings: Settings, addresses: Addresses) -> Quotas:
-    """Return the limits on matches, clubs and streams."""
     return Quotas(
         addresses,
         loopback=settings.limit_loopback,
@@ -179,12 +173,12 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that cannot be served."""
+        """Assign the work to the client. Raises Problem (400, 406) for a query or Accept that does not fit."""
         answering_for(self.addresses.of(request.scope).whose)
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:
-        """Return the answer to a request above a limit; None if the request is allowed."""
+        """Return the answer to a request above a limit."""
         scope.setdefault("state", {})
         problem = self.limits.refuses(scope)
         if problem is None:
@@ -194,7 +188,7 @@ class Boundary:
         return status, [*headers, *self.limits.headers(scope)], body
 
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
-        """Add the common headers to an answer that begins, count it, and record a refused attempt."""
+        """Add the common headers to an answer, count it, and record a refused attempt."""
         problem = notes_in(scope).problem
         code = None if problem is None else problem.code
         headers = secured(message["headers"])
@@ -215,7 +209,7 @@ class Boundary:
 async def running(
     app: Litestar, settings: Settings, boundary: Boundary, signing: Sequence[SigningKey], wait_seconds: float
 ) -> AsyncIterator[None]:
-    """Open the store and run the parts of the service while the context is open."""
+    """Open the store and run the parts of the service."""
     metrics = boundary.metrics
     async with AsyncExitStack() as open_parts:
         await asyncio.to_thread(preload)
@@ -267,7 +261,7 @@ async def running(
 
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
-    """Return the service. It opens the store when it starts. Raises SettingsError for unusable keys of the log."""
+    """Return the service, which opens the store when it starts. Raises SettingsError for unusable keys."""
     signing, boundary = signing_keys(settings), Boundary(settings)
     addresses, metrics = boundary.addresses, boundary.metrics
     lifespan = partial(running, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds)

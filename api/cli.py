@@ -1,5 +1,4 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild``, ``verify``, ``doctor``, and the commands that change
-the store or make keys (:mod:`api.commands`)."""
+"""The command ``knacka``. :mod:`api.commands` has the commands that change the store or make keys."""
 
 import argparse
 import logging
@@ -33,7 +32,6 @@ from referee.store.rows import OlderStore
 from referee.store.store import construct
 
 ALL = "all"
-"""Instead of a projection's name: all projections."""
 VERIFY = (
     "Checks everything that is stored; changes nothing. Reads each match and club from its first row, decides each "
     "act again, and compares rows, snapshots and projections with the result. Prints one line for each difference. "
@@ -44,19 +42,16 @@ DOCTOR = (
     "each fault, with its remedy. Exits with 0 without faults, else with 1."
 )
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
-"""Errors that mean that the store cannot be opened."""
+"""The store cannot be opened."""
 NOT_STARTED, INTERRUPTED = 3, 130
-"""Exit codes. Also: 0 for success, 1 for faults found or a command not done, 2 for a wrong command or setting."""
+"""Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
 log = logging.getLogger(__name__)
 
 
 def serve(settings: Settings) -> int:
-    """Serve until a signal ends the process. Return the exit code.
-
-    Raises :class:`~referee.store.clock.ClockWrong` at the start if the clock shows no usable time.
-    """
-    utc_now()
+    """Serve until a signal ends the process. Return the exit code."""
+    utc_now()  # raises ClockWrong
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
@@ -66,11 +61,7 @@ def serve(settings: Settings) -> int:
 
 @contextmanager
 def ended_by_interrupts() -> Iterator[None]:
-    """Make SIGINT end the process at once, as SIGTERM does by default.
-
-    Until the server runs, no work is lost. A ``KeyboardInterrupt`` can be lost: Python drops an exception
-    that leaves a finalizer.
-    """
+    """Make SIGINT end the process at once. Python drops a ``KeyboardInterrupt`` that leaves a finalizer."""
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         yield
@@ -79,16 +70,13 @@ def ended_by_interrupts() -> Iterator[None]:
 
 
 def openapi() -> int:
-    """Print the OpenAPI description. Return the exit code."""
+    """Print the OpenAPI description."""
     sys.stdout.write(reference.description(create_app(Settings())))
     return 0
 
 
 def rebuild(settings: Settings, name: str) -> int:
-    """Build a projection, or all in one pass, again from the first event, while the old ones are read.
-
-    Return the exit code: 1 if a match had to be set aside, 2 for an unknown name.
-    """
+    """Build a projection or all from the first event. Return 1 if a match was set aside, 2 for an unknown name."""
     with construct(settings.database_url) as referee:
         projections = Projections(referee, settings.database_url)
         try:
@@ -109,7 +97,7 @@ def rebuild(settings: Settings, name: str) -> int:
 
 
 def verify(settings: Settings, match: str | None) -> int:
-    """Verify a match or club, or the whole store. Return the exit code: 2 if ``match`` is not an id."""
+    """Verify a match or club, or the whole store. Return the exit code."""
     try:
         match = None if match is None else str(UUID(match))
     except ValueError:
@@ -140,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, or those of the process. Return the exit code."""
+    """Run the command. Return the exit code."""
     options = _parser().parse_args(arguments)
     if options.command == "openapi":
         return openapi()
@@ -173,7 +161,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _with_exit_codes(settings: Settings, options: argparse.Namespace) -> int:
-    """Run a command that needs the store. Print an error that it raises as one line, and return its exit code."""
+    """Run a command that needs the store. Print an error as one line. Return the exit code."""
     try:
         return _run(settings, options)
     except (NotDone, RebuildRunning) as why:

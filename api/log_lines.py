@@ -1,50 +1,24 @@
-"""Log records that can be made while the clock of the machine cannot be read."""
+"""Log records that can be made while Python cannot hold the time of the machine's clock."""
 
 import logging
+from copy import copy
 from typing import Any
 
-_TEMPLATE = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
+_UNDATED = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
+_UNDATED.created = _UNDATED.msecs = 0.0
+_FIELDS = ("name", "levelno", "pathname", "lineno", "msg", "args", "exc_info", "funcName", "stack_info")
+"""Attributes of a record in the order in which ``logging`` passes them."""
 
 
-class Record(logging.LogRecord):
-    """A record with the beginning of 1970 as its time if the clock shows a number that Python cannot hold.
-
-    ``logging`` reads the clock in its constructor, outside its own error handling: the error would end the thread
-    that logs.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        level: int,
-        pathname: str,
-        lineno: int,
-        msg: object,
-        args: Any,
-        exc_info: Any,
-        func: str | None = None,
-        sinfo: str | None = None,
-        **more: Any,
-    ) -> None:
-        try:
-            super().__init__(name, level, pathname, lineno, msg, args, exc_info, func, sinfo, **more)
-        except OverflowError:
-            self.__dict__ |= _TEMPLATE.__dict__ | {
-                "name": name,
-                "levelno": level,
-                "levelname": logging.getLevelName(level),
-                "pathname": pathname,
-                "lineno": lineno,
-                "funcName": func,
-                "msg": msg,
-                "args": args,
-                "exc_info": exc_info,
-                "stack_info": sinfo,
-                "created": 0.0,
-                "msecs": 0.0,
-            }
+def record_of(*fields: Any) -> logging.LogRecord:
+    """Return a log record, of 1970 if its time cannot be held: the error would end the thread that logs."""
+    try:
+        record = logging.LogRecord(*fields)
+    except OverflowError:
+        record = copy(_UNDATED)
+        record.__dict__ |= dict(zip(_FIELDS, fields, strict=False)) | {"levelname": logging.getLevelName(fields[1])}
+    return record
 
 
 def survive_any_clock() -> None:
-    """Make :class:`Record` the class of all log records of this process."""
-    logging.setLogRecordFactory(Record)
+    logging.setLogRecordFactory(record_of)

@@ -1,4 +1,4 @@
-"""Reads the files that answers need when the service starts, so that no answer fails for lack of a descriptor."""
+"""Reads the files that answers need at the start, so that no answer fails for lack of a descriptor."""
 
 from importlib.resources import files
 
@@ -9,7 +9,6 @@ from referee.games import RULESETS
 
 
 def preload() -> None:
-    """Read the rulebooks, the names of the timezones and the parts of the pages into memory."""
     for ruleset in (*RULESETS, rulebook.PROCEDURE):
         rulebook.load(ruleset)
     zones()

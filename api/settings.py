@@ -11,7 +11,7 @@ from api.access.addresses import networks_of
 from api.http.cors import cors_of
 from projections.follow.engine import books_file
 from referee.log.notes import SigningKey, key_of
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.value import Value
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class SettingsError(ValueError):
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """The settings of an operator. ``deploy/env.example`` explains each."""
+    """``deploy/env.example`` explains each."""
 
     database_url: str = "sqlite:///./knacka.db"
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
@@ -56,11 +56,17 @@ class Settings(Value, forbid_unknown_fields=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
-def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """Return the keys that sign the log, the new one first; empty if none is set.
+def _check_database(url: str) -> None:
+    if isinstance(parse_store_url(url), SqliteFile):
+        books_file(url)
 
-    Raises :class:`SettingsError`, whose message never contains a key.
-    """
+
+CHECKS = {"database_url": _check_database, "cors_origins": cors_of, "trusted_proxies": networks_of}
+"""Functions that raise ValueError if they cannot use a setting."""
+
+
+def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
+    """Return the keys that sign the log, the new one first. Raises SettingsError, never with a key in its message."""
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):
@@ -80,10 +86,7 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Return the settings in an environment. Raises :class:`SettingsError` for a value that cannot be used.
-
-    Logs an unknown name that begins with ``KNACKA_`` instead of refusing it: Kubernetes sets such names.
-    """
+    """Raises SettingsError for a value that cannot be used. Logs unknown names: Kubernetes sets some."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):
@@ -94,18 +97,10 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$.")
         raise SettingsError(f"{PREFIX}{path.rstrip('`').upper()}: {reason}") from None
-    try:
-        if isinstance(place_of(settings.database_url), SqliteFile):
-            books_file(settings.database_url)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None
-    try:
-        cors_of(settings.cors_origins)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}CORS_ORIGINS: {error}") from None
-    try:
-        networks_of(settings.trusted_proxies)
-    except ValueError as error:
-        raise SettingsError(f"{PREFIX}TRUSTED_PROXIES: {error}") from None
+    for name, check in CHECKS.items():
+        try:
+            check(getattr(settings, name))
+        except ValueError as error:
+            raise SettingsError(f"{PREFIX}{name.upper()}: {error}") from None
     signing_keys(settings)
     return settings

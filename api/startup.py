@@ -1,4 +1,4 @@
-"""Checks before the service starts that the store can be used, and waits if the obstacle may pass."""
+"""Waits until the store can be used, before the service starts."""
 
 import logging
 import sqlite3
@@ -12,7 +12,7 @@ from api.http.problems import REASON_MAX, STORE_FAILURES
 from api.personal_data.names import Names, names_file
 from api.runtime.projections import Projections
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
@@ -27,16 +27,13 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""Parts of PostgreSQL's messages for errors that a retry cannot change. While connecting it sends no error code."""
+"""Parts of PostgreSQL's messages for permanent errors: while connecting it sends no error code."""
 
 log = logging.getLogger(__name__)
 
 
 def await_store(url: str, seconds: float) -> None:
-    """Wait, at most ``seconds``, until the store can be used.
-
-    Raises the database's error after that time, or at once if a retry cannot change it.
-    """
+    """Wait until the store can be used. Raises its error after ``seconds``, or at once if it is permanent."""
     began, logged = time.monotonic(), 0.0
     while True:
         try:
@@ -53,12 +50,12 @@ def await_store(url: str, seconds: float) -> None:
 
 
 def open_once(url: str) -> None:
-    """Open the store, check that it can be written, and create missing tables. Raises database errors."""
-    place = place_of(url)
+    """Check that the store can be written, and create missing tables. Raises database errors."""
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Existing tables need no write, and a transaction begins even on a read-only file: so write.
+                # Creating tables need not write, and a transaction begins even on a read-only file.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
@@ -74,14 +71,13 @@ def open_once(url: str) -> None:
 
 
 def store_error(url: str, error: BaseException) -> str:
-    """Return an error of the database as one line that names the store."""
-    place = place_of(url)
+    """Return a line with the error that names the store."""
+    place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
     return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
 
 
 def _driver_error(error: BaseException) -> BaseException:
-    """Return the driver's error behind SQLAlchemy's."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         error = error.orig
     while isinstance(error.__cause__, sqlite3.Error | psycopg.Error):
@@ -90,7 +86,6 @@ def _driver_error(error: BaseException) -> BaseException:
 
 
 def _is_permanent(error: BaseException) -> bool:
-    """Return whether a retry cannot change the error."""
     if isinstance(error, psycopg.OperationalError):
         return any(words in str(error) for words in PERMANENT)
     return "locked" not in str(error)

@@ -3,13 +3,11 @@
 python shuffle.py MATCH [DEAL ...] [--kept FILE] < EVENTS
 
 MATCH is the id of the match. EVENTS are all its events from the first on, as JSON, a page or an event on each line.
-FILE has events of the same match that you kept when you received them. The program compares them with EVENTS. Without
-them the server could have replaced the commitment, or the digits that a seat added, after the deal.
+FILE has events that you kept when you received them: without them the server could have replaced the commitment, or
+the digits that a seat added, after the deal.
 
 Prints a verdict for each deal, or for each DEAL. Exits with 0 if the record is complete and the deals are fair, else
 with 1. Needs only Python 3.11. guides/shuffle.md says how a shuffle is computed.
-
-Reads all fields of the events whose topic is in FIELDS, and of all others only the number, the time and the actor.
 """
 
 import argparse
@@ -19,9 +17,9 @@ import sys
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-ENVELOPE = "number at actor act topic event"
+ENVELOPE = "number act_number at actor act topic event"
 FOR_OFFICIALS = "digest prev hash request"
-FIELDS = {  # by topic: the required fields of an event, and the optional ones
+FIELDS = {  # required and optional fields by topic; of other topics only the envelope is checked
     "match/opened": (
         "ruleset edition options players dealing enforcement points tokens official",
         "pot taken_over first_dealer stakes adjudication officials dockets shuffle entropy_seconds club evening table"
@@ -69,16 +67,15 @@ class NotFair(Exception):
 
 
 class Broken(Exception):
-    """A fault in the record, which proves nothing from this event on."""
+    """A fault in the record: nothing is proved from this event on."""
 
 
 def digest(text):
-    """Return the SHA-256 of a text in hexadecimal."""
     return sha256(text.encode()).hexdigest()
 
 
 def order_by(key, game):
-    """Return the cards of a game's pack in the order that follows from a key."""
+    """Return a game's pack in the order that follows from a key."""
     cards = [suit + rank for suit in "SHDC" for rank in RANKS]
     stream = (byte for block in range(99) for byte in sha256(f"{key}\n{block}".encode()).digest())
     for left in range(52, 1, -1):
@@ -88,7 +85,7 @@ def order_by(key, game):
 
 
 def packets(cards, count, sizes):
-    """Return the hands when cards are dealt to this number of hands in packets of these sizes."""
+    """Return the hands if cards are dealt in packets of these sizes."""
     hands, at = [[] for _ in range(count)], 0
     for size in sizes:
         for hand in hands:
@@ -98,18 +95,18 @@ def packets(cards, count, sizes):
 
 
 def filled(event):
-    """Return the fields of an event that are not empty, except the offences, which are no cards."""
+    """Return the fields of an event that are not empty, except breaches."""
     return {name: value for name, value in event.items() if name != "breaches" and (value or type(value) is int)}
 
 
 def expect(event, message, **fields):
-    """Raise NotFair with this message unless an event has exactly these fields."""
+    """Raise NotFair unless an event has exactly these fields."""
     if filled(event) != filled(fields):
         raise NotFair(message)
 
 
 def agrees(kept, now):
-    """Return whether a kept value is unchanged. A kept value that was hidden is empty and agrees with any value."""
+    """Return whether a kept value is unchanged. One that was hidden, and so empty, agrees with any value."""
     if isinstance(kept, dict) and isinstance(now, dict):
         return all(agrees(value, now.get(name)) for name, value in kept.items() if name != "breaches")
     if isinstance(kept, list) and isinstance(now, list):
@@ -122,7 +119,7 @@ class Match:
 
     def __init__(self, match, kept):
         self.match, self.kept, self.number = match, kept, 0
-        self.faults = {}  # by deal: the fault, or None if the deal is fair
+        self.faults = {}  # by deal; None: the deal is fair
         self.about = 1  # the deal to which a fault is attributed
         self.deal, self.dealer, self.duel = 1, None, []  # the next deal, its dealer, and its seats if it is a duel
         self.out, self.announced = set(), set()
@@ -132,7 +129,7 @@ class Match:
         self.stake = self.declarer = None
 
     def take(self, line):
-        """Apply the next event. Raise Broken if it cannot be read or does not belong here."""
+        """Apply the next event. Raise Broken if it cannot be read."""
         try:
             self.check_envelope(line)
             if line["topic"] in FIELDS:
@@ -145,7 +142,7 @@ class Match:
             raise Broken(f"event {self.number} cannot be read: {error!r}") from error
 
     def check_envelope(self, line):
-        """Raise Broken unless an event has the next number and its fields, and agrees with the kept event."""
+        """Raise Broken unless an event has the next number and its fields, and agrees with the kept one."""
         needed, allowed = set(ENVELOPE.split()), set(FOR_OFFICIALS.split())
         if not needed <= line.keys() <= needed | allowed or type(line["number"]) is not int:
             raise Broken(f"the line after event {self.number} is not an event")
@@ -166,13 +163,13 @@ class Match:
         return self.duel or [seat for seat in range(self.seats) if seat not in self.out]
 
     def from_left_of(self, seat):
-        """Return all seats clockwise, starting with the left neighbour of this seat."""
+        """Return all seats clockwise from the left neighbour of this seat."""
         return [(seat + step) % self.seats for step in range(1, self.seats + 1)]
 
     def order(self, number):
-        """Return the seed as events show it, and the cards in order, for the act directly after event ``number``.
+        """Return the seed as events show it, and the cards in order, for the act after event ``number``.
 
-        Raise NotFair if the seed is missing or does not match the commitment."""
+        Raise NotFair unless the seed matches the commitment."""
         if not self.commitment:
             raise NotFair("the server has not committed to the shuffle")
         seed = self.commitment["seed"]
@@ -226,7 +223,7 @@ class Match:
             raise NotFair("the draw for the first dealer does not match the shuffle")
 
     def draw(self, cards):
-        """B14-B15, C7-C8, D11-D13, E-O29: Return the seats with the cards they draw, and the first dealer."""
+        """B14-B15, C7-C8, D11-D13, E-O29: Return pairs of seat and drawn card, and the first dealer."""
         if self.game == RAMS:
             count = next(place for place, card in enumerate(cards, 1) if card[1] == "J")
             return [(place % self.seats, card) for place, card in enumerate(cards[:count])], (count - 1) % self.seats
@@ -279,7 +276,7 @@ class Match:
         self.hands = given
 
     def hand(self, seat):
-        """Return the cards that a seat has before the play. Raise NotFair if it has none."""
+        """Return the cards of a seat before the play. Raise NotFair if it has none."""
         if seat not in self.hands:
             raise NotFair(f"event {self.number}: seat {seat} has no cards")
         return self.hands[seat]
@@ -295,7 +292,7 @@ class Match:
         self.asked = [one for one in self.asked if not event["first"] <= one[0] <= event["last"]]
 
     def on_deal_new_hands(self, event, actor, at):
-        """A13-A15: Deal packets of three to the seats that asked; shuffle the thrown cards into a short stock."""
+        """A13-A15: Deal to the seats that asked; shuffle the thrown cards into a short stock."""
         seats, cards, fields = [seat for _, seat in self.asked], self.pack, {}
         self.thrown, self.asked = [*self.thrown, *(card for seat in seats for card in self.hand(seat))], []
         if len(cards) < 6 * len(seats):
@@ -324,7 +321,7 @@ class Match:
         self.declarer = event["seat"]
 
     def on_deal_later_cards_dealt(self, event, actor, at):
-        """E14, E50-E51: Deal three cards each; with four players two each, and the declarer one and the turn-up."""
+        """E14, E50-E51: Deal the cards after the turn-up."""
         taker = self.declarer if self.seats == 4 else None
         counts = [3 if self.seats < 4 else 1 if seat == taker else 2 for seat in range(self.seats)]
         hands = [[] for _ in range(self.seats)]
@@ -335,7 +332,7 @@ class Match:
     # After a deal
 
     def end(self, deal=None):
-        """End the current deal, which is fair if it has no fault. Return whether it has this number."""
+        """End the current deal. Return whether it has this number."""
         dealt, self.dealt, self.commitment, self.hands = self.dealt, None, None, {}
         if dealt is not None and self.faults[dealt] == UNFINISHED:
             self.faults[dealt] = None
@@ -362,7 +359,7 @@ class Match:
             raise NotFair("a seat that was out is in the match again")
 
     def next_dealer(self, dealer, kind):
-        """Return the dealer after a deal. E-O6: After a redeal the same seat may deal again."""
+        """E-O6: Return the dealer after a deal."""
         if self.game == KALABRIAS and kind == "redeal" and self.options.get("redeal_dealer") == "same":
             return dealer
         return next((seat for seat in self.from_left_of(dealer) if seat not in self.out), dealer)
@@ -371,7 +368,7 @@ class Match:
         self.announced.add(event["seat"])
 
     def on_duel_called(self, event, actor, at):
-        """A56, C46: Pass the deal to the first duellist on the last dealer's left, or as usual."""
+        """A56, C46: Pass the deal to the dealer of the duel."""
         self.about, seats, may = self.deal, event["seats"], self.playing()
         if self.game == ALGA:
             self.dealer = next(seat for seat in self.from_left_of(self.lines[self.deal - 1][0]) if seat in seats)
@@ -393,7 +390,7 @@ class Match:
 
 
 def events_in(lines):
-    """Yield the events of lines that each have a page or an event."""
+    """Yield the events of lines with a page or an event each."""
     for page in map(json.loads, lines):
         yield from page.get("events", [page])
 

@@ -7,8 +7,8 @@ BUNDLE is a file with an answer of GET …/bundle, byte for byte. VKEY is the ve
 it before; while two keys sign, give both, separated by a space. OLD_CHECKPOINT is a file with a checkpoint that you
 kept; its size is the parameter from= of the bundle. The exit code is 0 if everything is proved, 1 if something is
 false or missing, and 3 if the rows are correct, but some are not shown or later rows are not excluded. --contradicts
-exits with 0 if a row of LATER_BUNDLE contradicts the signed statement in BUNDLE about a last row: the service signed
-something false. Else it exits with 1. Needs Python 3.11 and openssl 3. Shares no code with the service."""
+exits with 0 if a row of LATER_BUNDLE contradicts a signed last row in BUNDLE, else with 1. Needs Python 3.11 and
+openssl 3. Shares no code with the service."""
 
 import json
 import subprocess
@@ -26,26 +26,25 @@ Row = namedtuple("Row", "index owner number topic leaf event prev")  # owner: th
 
 
 def demand(holds, message):
-    """Raise ValueError with this message unless the condition holds."""
     if not holds:
         raise ValueError(message)
 
 
 def unpacked(text, length=None):
-    """Return the bytes of a base64 text. Raise ValueError for a second text of the same bytes, or a wrong length."""
+    """Return the bytes of a base64 text. Raise ValueError for another spelling or a wrong length."""
     data = b64decode(text.encode(), validate=True)
     demand(b64encode(data).decode() == text and length in (None, len(data)), f"{text[:44]!a} is no valid base64 here")
     return data
 
 
 def fields(value, names, what):
-    """Return the values of an object that has exactly these names in this order."""
+    """Return the values of an object. Demand exactly these names in this order."""
     demand(isinstance(value, dict) and " ".join(value) == names, f"{what} must have exactly the fields {names}")
     return value.values()
 
 
 def signed_lines(note, vkeys, every=True):
-    """Return the lines of a signed note. Every key, or at least one, must have signed it, and no other key."""
+    """Return the lines of a note. Demand that every key, or at least one, has signed it, and no other."""
     text, _, below = note.partition("\n\n")
     lines, signatures, known = text.split("\n"), below.split("\n"), {}
     for name, digits, key in (vkey.split("+", 2) for vkey in vkeys.split()):
@@ -74,14 +73,14 @@ def checkpoint(note, vkeys, every=True):
 
 
 def last_row(note, vkeys):
-    """Return a signed statement of a last row: the match or club, the row's number and leaf, the size of the log."""
+    """Return the match or club, number and leaf of a signed last row, and the size of the log."""
     kind, owner, number, leaf, size = signed_lines(note, vkeys)
     demand(kind == "last row", "the note is not a statement of a last row")
     return owner, int(number), unpacked(leaf, 32), int(size)
 
 
 def roots(at, last, first, path):
-    """Return the roots of the older tree, which ends there, and of the whole tree: RFC 9162, 2.1.3.2 and 2.1.4.2."""
+    """RFC 9162, 2.1.3.2, 2.1.4.2: Return the roots of the older tree, which ends there, and of the whole tree."""
     old = new = first
     for part in path:
         demand(last > 0, "the proof is too long")
@@ -95,7 +94,7 @@ def roots(at, last, first, path):
 
 
 def extends(proof, size, root, old_note, vkeys):
-    """Return a sentence that the log extends the kept checkpoint. Raise ValueError if it does not."""
+    """Return the sentence about the kept checkpoint. Demand that the log extends it."""
     older, old_root = checkpoint(old_note, vkeys, every=False)
     start, parts = fields(proof, "from proof", "the section consistency")
     demand(start == older > 0, f"the old checkpoint has {older} rows, but the proof begins at {start!a}")
@@ -107,7 +106,7 @@ def extends(proof, size, root, old_note, vkeys):
 
 
 def rows_in(listed, size, root):
-    """Return the rows by owner. Demand that each is in the log, in order, and names the hash of the row before it."""
+    """Return the rows by owner. Demand that each is in the log, in order, and linked to the row before it."""
     found, place = {}, -1
     for one in listed:
         index, owner, version, topic, state, proof = fields(one, "index id version topic state proof", "a row")
@@ -126,7 +125,7 @@ def rows_in(listed, size, root):
 
 
 def complete(aggregate, rows, size, vkeys):
-    """Return the ranges of a match or club, and a sentence for each gap. Demand that its rows fill the ranges."""
+    """Return the ranges of a match or club, and sentences about gaps. Demand that its rows fill the ranges."""
     owner, listed, statement = fields(aggregate, "id ranges statement", "an aggregate")
     ranges, behind, own = [tuple(fields(one, "first last", "a range")) for one in listed], -1, rows.get(owner, [])
     for first, last in ranges:
@@ -149,7 +148,7 @@ def complete(aggregate, rows, size, vkeys):
 
 
 def money(rows):
-    """Return the settlements and the entries that the rows amount to; a debit is above zero."""
+    """Return the settlements and entries that the rows amount to; a debit is above zero."""
     openings = {row.owner: row.event for row in rows if row.topic == "match/opened" and row.event.get("stakes")}
     settled, entries, agreed, entered = {}, {}, {}, {}
     for row in rows:
@@ -181,13 +180,13 @@ def money(rows):
 
 
 def counted(amounts, limit):
-    """Return the amounts that are entered: none if together they move more than the limit of the match."""
+    """Return the amounts that are entered: none if they move more than the limit of the match."""
     moved = max(sum(one for one in amounts if one > 0), -sum(one for one in amounts if one < 0))
     return amounts if limit is None or moved <= limit else []
 
 
 def amounts_of(row, stakes):
-    """Return by seat the amounts of a row that ends or corrects a match. Demand that its payments add up to them."""
+    """Return the amounts by seat of a row that ends or corrects a match. Demand that its payments add up to them."""
     end = row.event if "settlement" in row.event else row.event.get("won") or {}
     amounts, point = end.get("settlement") or [], stakes["unit"] // (2 if row.event.get("halves") else 1)
     paid = [0] * len(amounts)
@@ -199,7 +198,7 @@ def amounts_of(row, stakes):
 
 
 def check_closing(club, closing, found, ranges, entries, made):
-    """Demand that the rows are those of one closing of this club, and that the entries agree with them."""
+    """Demand that the rows are those of one closing of this club, and agree with the entries."""
     own = found[club]  # all rows of the club
     before, this = own[0].event if own[1:] and own[0].topic == "books/closed" else None, own[-1].event
     demand(own[-1].topic == "books/closed" and this["closing"] == closing, f"the last row is not closing {closing}")
@@ -229,7 +228,6 @@ def check_closing(club, closing, found, ranges, entries, made):
 
 
 def sections_of(file):
-    """Return the sections of a bundle."""
     bundle = json.loads(data := Path(file).read_bytes())
     demand(written(bundle).encode() == data, "the file is not the service's answer byte for byte")
     sections = list(fields(bundle, SECTIONS, "the bundle"))
@@ -270,7 +268,7 @@ def verify(file, vkeys, old_file=None):
 
 
 def contradicts(file, vkeys, later_file):
-    """Yield each contradiction between the signed last rows in one bundle and the rows of another."""
+    """Yield the contradictions between the signed last rows in one bundle and the rows of another."""
     _, note, _, _, listed, _, _ = sections_of(later_file)
     found = rows_in(listed, *checkpoint(note, vkeys))
     for statement in (one["statement"] for one in sections_of(file)[3] if one["statement"]):

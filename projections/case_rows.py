@@ -11,9 +11,9 @@ from referee.visibility import Event, Recorded
 
 
 def begins(event: Event) -> bool:
-    """Return whether a case begins with this event. A ruling may also take an act back, within an open case."""
+    """Return whether a case begins with this event."""
     if isinstance(event, ActTakenBack):
-        return event.seat is not None
+        return event.seat is not None  # else a ruling in an open case took the act back
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
@@ -47,7 +47,6 @@ def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
 
 
 def _opening(event: Any) -> dict[str, Any]:
-    """Return the fields that describe the request of a case."""
     if isinstance(event, CaseOpened):
         opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
         return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
@@ -76,7 +75,6 @@ def changes_of(event: Any) -> dict[str, Any]:
 
 
 def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
-    """Return the verdict of a ruling, its official, and its offence if that was changed."""
     if not isinstance(event, CaseRuled):
         return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
     found = {"verdict": event.verdict, "official": event.official}

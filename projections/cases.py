@@ -1,4 +1,4 @@
-"""The projection of case files: every knock of a match, the statements, the ruling, and the penalty.
+"""The projection of case files: knocks, statements, rulings and penalties.
 
 It stores everything. Queries take the viewer and leave out what that viewer may not see yet.
 """
@@ -68,7 +68,6 @@ FACTS: tuple[type[Event], ...] = (
     PenaltyImposed,
     ActTakenBack,
 )
-"""Event types that belong to a case."""
 ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
 """Event types by which a match ends, or continues after its end."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
@@ -84,31 +83,15 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The events of a case in order. It begins with its opening, with the referee's ruling, or with an act that was
-    taken back by agreement."""
+    """The events of a case in order. The first is its opening, the referee's ruling, or an act taken back by
+    agreement."""
 
     case: int
     entries: tuple[Entry, ...]
 
-    @property
-    def event(self) -> int:
-        """The number of the case's first event."""
-        return self.entries[0].event
-
-    @property
-    def ruling(self) -> KnockUpheld | KnockDismissed | None:
-        """The referee's immediate ruling, if there was one."""
-        first = self.entries[0].fact
-        return first if isinstance(first, KnockUpheld | KnockDismissed) else None
-
-    @property
-    def fine(self) -> int:
-        """The points that the knocker pays for a wrong knock, if that is agreed."""
-        return fine_of(entry.fact for entry in self.entries[:2])
-
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """Return the knocker's penalty for a dismissed knock, from the events that it made."""
+    """Return the points that the knocker pays, from the events of a knock: 0 unless it was dismissed."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -116,8 +99,7 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in an officials' list. ``status`` is as of its last event: a ruling becomes final at
-    ``appeal_until``."""
+    """A case in an officials' list. ``status``: as of its last event; a ruling becomes final at ``appeal_until``."""
 
     match: UUID
     case: int
@@ -138,7 +120,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a listed case. The last holds ``by`` and ``note`` of the opening."""
+"""The columns of a listed case. The last holds ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -158,13 +140,12 @@ class _Changes:
     """The rows of cases that a page of events adds or changes."""
 
     def __init__(self, tokens: Callable[[UUID, MatchOpened], tuple[str, ...]]) -> None:
-        """``tokens``: returns the SHA-256 of each official's token of a match."""
         self._tokens = tokens
         self.entries: list[dict[str, Any]] = []
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.held: list[dict[str, Any]] = []
-        """Further columns for each official of a new case, which is in ``of``."""
+        """A row for each official of a new case: the case in ``of``, and further columns."""
 
     def take(self, match: _Match, recorded: Recorded) -> _Match:
         """Add the rows of an event, and return the row of its match after it."""
@@ -204,15 +185,14 @@ def _opened(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _M
 
 
 class Cases:
-    """The projection of all case files."""
+    """The projection; :class:`~projections.follow.projection.Projection` explains its methods."""
 
     name = "cases"
     key = "cases_4"
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
-        """``secret``: returns the secret of the store, by which the book finds the matches of an official's token. It
-        can be left out if no events are applied."""
+        """``secret``: returns the store's secret, which :meth:`apply` needs to seal the officials' tokens."""
         self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
@@ -252,7 +232,6 @@ class Cases:
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
     def _held_table(self, prefix: str) -> Table:
-        """Return the table of cases by official, for their lists."""
         table = Table(
             f"{prefix}{self.key}_held",
             self.metadata,
@@ -260,7 +239,7 @@ class Cases:
             Column("case", Integer, primary_key=True),
             Column("token", Text, primary_key=True),  # SHA-256 of an official's token, or the club
             Column("members", Text, nullable=False),
-            Column("evening", Integer),  # of the club
+            Column("evening", Integer),
             Column("knocker", Integer),  # member of the club who opened the case
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
@@ -285,11 +264,9 @@ class Cases:
         return table
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with different tables."""
         return type(self)(prefix, self._secret)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page, except those already applied."""
         this = self.matches.c
         query = select(self.matches).where(this.match.in_(page.histories))
         known = {row.match: _Match(*row[1:]) for row in connection.execute(query)}
@@ -332,7 +309,6 @@ class Cases:
                 connection.execute(update(self.held).where(place).values(case))
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
@@ -342,7 +318,7 @@ class Cases:
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """Return at most ``limit`` case files of a match after a number, in order, as the viewer may see them."""
+        """Return at most ``limit`` cases of a match after a number, in order, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._of(connection, match_id, viewer, case > after, *last)
@@ -359,11 +335,10 @@ class Cases:
         after: str | None = None,
         limit: int = 50,
     ) -> tuple[tuple[Listed, ...], str | None]:
-        """Return a page of the cases that the viewer of ``sight`` officiates, in order of opening, and the next
-        page's cursor.
+        """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor. Raises
-        ``ValueError`` if it is not one.
+        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor.
+        Raises: ValueError if ``after`` is no cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
@@ -373,7 +348,7 @@ class Cases:
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
-        """Return the query for a page of cases of this status, with parameters of the ``given`` names."""
+        """Return the query of :meth:`page` with parameters of the ``given`` names."""
         held = self.held.c
         filters = {
             "ruleset": held.ruleset == bindparam("ruleset"),
@@ -385,13 +360,13 @@ class Cases:
         )
         query = query.order_by(*self._order.columns).limit(rows_of(limit))
         at = bindparam("at", type_=Utc)
-        if status == "final":  # most cases are, so the index on the order suffices
+        if status == "final":  # as most cases are
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
         elif status is not None:
             query = query.where(held.status == status)
         if status == "ruled":
-            # Selected first: few rulings are recent, and all others are many and sorted.
+            # Few rulings are recent, so they are selected first.
             lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
@@ -408,8 +383,8 @@ class Cases:
         except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """Return the last cases that officials decided by one of these rules, the latest first, each with its last
-        ruling as the viewer may see it: in the matches that ``sight`` officiates, or in ``match`` only."""
+        """Return the last cases that officials decided by these rules, the latest first, each with its last ruling as
+        the viewer may see it: in the matches that the caller officiates, or in ``match`` only."""
         held = self.held.c
         whose = _official_of(sight)
         given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
@@ -434,10 +409,10 @@ class Cases:
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
-        """Return the query for the cases of an official, with the values of :func:`_official_of`.
+        """Return the query for the cases of an official, with the parameters of :func:`_official_of`.
 
-        Cases of a match in which the official plays are left out. Those of a match in which another member behind
-        the key or the token plays are left out until the match is over.
+        It leaves out matches in which the official plays, and until their end those in which another member behind
+        the key or the token plays.
         """
         held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
@@ -460,7 +435,7 @@ class Cases:
     ) -> dict[int, tuple[int, int]]:
         """Return the numbers of upheld and dismissed knocks by member, on these evenings of a club.
 
-        Only knocks in ``matches`` count, a query for ids.
+        ``matches``: the query for the ids of the matches that count.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
@@ -488,21 +463,17 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases about a deal, which were opened after one event and up to another or at any time about it,
-        and the ``others``."""
-        numbers = self.numbers_about(connection, match_id, deal, after=after, to=to) | {*others}
-        return self._of(connection, match_id, viewer, self.entries.c.case.in_(numbers)) if numbers else ()
-
-    def numbers_about(self, connection: Connection, match_id: UUID, deal: int, *, after: int, to: int) -> set[int]:
-        """Return the numbers of the cases about a deal, as in :meth:`about`."""
+        """Return the cases opened after one event up to another, those opened about the deal at any time, and the
+        ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
         opened = select(entries.case, entries.fact).where(
             entries.match == match_id, entries.topic == CaseOpened.TOPIC
         )
         deals = {row.case: msgspec.json.decode(row.fact, type=CaseOpened).deal for row in connection.execute(opened)}
-        about = {number for number, whose in deals.items() if whose == deal}
-        return about | set(connection.scalars(within))
+        numbers = {number for number, whose in deals.items() if whose == deal}
+        numbers |= {*connection.scalars(within), *others}
+        return self._of(connection, match_id, viewer, entries.case.in_(numbers)) if numbers else ()
 
     def _of(
         self, connection: Connection, match_id: UUID, viewer: Viewer, *which: ColumnElement[bool]
@@ -517,17 +488,16 @@ class Cases:
 
 
 def _sitting(members: tuple[int, ...]) -> str:
-    """Return the members in a match as text in which one of them can be searched."""
+    """Return a match's members as a text in which a query can find one of them."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
 def _member(members: str, seat: Actor | None) -> int | None:
-    """Return the member in a seat."""
     return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
 
 
 def _official_of(sight: Sight) -> dict[str, Any]:
-    """Return the parameters that select an official's cases. Without an official no case matches."""
+    """Return the parameters that select a caller's cases as an official."""
     whose: dict[str, Any] = {"official": sight.official}
     if sight.club is None:
         return whose | {"by_token": True}

@@ -1,4 +1,4 @@
-"""The digest that closes a club's books. Any holder of the entries can compute it again."""
+"""The digest that closes a club's books."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -7,8 +7,8 @@ from projections.journal import JournalEntry
 
 
 def digest(before: str, entries: Iterable[JournalEntry]) -> str:
-    """Return a SHA-256 in hex over the previous closing's digest (64 zeros for the first), a line break, and a line
-    for each entry since: ``number|date|kind|currency|id/event|account:amount,…``, accounts sorted."""
+    """Return the SHA-256 in hex of the digest ``before`` (64 zeros for the first closing), a line break, and the
+    :func:`line` of each entry since."""
     sum_ = sha256(f"{before}\n".encode())
     for entry in entries:
         sum_.update(line(entry).encode())
@@ -16,7 +16,7 @@ def digest(before: str, entries: Iterable[JournalEntry]) -> str:
 
 
 def line(entry: JournalEntry) -> str:
-    """Return the line of an entry in the digest."""
+    """Return ``number|date|kind|currency|id/event|account:amount,…`` with a line break, accounts sorted."""
     in_order = sorted(entry.postings, key=lambda one: one.account)
     postings = ",".join([f"{one.account}:{one.amount}" for one in in_order])
     return f"{entry.number}|{entry.date}|{entry.kind}|{entry.currency}|{entry.cause}|{postings}\n"

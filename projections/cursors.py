@@ -11,17 +11,16 @@ from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column
 T = TypeVar("T")
 P = TypeVar("P")
 QUERIES_KEPT = 256
-"""Cached queries for pages. They differ by filters and limit, and building one takes longer than running it."""
+"""Cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
-    """Return the cursor for a place in a list."""
     body = msgspec.json.encode(place)
     return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
 
 
 def read_cursor(cursor: str, kind: type[T]) -> T:
-    """Return the place in a cursor. Raises ``ValueError`` if the cursor is not one of the service."""
+    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor."""
     try:
         raw = urlsafe_b64decode(cursor)
         if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
@@ -32,18 +31,13 @@ def read_cursor(cursor: str, kind: type[T]) -> T:
 
 
 class Page(NamedTuple, Generic[T, P]):
-    """A part of a list."""
-
     entries: tuple[T, ...]
     next: P | None
-    """The place where the next page begins; None: this is the last."""
+    """The place where the next page begins; ``None``: this is the last."""
 
 
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, P]:
-    """Return the page of entries that were ``found``, one more than ``limit`` if there are more.
-
-    ``place``: returns the place after an entry.
-    """
+    """Return the page of the entries ``found`` by :func:`rows_of`. ``place``: returns the place after an entry."""
     return Page(tuple(found[:limit]), place(found[limit - 1]) if len(found) > limit else None)
 
 
@@ -51,7 +45,6 @@ class Order:
     """The order of a list by columns that are unique together, and its pages."""
 
     def __init__(self, place: type[tuple[Any, ...]], *columns: Column[Any]) -> None:
-        """``place``: the types of the columns."""
         self.columns = columns
         self._place = place
         self._names = [f"after_{column.name}" for column in columns]
@@ -63,12 +56,14 @@ class Order:
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters for :attr:`beyond`: ``after_`` and a column's name; empty without a cursor. Raises
-        ``ValueError`` if the cursor is not one of this list."""
+        """Return the parameters of :attr:`beyond`, named ``after_`` and a column; empty without a cursor.
+
+        Raises: ValueError if the cursor is not one of this list.
+        """
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
-        """Return the page of rows that were ``found``, one more than ``limit`` if there are more, with its cursor."""
+        """Return the page of the rows ``found`` by :func:`rows_of`, with the cursor of the next page."""
 
         def cursor(last: T) -> str:
             return cursor_of(*(getattr(last, column.name) for column in self.columns))
@@ -77,6 +72,5 @@ class Order:
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return the limit of a query that also shows whether there is a next page. It is a literal: PostgreSQL keeps the
-    plan only then."""
+    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses the plan of a literal."""
     return literal_column(str(limit + 1), Integer)

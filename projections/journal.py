@@ -1,25 +1,24 @@
-"""A club's journal by double entry, numbered by the ledger, as it is exported.
+"""A club's journal by double entry, as it is exported.
 
-Amounts are in minor units of a currency of two decimals. **Debit is positive**: a debt of a member is above zero, a
-credit below. An entry has one currency, and its postings add up to 0.
+Amounts are in minor units of a currency with two decimals. **Debit is positive**: a debt of a member is above zero.
+The postings of an entry add up to 0.
 """
 
 import datetime
 from collections.abc import Mapping
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.facts import MEMBER, OWN, Account, Balance, Posting, member_of
+from referee.clubs.facts import MEMBER, OWN, Account, Balance, Posting, SieAccounts, member_of
 from referee.value import Value
 
-__all__ = ["MEMBER", "OWN", "Account", "Balance", "Chart", "Journal", "JournalEntry", "Posting", "member_of"]
+__all__ = ["MEMBER", "OWN", "Account", "Balance", "Journal", "JournalEntry", "Posting", "member_of"]
 
 
 class JournalEntry(Value):
-    """An entry. ``number`` counts the club's entries from 1."""
+    """An entry of a club, numbered from 1."""
 
     number: int
     date: datetime.date
@@ -36,46 +35,27 @@ class JournalEntry(Value):
     text: wire_types.Note = ""
 
 
-class Chart(Protocol):
-    """The four-digit accounts of general bookkeeping for the club's own accounts."""
-
-    @property
-    def cash(self) -> str: ...
-    @property
-    def bank(self) -> str: ...
-    @property
-    def members(self) -> str: ...
-    @property
-    def pot(self) -> str: ...
-    @property
-    def fees(self) -> str: ...
-    @property
-    def opening(self) -> str: ...
-
-
 class Journal(Value):
-    """A club's journal over a span of days, both included.
+    """A club's journal from ``first`` to ``last``, both included.
 
-    ``opening`` plus the postings of ``entries`` gives ``closing``, which comes from the ledger. A file repeats it, so
-    that the program that reads the file can compare.
+    ``opening`` plus the ``entries`` gives ``closing``. Files repeat it, so that their readers can compare.
     """
 
     club: wire_types.Name
     currencies: tuple[wire_types.Currency, ...]
     first: datetime.date
     last: datetime.date
-    """The last day, before 9999-12-31, since some files name the day after."""
+    """Before 9999-12-31, since some files name the day after."""
     made: datetime.date
     """The day on which the file is made."""
     opening: tuple[Balance, ...]
     """Balances before ``first``; those left out are 0."""
     entries: tuple[JournalEntry, ...]
-    """Entries in order of their numbers."""
     closing: tuple[Balance, ...]
     """Balances after ``last``; those left out are 0."""
     names: Mapping[int, str | None]
-    """Names of the members who may be named, by member number."""
-    sie: Chart
+    """Names that may be shown, by member number."""
+    sie: SieAccounts
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
@@ -85,15 +65,15 @@ def name_of(journal: Journal, account: Account) -> str | None:
 
 
 def accounts(journal: Journal) -> tuple[Account, ...]:
-    """Return the club's own accounts, then those of members with a balance or entry in the span, by number."""
+    """Return the club's own accounts, then by number those of members with a balance or an entry."""
     named = {one.account for one in (*journal.opening, *journal.closing)}
     named |= {posting.account for entry in journal.entries for posting in entry.postings}
     return (*OWN, *sorted(named - set(OWN), key=lambda account: int(account.removeprefix(MEMBER))))
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return all balances at the end, including zeros: for the currencies that an account used, and for the club's
-    own accounts in each currency."""
+    """Return the closing balances, with zeros for the currencies that an account used, and for the club's own
+    accounts in each currency."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)
@@ -107,7 +87,6 @@ def balances(journal: Journal) -> tuple[Balance, ...]:
 
 
 def in_currency(journal: Journal, currency: wire_types.Currency) -> Journal:
-    """Return the part of the journal in one currency."""
     return replace(
         journal,
         currencies=(currency,),

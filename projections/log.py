@@ -1,12 +1,12 @@
-"""The projection of the log as a Merkle tree: the hashes of all rows in log order, in tiles, and their positions.
+"""The projection of the log as a Merkle tree: the hashes and positions of all rows in log order, in tiles.
 
-It covers all rows of all aggregates, whatever their content. A leaf's number is the number of rows before it:
-positions in the log have gaps, leaves have none.
+Leaves are numbered from 0 without gaps, unlike the positions of their rows.
 """
 
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -35,12 +35,14 @@ TILES_AT_ONCE = 100
 
 
 class Edge(NamedTuple):
-    """The last tile of every level: the number of leaves, the hashes by level, and the positions of the last
-    leaves."""
+    """The last tile of every level, to which the next rows are added."""
 
     size: int
+    """The number of leaves."""
     hashes: dict[int, bytes]
+    """Hashes by level."""
     positions: bytes
+    """Positions of the rows in the last tile of level 0."""
 
     @property
     def position(self) -> int:
@@ -49,7 +51,7 @@ class Edge(NamedTuple):
 
 
 class Log:
-    """The projection of the tree."""
+    """The projection; :class:`~projections.follow.projection.Projection` explains its methods."""
 
     name = key = "log"
     takes: frozenset[str] | None = None
@@ -86,18 +88,15 @@ class Log:
         self._change = update(self.tiles).where(this.level == bindparam("at"), this.number == bindparam("of"))
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the rows of a page, except those already applied. Any row can be applied."""
         edge = self.edge(connection)
-        rows = page.after(edge.position).rows
-        if rows:
+        if rows := page.after(edge.position).rows:
             self.grow(connection, edge, rows, leaves_of(rows))
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
-        """Add rows and their hashes after the edge."""
+        """Add rows and their hashes (:func:`leaves_of`) after the edge."""
         changed = rolled_up(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
@@ -118,11 +117,10 @@ class Log:
             connection.execute(insert(self.tiles), new)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return 0: the projection has no versions. The row's position shows whether a row is included."""
+        """Return 0: only positions show which rows are included."""
         return 0
 
     def edge(self, connection: Connection) -> Edge:
-        """Return the edge, to which the next rows are added."""
         found = connection.execute(self._last).one_or_none()
         if found is None:
             return Edge(0, {}, b"")
@@ -138,18 +136,15 @@ class Log:
     def size(self, connection: Connection) -> int:
         """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
-        if found is None:
-            return 0
-        return int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
+        return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
     def tree(self, connection: Connection, size: int) -> Tree:
         """Return the tree over the first ``size`` leaves, usable while the connection is open."""
-        known: dict[tuple[int, int], bytes] = {}
 
+        @cache
         def tile(level: int, number: int) -> bytes:
-            if (level, number) not in known:
-                known[level, number] = connection.execute(self._tile, {"level": level, "number": number}).scalar_one()
-            return known[level, number]
+            hashes: bytes = connection.execute(self._tile, {"level": level, "number": number}).scalar_one()
+            return hashes
 
         return Tree(size=size, tiles=tile)
 
@@ -174,7 +169,7 @@ class Log:
         return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
 
     def index(self, connection: Connection, position: int) -> int | None:
-        """Return the number of the leaf of the row at a position, ``None`` if that is not applied yet."""
+        """Return the number of the leaf of the row at a position, ``None`` if the row is not applied yet."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None
@@ -195,23 +190,23 @@ def _positions(packed: bytes) -> "array[int]":
 
 
 class _Written(dict[Any, str]):
-    """Formatted ids by their stored form on a page. Formatting one takes longer than hashing a row."""
+    """Formatted ids by their stored form, since formatting one takes longer than hashing a row."""
 
     def __missing__(self, aggregate_id: Any) -> str:
         try:
             written = str(UUID(aggregate_id))
-        except (ValueError, TypeError, AttributeError):  # SQLite stores any text or bytes in the column
+        except (ValueError, TypeError, AttributeError):  # SQLite stores any value in the column
             written = str(aggregate_id)
         self[aggregate_id] = written
         return written
 
 
 def leaves_of(rows: Sequence[Row]) -> bytes:
-    """Return the concatenated hashes of rows."""
+    """Return the concatenated hashes of rows, whatever they hold."""
     written = _Written()
     try:
         return leaf_hashes(rows, written)
-    except TypeError:  # SQLite stores any text in the column
+    except TypeError:
         return leaf_hashes([(*row[:4], _bytes(row[4])) for row in rows], written)
 
 

@@ -35,7 +35,7 @@ from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
-from projections.visibility import NOBODY, Sight, member_of
+from projections.visibility import UNAUTHENTICATED, Sight, member_of
 from referee.events import (
     Dealing,
     DealScored,
@@ -62,10 +62,7 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in a list. ``deal`` is the current deal, or the last one if the match is over.
-
-    ``winner`` is the first of partners, and ``None`` in a match that is over if it has no winner.
-    """
+    """A match in a list. ``deal``: the current or last one; ``winner``: of partners the first."""
 
     match: UUID
     ruleset: str
@@ -141,16 +138,14 @@ class Standing(NamedTuple):
 
 
 Part = Literal["public", "its public", "club", "private", "own"]
-"""A part of the visible matches: the public ones, or those of a club; of the caller's club those for its members, all
-private ones, or the private ones in which the caller plays."""
-
-
+"""A part of the visible matches: all public ones, or a club's public ones; in the caller's club those for members,
+all private ones, or the private ones in which the caller plays."""
 IDS_MAX = 10_000
 """Ids in one statement: SQLite allows at most 32,766."""
 
 
 class Matches:
-    """The projection of all matches."""
+    """The projection; :class:`~projections.follow.projection.Projection` explains its methods."""
 
     name, key = "matches", "matches_2"
     takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
@@ -185,7 +180,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # For members of a club, the result of a finished match: points in halves.
+            # For members of a club; the result of a finished match.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -199,11 +194,9 @@ class Matches:
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page, except those already applied."""
         query = select(self.entries).where(self.entries.c.match.in_(page.histories))
         known = {row.match: Listed(**row._mapping) for row in connection.execute(query)}
         versions = {match_id: entry.version for match_id, entry in known.items()}
@@ -228,13 +221,12 @@ class Matches:
             connection.execute(update(self.players).where(this), results)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.entries.c.version).where(self.entries.c.match == match_id)) or 0
 
     def page(
         self,
         connection: Connection,
-        sight: Sight = NOBODY,
+        sight: Sight = UNAUTHENTICATED,
         *,
         ruleset: str | None = None,
         status: Status | None = None,
@@ -249,8 +241,9 @@ class Matches:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player`` is a whole name, ``member`` a member of the ``club``. ``opened_from`` is inclusive, ``opened_to``
-        exclusive. ``after`` is the previous page's cursor. Raises ``ValueError`` if it is not one.
+        ``player`` is a whole name, ``member`` a member of ``club``. ``opened_to`` is exclusive. ``after`` is the
+        previous page's cursor.
+        Raises: ValueError if ``after`` is no cursor of this list.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -272,8 +265,7 @@ class Matches:
     def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], limit: int) -> Select[Any]:
         """Return the query for a page of these parts, with parameters of the ``given`` names.
 
-        Each part is selected by an index in its order, and at most a page of it. Whole rows are read only for the
-        resulting page.
+        It selects at most a page of each part by an index, and reads whole rows only for the result.
         """
         entries = self.entries.c
         filters = {
@@ -309,12 +301,12 @@ class Matches:
         return seen[part]
 
     def _plays(self, who: str) -> ColumnElement[bool]:
-        """Return the condition that a player plays in a match; the parameter ``who`` is their key."""
+        """Return the condition that the player whose key is the parameter ``who`` plays in a match."""
         players = self.players.c
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
-        """Return those of the matches that are visible in lists."""
+        """Return which of the matches are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
         parts = or_(*(self._is_in_part(part) for part in _parts(sight, None)))
@@ -364,7 +356,7 @@ class Matches:
 
 
 def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
-    """Return the visible parts. ``club``: list only its matches."""
+    """Return the visible parts, of one club if ``club`` is given."""
     public: Part = "public" if club is None else "its public"
     if sight.club is None or club not in (None, sight.club):
         return (public,)
@@ -374,7 +366,7 @@ def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
 
 
 def _players(entry: Listed) -> Iterator[dict[str, Any]]:
-    """Yield the rows by which players are found: by name, or by member of the club."""
+    """Yield the rows by which players are found: by name, or as members of the club."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
@@ -385,8 +377,7 @@ def _players(entry: Listed) -> Iterator[dict[str, Any]]:
 
 
 def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
-    """Return the members' results after an event of :data:`ENDS`, empty if the match continues or was not
-    finished."""
+    """Return the columns of the members' results after an event of :data:`ENDS`."""
     won = end.won if isinstance(end, ProtocolCorrected) else end
     over = entry.status == "over" and won is not None
     winners = (getattr(won, "seats", ()) or (getattr(won, "seat", None),)) if over else ()
@@ -404,15 +395,13 @@ def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
 
 
 def _changed(entry: Listed) -> dict[str, Any]:
-    """Return the columns that later events may change."""
     return {name: getattr(entry, name) for name in ("status", "changed_at", "deal", "version", "winner")}
 
 
 def _key(name: str) -> str:
-    """Return the key of a player, of fixed length, since a database cannot index a name of any length."""
+    """Return the key of a player. It has a fixed length, since names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 
 def _member_key(club: UUID | None, member: int | None) -> str | None:
-    """Return the key of a member, ``None`` unless both are given."""
     return None if club is None or member is None else _key(member_of(club, member))

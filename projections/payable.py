@@ -1,7 +1,7 @@
-"""A payment for a bank's app: the payload of a QR code, and the code as a picture.
+"""Payments for a bank's app: the payload of a QR code, and the code as a picture.
 
-SEK goes by Swish (its QR code specification, C2B), EUR by a SEPA credit transfer (EPC069-12, version 002). Texts are
-shortened to fit. A wrong number or an impossible amount raises a ``ValueError`` that explains it.
+SEK goes by Swish (QR code specification, C2B), EUR by a SEPA credit transfer (EPC069-12, version 002). Texts are
+shortened to fit. Functions raise a ``ValueError`` that explains a wrong number or an impossible amount.
 """
 
 import re
@@ -14,10 +14,10 @@ from projections.journal import decimal
 from projections.transliterate import in_line, spelled
 
 SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212./()]")
-"""Separators that people write in a number: blanks, hyphens and dashes, dots, slashes, brackets."""
+"""Signs that people write between digits."""
 SWISH_TEXT_MAX = 50
 SWISH_MAX = 10**14 - 1
-"""Largest amount of a Swish payment in minor units: 999999999999.99."""
+"""Minor units."""
 SWISH_NUMBER = re.compile(r"123[0-9]{7}|07[0-9]{8}")
 """The number of an association or a company, or of a person."""
 SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvwxyzåäö0123456789!?(),.-:; ")
@@ -25,7 +25,7 @@ SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvw
 EPC_NAME_MAX = 70
 EPC_TEXT_MAX = 140
 EPC_MAX = 99_999_999_999
-"""Largest amount of an EPC payment in minor units: 999999999.99."""
+"""Minor units."""
 EPC_BYTES_MAX = 331
 IBAN_LENGTH = {
     country: length
@@ -54,8 +54,7 @@ class WrongCheckDigits(ValueError):
 
 
 def swish_number(text: str) -> str:
-    """Return a Swish number as ten digits: +46 (0)70-123 45 67 is 0701234567. Raises ``ValueError`` for other
-    numbers."""
+    """Return a Swish number as ten digits: +46 (0)70-123 45 67 is 0701234567."""
     number = SEPARATORS.sub("", text)
     number = re.sub(r"^(\+|00)?460?(?=7)", "0", number)
     if not SWISH_NUMBER.fullmatch(number):
@@ -64,8 +63,10 @@ def swish_number(text: str) -> str:
 
 
 def iban(text: str) -> str:
-    """Return an IBAN in capitals without separators. Raises ``ValueError`` if the country, length or check digits are
-    wrong."""
+    """Return an IBAN in capitals without separators.
+
+    Raises: WrongCheckDigits if a character is wrong, or another ValueError if the country or the length is wrong.
+    """
     number = SEPARATORS.sub("", text).upper()
     if not re.fullmatch(r"[A-Z]{2}[0-9]{2}[0-9A-Z]+", number):
         raise ValueError("an IBAN is two letters for the country, two check digits, and letters and digits")
@@ -75,21 +76,20 @@ def iban(text: str) -> str:
     if len(number) != IBAN_LENGTH[country]:
         raise ValueError(f"an IBAN of {country} has {IBAN_LENGTH[country]} characters, and this has {len(number)}")
     remainder = int("".join(str(int(figure, 36)) for figure in number[4:] + number[:4])) % 97
-    if remainder != 1 or not 2 <= int(number[2:4]) <= 98:  # 00, 01 and 99 pass the division like 97, 98 and 02
+    if remainder != 1 or not 2 <= int(number[2:4]) <= 98:  # 00, 01 and 99 act like 97, 98 and 02
         raise WrongCheckDigits("the check digits of this IBAN are wrong: a character was mistaken or misplaced")
     return number
 
 
 def swish(number: str, amount: int, text: str) -> str:
-    """Return the payload of a payment in SEK to a Swish number. The payer cannot change it."""
+    """Return the payload of a payment in SEK that the payer cannot change."""
     _between(amount, SWISH_MAX, "SEK")
     said = _cut(spelled(text, SWISH_SIGNS.__contains__, " "), SWISH_TEXT_MAX)
     return f"C{swish_number(number)};{decimal(amount).replace('.', ',')};{quote(said, safe='')};0"
 
 
 def epc(name: str, account: str, amount: int, text: str) -> str:
-    """Return the payload of a payment in EUR to an account. The text and then the name are cut to the code's
-    limit."""
+    """Return the payload of a payment in EUR to an account. First the text and then the name are cut to the limit."""
     _between(amount, EPC_MAX, "EUR")
     owner = _cut(in_line(name), EPC_NAME_MAX)
     if not owner:
@@ -105,8 +105,7 @@ def epc(name: str, account: str, amount: int, text: str) -> str:
 
 
 def svg(payload: str, title: str) -> str:
-    """Return the payload as a QR code in black on white, with error correction M and the quiet zone that readers
-    need."""
+    """Return the payload as a QR code, with error correction M and the quiet zone that readers need."""
     file = BytesIO()
     code = segno.make_qr(payload, error="m", boost_error=False, encoding="utf-8", eci=False)
     code.save(file, kind="svg", scale=4, border=4, light="white", title=in_line(title), xmldecl=False, nl=False)

@@ -1,8 +1,7 @@
 """Settling up: the fewest payments that bring all balances to 0.
 
-Each member with a balance is a node. So is the club, which represents cash, bank and its other accounts. A group is a
-set of nodes whose balances add up to 0. A group of n needs n - 1 payments, so more groups mean fewer payments.
-Finding the most groups is hard (subset sum reduces to it), so it is done exactly only up to :data:`EXACT_MAX` nodes.
+Each member with a balance is a node, and so is the club. A group is a set of nodes whose balances add up to 0. It
+needs one payment less than it has nodes, so the most groups need the fewest payments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,9 +22,9 @@ Node = Annotated[
     Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
 ]
 EXACT_MAX = 16
-"""Most nodes left after settling equal opposites for which the best grouping is searched: 2^n steps."""
+"""Most nodes, without equal opposites, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
-"""Most nodes among which groups of three are searched: n^2 steps."""
+"""Most nodes among which groups of three are searched, in n^2 steps."""
 
 
 class Payment(Value):
@@ -39,12 +38,13 @@ class Payment(Value):
 
 
 class Plan(Value):
-    """Payments that settle all balances: the number of nodes less ``groups``."""
+    """Payments that settle all balances, in the order of payers and payees."""
 
     payments: tuple[Payment, ...]
     minimal: bool
-    """No plan has fewer payments. False if that is unknown, which happens with many nodes."""
+    """No plan has fewer payments. False if that is unknown, with many nodes."""
     groups: wire_types.Tally
+    """The number of those who pay or are paid, less the number of payments."""
 
 
 Owed = tuple[Node, int]
@@ -52,9 +52,9 @@ Owed = tuple[Node, int]
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:
-    """Return the payments that settle the members' balances; a positive balance is a debt.
+    """Return the payments that settle the members' balances, the remainder with the club. A debt is above 0.
 
-    The remainder is paid to or by the club. ``purpose`` (club, evening, currency) is part of the payments' ids.
+    ``purpose`` (club, evening, currency) is part of the payments' ids.
     """
     nodes: dict[Node, int] = {member: balances[member] for member in sorted(balances) if balances[member]}
     if rest := -sum(nodes.values()):
@@ -74,8 +74,8 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 
 
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return pairs of nodes with opposite amounts, and the remaining nodes. This loses no best grouping: two groups
-    that each contain one of the pair can be merged without it."""
+    """Return pairs of nodes with opposite amounts, and the remaining nodes. This loses no group: two groups that each
+    contain one of a pair can be merged without it."""
     waiting: dict[int, list[Owed]] = {}
     pairs = []
     for node in nodes:
@@ -88,7 +88,7 @@ def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return groups of three, each the first found, and the remaining nodes, if no two are equal opposites."""
+    """Return groups of three as they are found, and the remaining nodes. No two nodes may be equal opposites."""
     triples: list[list[Owed]] = []
     left = dict(nodes)
     if len(nodes) > TRIPLES_MAX:
@@ -105,10 +105,7 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """Return the largest number of groups that each add up to 0.
-
-    ``best[S]`` is the most groups in a subset S, built up one node at a time: ``max best[S - i] + [sum(S) = 0]``.
-    """
+    """Return the most groups. ``best[S]`` is their number in a subset S: ``max best[S - i] + [sum(S) = 0]``."""
     sums, best = [0], [0]
     for _, amount in nodes:
         sums += [amount + before for before in sums]
@@ -129,8 +126,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts of a group. The largest debtor pays the largest creditor; of equals the lower
-    member number comes first, the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor; of equals the lower member
+    number comes first, the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

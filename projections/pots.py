@@ -1,7 +1,6 @@
-"""The projection of pots: the contents, and what each player put in or drew in each deal, by which rule.
+"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, by rule.
 
-It calculates only sums; the event has the reason of each entry. Every match has a row, since the projection does not
-know which games have a pot. Without one it stays empty.
+A match of a game without a pot has an empty one.
 """
 
 import msgspec
@@ -16,14 +15,14 @@ from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, 
 from referee.officials.events.corrections import Corrections, Ended, ProtocolCorrected, as_counted
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import EventNumber, RuleId, Seat, Value, Version
-from referee.visibility import Event, Recorded
+from referee.visibility import Recorded
 
 STAKED = "pot/staked"
-"""Topic of a stake, an event of games with a pot: ``seat`` put ``amount`` into the pot."""
+"""Topic of a game's event: ``seat`` put ``amount`` into the pot."""
 
 
 class PotPending(Value):
-    """A stake in the current deal, and its event. It becomes an entry when the deal is scored."""
+    """A stake in the current deal. It becomes an entry when the deal is scored."""
 
     seat: Seat
     units: wire_types.Money
@@ -31,8 +30,7 @@ class PotPending(Value):
 
 
 class PotLine(Value):
-    """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the number of the event that
-    scored it."""
+    """A scored deal: ``before`` plus the ``entries`` gives ``after``."""
 
     deal: wire_types.DealNumber
     kind: wire_types.Code
@@ -43,7 +41,7 @@ class PotLine(Value):
 
 
 class PotClosed(Value):
-    """The end of the session: ``before`` plus the ``entries``, the amounts drawn, gives ``after``."""
+    """The end of the match: ``before`` plus the ``entries``, the amounts drawn, gives ``after``."""
 
     before: wire_types.Money
     after: wire_types.Money
@@ -70,14 +68,14 @@ class Pot(Value):
     """The present contents, without ``pending``."""
     pending: wire_types.Many[PotPending] = ()
     lines: wire_types.Many[PotLine] = ()
-    """The deals that count, in their corrected form."""
+    """The deals that count, corrected."""
     closed: PotClosed | None = None
     corrected: wire_types.Events = ()
     """The numbers of the events that corrected the pot."""
 
 
 def entered(pot: Pot | None, recorded: Recorded) -> Pot:
-    """Return the pot after an event, with the line that it may have added."""
+    """Return the pot after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -92,39 +90,31 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
     assert pot is not None, "a match begins with its opening"
     match event:
         case DealScored(pot=after) if after is not None:
-            return replace(
-                pot, version=number, contents=after, pending=(), lines=(*pot.lines, _line(pot, event, number))
-            )
+            before = pot.contents if event.pot_before is None else event.pot_before
+            lines = (*pot.lines, _line(event, number, before, after))
+            return replace(pot, version=number, contents=after, pending=(), lines=lines)
         case ActTakenBack():
             pending = tuple(one for one in pot.pending if not event.undoes(one.event))
             return replace(pot, version=number, pending=pending)
         case DealVoided():
             return replace(pot, version=number, pending=())
         case ProtocolCorrected(pot=contents, won=won) if contents is not None:
-            closed = _closed_again(won, contents) if won is not None and won.shares else None
+            closed = _closed(won, contents, won.event) if won is not None and won.shares else None
             corrected = (*pot.corrected, number)
             return replace(pot, version=number, contents=contents, closed=closed, corrected=corrected)
         case MatchAbandoned(shares=()):
             return replace(pot, version=number, pending=())
         case MatchClosed() | MatchAbandoned():
-            return replace(pot, version=number, contents=event.pot, pending=(), closed=_closed(event, number))
+            closed = _closed(event, event.pot, number)
+            return replace(pot, version=number, contents=event.pot, pending=(), closed=closed)
     if event.TOPIC == STAKED:
-        return replace(pot, version=number, pending=(*pot.pending, _staked(event, number)))
+        fields = msgspec.to_builtins(event)
+        stake = PotPending(seat=fields["seat"], units=fields["amount"], event=number)
+        return replace(pot, version=number, pending=(*pot.pending, stake))
     return replace(pot, version=number)
 
 
-def _staked(event: Event, number: int) -> PotPending:
-    fields = msgspec.to_builtins(event)
-    return PotPending(seat=fields["seat"], units=fields["amount"], event=number)
-
-
-def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
-    before, after = event.pot_before, event.pot
-    assert after is not None, "the deal has a pot"
-    return _line_of(event, number, pot.contents if before is None else before, after)
-
-
-def _line_of(event: DealScored, number: int, before: int, after: int) -> PotLine:
+def _line(event: DealScored, number: int, before: int, after: int) -> PotLine:
     return PotLine(
         deal=event.deal,
         kind=event.kind,
@@ -135,23 +125,17 @@ def _line_of(event: DealScored, number: int, before: int, after: int) -> PotLine
     )
 
 
-def _closed(event: MatchClosed | MatchAbandoned, number: int) -> PotClosed:
-    return _shared(event.shares, event.rule, event.pot_before, event.pot, number)
-
-
-def _closed_again(won: Ended, contents: int) -> PotClosed:
-    return _shared(won.shares, won.rule, won.pot_before, contents, won.event)
-
-
-def _shared(shares: tuple[int, ...], rule: RuleId, before: int, after: int, number: int) -> PotClosed:
+def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) -> PotClosed:
     drawn = [
-        PotEntry(seat=seat, units=-share, rule=rule, events=(number,)) for seat, share in enumerate(shares) if share
+        PotEntry(seat=seat, units=-share, rule=end.rule, events=(number,))
+        for seat, share in enumerate(end.shares)
+        if share
     ]
-    return PotClosed(before=before, after=after, entries=tuple(drawn), rule=rule, event=number)
+    return PotClosed(before=end.pot_before, after=after, entries=tuple(drawn), rule=end.rule, event=number)
 
 
 def amended(pot: Pot, corrections: Corrections) -> Pot:
-    """Return the pot with its lines in their corrected form."""
+    """Return the pot with corrected lines."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
         for one in by.lines:
@@ -161,13 +145,13 @@ def amended(pot: Pot, corrections: Corrections) -> Pot:
             if one.score is None:
                 lines[one.event] = replace(line, before=before, after=after)
             else:
-                lines[one.event] = _line_of(as_counted(one.score), one.event, before, after)
+                lines[one.event] = _line(as_counted(one.score), one.event, before, after)
         struck = set(by.struck)
     return replace(pot, lines=tuple([line for line in lines.values() if line.deal not in struck]))
 
 
 class Pots(Sheets[Pot]):
-    """The projection of all pots. In a game without a pot it is empty."""
+    """The projection."""
 
     name, key, kind, line = "pots", "pots_4", Pot, PotLine
     takes = topics(
@@ -177,17 +161,12 @@ class Pots(Sheets[Pot]):
     amended = staticmethod(amended)
 
 
-# As a table for a spreadsheet
-
 COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 
 def csv(pot: Pot) -> str:
-    """Return the pot as CSV after RFC 4180: a row for the opening contents, then one for each entry.
-
-    ``deal``: its number, empty at the start and the end of the session; ``player``: the name; ``units``: put in, or
-    drawn if below zero; ``rule``: the reason; ``contents``: the pot after the entry.
-    """
+    """Return the pot as CSV (RFC 4180): a row for the opening contents, then one for each entry, with the contents
+    after it. The rows of the match's end have no deal."""
     names = columns_of(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]

@@ -1,9 +1,6 @@
-"""The projection of protocols: each match's score sheet with a line for every scored deal.
+"""The projection of protocols: each match's score sheet with a line for every scored deal."""
 
-It calculates only sums; the event has the reason of each number.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -54,7 +51,7 @@ from referee.value import (
 from referee.visibility import Event, Recorded
 
 LOOK = 8
-"""Lines read at once to find a deal and its neighbours. More are read only if deals were voided."""
+"""Lines read at once to find deals. More reads are needed only if deals were voided."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """The ways in which an official ends a match without a winner."""
 VOIDED = "voided"
@@ -80,17 +77,12 @@ class LineEntry(Value):
 
 
 class LineWritten(Value):
-    """A scored deal. Tuples are by seat; ``before`` plus ``change`` gives ``points``, and ``entries`` give the
-    reasons.
-
-    ``event`` is the number of the event that scored the deal. ``pot_before`` and ``pot`` are ``null`` in games
-    without a pot. ``detail`` has fields of this game only. ``kind`` is ``voided`` if an official voided the deal and
-    its penalties still count; the deal then gets its own line later.
-    """
+    """A scored deal: ``before`` plus ``change`` gives ``points``, and ``entries`` give the reasons."""
 
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
+    """The kind of deal. `voided`: it was voided, but its penalties count; the deal gets another line later."""
     declarer: Seat | None
     contract: BidSeen | None
     tricks: wire_types.Counts
@@ -105,6 +97,7 @@ class LineWritten(Value):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
+    """Fields of this game only."""
 
 
 class LineWas(CorrectedBy):
@@ -115,16 +108,10 @@ class LineWas(CorrectedBy):
 
 
 class Line(LineWritten):
-    """A scored deal in its corrected form. Tuples are by seat; ``before`` plus ``change`` gives ``points``, and
-    ``entries`` give the reasons.
-
-    ``event`` is the number of the event that scored the deal. ``pot_before`` and ``pot`` are ``null`` in games
-    without a pot. ``detail`` has fields of this game only. ``kind`` is ``voided`` if an official voided the deal and
-    its penalties still count; the deal then gets its own line later.
-    """
+    """A scored deal, corrected: ``before`` plus ``change`` gives ``points``, and ``entries`` give the reasons."""
 
     was: wire_types.Many[LineWas] = ()
-    """The original line, and the line after each correction but the last; empty: the line was never corrected."""
+    """The former versions, from the original on; empty: the line was never corrected."""
 
 
 class Closing(Value):
@@ -141,18 +128,17 @@ class Closing(Value):
 
 
 class Protocol(Value):
-    """A match's score sheet after event ``version``. Tuples of numbers are by seat."""
+    """A match's score sheet after event ``version``."""
 
     match: wire_types.MatchId
     version: Version
     ruleset: wire_types.Code
     players: wire_types.Names
     opening: wire_types.PointsBySeat
-    """Points at the start."""
+    """Points at the start, by seat."""
     taken_over: bool
-    """True if the match was continued from paper, with these points."""
+    """True if the match was continued from paper, with the points of ``opening``."""
     points: wire_types.BySeat[Points]
-    """Present points."""
     lines: wire_types.Many[Line] = ()
     pending: wire_types.Many[Pending] = ()
     eliminated: wire_types.Seats = ()
@@ -160,13 +146,11 @@ class Protocol(Value):
     abandoned: bool = False
     """True if an official ended the match unfinished."""
     winner: Seat | None = None
-    """The winner, of partners the first. ``null`` in a match that is over: it has no winner."""
     winners: wire_types.Seats = ()
     """All winners: several if partners win."""
     won_by: WonBy | None = None
     won_rule: RuleId | None = None
     settlement: wire_types.MoneyBySeat | None = None
-    """Amount for each seat in minor units; above zero is received."""
     closing: Closing | None = None
     """The last line, if the pot was shared at the end."""
     dealer: Seat | None = None
@@ -178,90 +162,59 @@ class Protocol(Value):
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """Return the sheet after an event, with the line that it may have added."""
+    """Return the sheet after an event."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
-        return _opened(event, recorded)
+        return Protocol(
+            match=str(recorded.originator_id),
+            version=number,
+            ruleset=event.ruleset,
+            players=event.players,
+            opening=event.points,
+            taken_over=event.taken_over,
+            points=event.points,
+        )
     assert sheet is not None, "a match begins with its opening"
-    sheet = replace(sheet, version=number)
-    change = CHANGES.get(type(event))
-    return sheet if change is None else change(sheet, event, number)
+    return _changed(replace(sheet, version=number), event, number)
 
 
-def _opened(event: MatchOpened, recorded: Recorded) -> Protocol:
-    return Protocol(
-        match=str(recorded.originator_id),
-        version=recorded.originator_version,
-        ruleset=event.ruleset,
-        players=event.players,
-        opening=event.points,
-        taken_over=event.taken_over,
-        points=event.points,
-    )
+def _changed(sheet: Protocol, event: Event, number: int) -> Protocol:
+    match event:
+        case PenaltyImposed():
+            pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
+            return replace(sheet, pending=(*sheet.pending, pending))
+        case Dealt(dealer=dealer):
+            return replace(sheet, dealer=dealer)
+        case DealScored(eliminated=eliminated):
+            lines = (*sheet.lines, _line(event, number))
+            points = in_points(event.points, event.halves)
+            return replace(sheet, points=points, lines=lines, pending=(), eliminated=eliminated)
+        case ActTakenBack():
+            return replace(sheet, pending=tuple(one for one in sheet.pending if not event.undoes(one.event)))
+        case DealVoided() if event.points:
+            line = _line_of_voided(sheet, event, number)
+            return replace(sheet, points=line.points, lines=(*sheet.lines, line), pending=())
+        case PlayerEliminated(seat=seat) if seat not in sheet.eliminated:
+            return replace(sheet, eliminated=(*sheet.eliminated, seat))
+        case MatchWon():
+            points = in_points(event.points, event.halves)
+            return replace(_won(sheet, event), points=points, over=True, settlement=event.settlement)
+        case MatchClosed():
+            closing = _closing(event, number)
+            return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
+        case MatchAbandoned():
+            sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
+            if not event.shares:
+                return sheet
+            return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
+        case ProtocolCorrected():
+            return _corrected(sheet, event, number)
+    return sheet
 
 
-# Changes of the sheet by type of event. Each function gets the event and its number.
-
-
-def _penalty_imposed(sheet: Protocol, event: PenaltyImposed, number: int) -> Protocol:
-    pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
-    return replace(sheet, pending=(*sheet.pending, pending))
-
-
-def _dealt(sheet: Protocol, event: Dealt, number: int) -> Protocol:
-    return replace(sheet, dealer=event.dealer)
-
-
-def _scored(sheet: Protocol, event: DealScored, number: int) -> Protocol:
-    return replace(
-        sheet,
-        points=in_points(event.points, event.halves),
-        lines=(*sheet.lines, _line(event, number)),
-        pending=(),
-        eliminated=event.eliminated,
-    )
-
-
-def _act_taken_back(sheet: Protocol, event: ActTakenBack, number: int) -> Protocol:
-    return replace(sheet, pending=tuple(one for one in sheet.pending if not event.undoes(one.event)))
-
-
-def _voided(sheet: Protocol, event: DealVoided, number: int) -> Protocol:
-    if not event.points:
-        return sheet
-    line = _line_of_voided(sheet, event, number)
-    return replace(sheet, points=line.points, lines=(*sheet.lines, line), pending=())
-
-
-def _eliminated(sheet: Protocol, event: PlayerEliminated, number: int) -> Protocol:
-    if event.seat in sheet.eliminated:
-        return sheet
-    return replace(sheet, eliminated=(*sheet.eliminated, event.seat))
-
-
-def _won(sheet: Protocol, event: MatchWon, number: int) -> Protocol:
-    return replace(
-        sheet,
-        points=in_points(event.points, event.halves),
-        over=True,
-        winner=event.seat,
-        winners=event.seats or (() if event.seat is None else (event.seat,)),
-        won_by=event.by,
-        won_rule=event.rule,
-        settlement=event.settlement,
-    )
-
-
-def _closed(sheet: Protocol, event: MatchClosed, number: int) -> Protocol:
-    closing = _closing(event, number)
-    return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
-
-
-def _abandoned(sheet: Protocol, event: MatchAbandoned, number: int) -> Protocol:
-    sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
-    if not event.shares:
-        return sheet
-    return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
+def _won(sheet: Protocol, end: MatchWon | Ended) -> Protocol:
+    winners = end.seats or (() if end.seat is None else (end.seat,))
+    return replace(sheet, winner=end.seat, winners=winners, won_by=end.by, won_rule=end.rule)
 
 
 def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protocol:
@@ -286,22 +239,7 @@ def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protoc
     if won.by in BY_AN_OFFICIAL:
         closing = _closing_again(event, won) if won.shares else None
         return replace(sheet, abandoned=won.by == "abandoned", closing=closing)
-    winners = won.seats or (() if won.seat is None else (won.seat,))
-    return replace(sheet, winner=won.seat, winners=winners, won_by=won.by, won_rule=won.rule)
-
-
-CHANGES: dict[type[Event], Callable[[Protocol, Any, int], Protocol]] = {
-    PenaltyImposed: _penalty_imposed,
-    Dealt: _dealt,
-    DealScored: _scored,
-    ActTakenBack: _act_taken_back,
-    DealVoided: _voided,
-    PlayerEliminated: _eliminated,
-    MatchWon: _won,
-    MatchClosed: _closed,
-    MatchAbandoned: _abandoned,
-    ProtocolCorrected: _corrected,
-}
+    return _won(sheet, won)
 
 
 def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
@@ -424,15 +362,18 @@ def _line(event: DealScored, number: int) -> Line:
 
 
 class Protocols(Sheets[Protocol]):
-    """The projection of all protocols."""
+    """The projection."""
 
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
-    takes = topics(MatchOpened, *CHANGES)
+    takes = topics(
+        *(MatchOpened, PenaltyImposed, Dealt, DealScored, ActTakenBack, DealVoided, PlayerEliminated),
+        *(MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected),
+    )
     entered = staticmethod(entered)
     amended = staticmethod(amended)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
-        """Return the number of the event that scored each of these deals, if it was scored."""
+        """Return the numbers of the events that scored these deals, by deal."""
         found: dict[int, int] = {}
         this, place, more = self.lines.c, max(0, deals.start - 1), True  # lines are one per deal, plus voided ones
         query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
@@ -443,19 +384,13 @@ class Protocols(Sheets[Protocol]):
         return found
 
 
-# As a table for a spreadsheet
-
 COLUMNS = ("deal", "dealer", "kind", "declarer", "contract")
 EACH_PLAYER = ("tricks", "change", "points")
 
 
 def csv(protocol: Protocol) -> str:
-    """Return the protocol as CSV after RFC 4180, a row for each scored deal in its corrected form.
-
-    ``deal``: its number; ``dealer`` and ``declarer``: names; ``kind``: how the deal ended; ``contract``: the bid. For
-    each player: ``<name> tricks``, ``<name> change`` (the points of the deal) and ``<name> points`` (the points after
-    it). Two players with one name are distinguished by seat.
-    """
+    """Return the protocol as CSV (RFC 4180): a row for each line, and three columns for each player, for example
+    ``Anna change``."""
     names = columns_of(protocol.players)
     columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH_PLAYER)]
     rows: list[list[Points | str | None]] = []
@@ -469,5 +404,5 @@ def csv(protocol: Protocol) -> str:
 
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
-    """Return the players' names, with the seat's number if two are equal."""
+    """Return the players' names, with the seat if two are equal."""
     return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

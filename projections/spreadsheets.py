@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 
 SPLITS = r"(?:^|(?<=[,;\t\r\n]))"
-"""The start of a text, and the places where a program may split it into cells."""
+"""The places where a program may begin a cell."""
 IN_FRONT = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
-"""Quotes, blanks and invisible characters, which a program may drop in front of a formula."""
+"""Characters that a program may drop in front of a formula."""
 FORMULA = re.compile(rf"{SPLITS}(?=[{IN_FRONT}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
-"""The places in a text where a formula could begin: Excel takes the full-width signs as well."""
+"""The places where a formula could begin. Excel also accepts the full-width signs."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV after RFC 4180: texts and dates quoted, numbers not, ``None`` as an empty text.
+    """Return a table as CSV (RFC 4180) with texts and dates in quotes. ``None`` is an empty text.
 
     No text becomes a formula, whether a program separates cells by comma, semicolon or tab.
     """
@@ -25,7 +25,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(cell: object) -> object:
-    """Return the content of a cell, with an apostrophe wherever a formula could begin."""
     if cell is None:
         return ""
     return FORMULA.sub("'", cell) if isinstance(cell, str) else cell

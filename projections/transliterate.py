@@ -15,18 +15,18 @@ SPELLED = {
     "ẞ": "SS",
     "€": "EUR",
 }
-"""Letters and signs that have no decomposition into a letter and a mark."""
+"""Letters and signs that Unicode does not decompose."""
 
 
 def in_line(text: str) -> str:
-    """Return a text in composed letters, without control characters, separated by single spaces."""
+    """Return a text in composed letters, with single spaces instead of separators and control characters."""
     composed = unicodedata.normalize("NFC", text)
     return " ".join("".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in composed).split())
 
 
 def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
-    """Return a text in one line of known letters only. A different letter loses its marks, or is spelled out, or
-    becomes ``otherwise``."""
+    """Return a text in one line of known letters. Other letters lose their marks, are spelled out, or become
+    ``otherwise``."""
     return in_line("".join(_letter(one, known, otherwise) for one in in_line(text)))
 
 

@@ -6,20 +6,18 @@ from referee.value import Value
 
 
 class Sight(Value):
-    """The matches in a caller's lists: public ones, a club's for its members or all of its club, and those they
-    officiate."""
+    """The matches and cases in a caller's lists, beside the public matches."""
 
     club: UUID | None = None
-    """The club of the caller's key, whose matches are listed, except private ones; ``None``: no club's matches are
-    listed."""
+    """The club of the caller's key, whose matches are listed except private ones."""
     whole_club: bool = False
-    """Private matches of the club are listed too."""
+    """The club's private matches are listed too."""
     member: int | None = None
     """The member whose private matches are listed too."""
     officiates: bool = False
-    """The caller officiates for the club and sees its cases, except in matches in which ``sits`` plays."""
+    """The club's cases are listed too, except of matches in which ``sits`` plays."""
     sits: int | None = None
-    """The member who owns the key; ``None``: a program's key."""
+    """The member who owns the key; ``None``: a program owns it."""
     behind: tuple[int, ...] = ()
     """Other members behind the key. The cases of a match in which one of them plays are hidden until its end."""
     held: str | None = None
@@ -27,21 +25,20 @@ class Sight(Value):
 
     @property
     def official(self) -> str | None:
-        """The key under which the caller's matches as an official are found; ``None`` if none can exist."""
+        """The key of the caller's cases as an official; ``None`` for other callers."""
         if self.club is not None:
             return of_club(self.club) if self.officiates else None
         return self.held
 
 
-NOBODY = Sight()
-"""The view of a caller without a credential."""
+UNAUTHENTICATED = Sight()
 
 
 def of_club(club: UUID) -> str:
-    """Return the key for all who officiate for a club by its keys."""
+    """Return the key of the cases for the officials of a club."""
     return f"club {club}"
 
 
 def member_of(club: UUID, member: int) -> str:
-    """Return the key for a member among the names of players."""
+    """Return a member's name among the names of players."""
     return f"{club} M{member}"

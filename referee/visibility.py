@@ -1,6 +1,6 @@
 """Events, their place in a match, and the visibility of their fields."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
@@ -123,3 +123,21 @@ class Recorded(msgspec.Struct, frozen=True):
     event: Event
     request: msgspec.Raw | None = None
     salt: bytes = b""
+
+    def begins_after(self, before: "Recorded") -> bool:
+        """Return whether the event is not of the act of the event before it."""
+        return self.request is not None or (self.act_id, self.actor, self.at) != (
+            before.act_id,
+            before.actor,
+            before.at,
+        )
+
+
+def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
+    """Yield successive events, each with the number of the first event of its act. ``first``: that of the first."""
+    number, before = first, None
+    for one in events:
+        if before is not None and one.begins_after(before):
+            number = one.originator_version
+        before = one
+        yield one, number

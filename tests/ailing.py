@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 import psycopg
 
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 
 REFUSES = """
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -19,7 +19,7 @@ REFUSES = """
 @contextmanager
 def taking_nothing(url: str) -> Iterator[None]:
     """Let every insert of an event fail; reading continues."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
             other.execute("CREATE TRIGGER full_disk BEFORE INSERT ON stored_events BEGIN SELECT json('no JSON'); END")
@@ -35,7 +35,7 @@ def taking_nothing(url: str) -> Iterator[None]:
 @contextmanager
 def held(url: str) -> Iterator[None]:
     """Lock a table that a writer of events needs."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -50,7 +50,7 @@ def held(url: str) -> Iterator[None]:
 def without(url: str, table: str) -> Iterator[None]:
     """Rename a table of the projections, so that it is missing within the context."""
     there, gone = f"ALTER TABLE was_{table} RENAME TO {table}", f"ALTER TABLE {table} RENAME TO was_{table}"
-    if isinstance(place_of(url), SqliteFile):
+    if isinstance(parse_store_url(url), SqliteFile):
         with closing(sqlite3.connect(books_file(url), timeout=10, isolation_level=None)) as other:
             other.execute(gone)
             yield

@@ -12,7 +12,7 @@ def caught_up(books: Projections) -> None:
 
     async def wait() -> None:
         head = books.head()
-        for name, book in books.by_name.items():
-            assert await books.follower.wait_to(head, SECONDS_MAX, book), f"book {name} does not follow"
+        for name, projection in books.by_name.items():
+            assert await books.follower.wait_to(head, SECONDS_MAX, projection), f"book {name} does not follow"
 
     asyncio.run(wait())

@@ -109,7 +109,10 @@ class Played:
     def lines(self) -> list[str]:
         """Return the events of the match as a spectator gets them."""
         match = self.match
-        told = (event_seen(one, SPECTATOR, one.originator_version <= match.public_to) for one in self.history)
+        told = (
+            event_seen(one, SPECTATOR, one.originator_version <= match.public_to, act_number=1)
+            for one in self.history
+        )
         return [msgspec.json.encode(one).decode() for one in told]
 
     def some(self, chance: Random) -> tuple[Event, ...]:

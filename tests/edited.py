@@ -18,7 +18,7 @@ from api.maintenance.verify import verify, verify_aggregate
 from api.runtime.projections import Projections
 from projections.follow.engine import books_file
 from referee.store.acts import keyed_acts
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct, settings_for
 from tests.played import legal_acts, opened, send
@@ -91,7 +91,7 @@ class Editor:
     tables, ``?`` for a value."""
 
     def __init__(self, url: str) -> None:
-        self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
+        self.url, self.sqlite = url, isinstance(parse_store_url(url), SqliteFile)
 
     def run(self, statement: str, *values: Any, books: bool = False) -> list[Any]:
         prefix = "stored" if self.sqlite else "referee"

@@ -16,9 +16,10 @@ from referee.actors import Actor, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
 from referee.events import Adjudication, Dealt, MatchOpened
 from referee.officials import shuffle, takeback
-from referee.officials.attended import attended, before_request
+from referee.officials.attended import attended
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.officials.state import Case
+from referee.officials.takeback import before_request
 from referee.requests import Appeal, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment
 from referee.store.aggregate import fold

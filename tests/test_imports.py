@@ -249,7 +249,7 @@ def test_one_place_decides_who_may_see_and_do_what(path: Path):
     ("file", "source", "found"),
     [
         ("api/matches/acts.py", "from api.access.caller import Caller", set()),
-        ("api/matches/acts.py", "from api.access.access import Access, anybody", set()),
+        ("api/matches/acts.py", "from api.access.access import Access, check_authorization", set()),
         ("api/matches/acts.py", "from api.access.tokens import hash_of", {"api.access.tokens.hash_of"}),
         ("api/matches/acts.py", "from api.access import attempts", {"api.access.attempts"}),
         ("api/matches/tokens.py", "from api.access.tokens import hash_of, new_token", set()),

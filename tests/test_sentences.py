@@ -11,7 +11,6 @@ import pytest
 import referee
 from api.docs.problem_list import (
     EXAMPLES,
-    EXAMPLES_OF,
     OWNS,
     problems_markdown,
     refusals,
@@ -139,7 +138,7 @@ class TestRefusals:
     @pytest.mark.parametrize("code", sorted(TEXTS.refusals))
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_a_sentence_stands_without_its_facts(self, code: str, language: Language) -> None:
-        empty: dict[str, Any] = dict.fromkeys(EXAMPLES, ())
+        empty: dict[str, Any] = dict.fromkeys(EXAMPLES.facts, ())
         for facts in ({}, empty):
             said = refusal(code, facts, language)
             assert_is_a_sentence(said)
@@ -149,8 +148,8 @@ class TestRefusals:
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_a_sentence_shows_its_facts(self, code: str, language: Language) -> None:
         problem = refusals()[code]
-        examples = EXAMPLES | EXAMPLES_OF.get(code, {})
-        assert problem.facts <= examples.keys(), "give the new fact an example in api/docs/problem_list.py"
+        examples = EXAMPLES.facts | EXAMPLES.of.get(code, {})
+        assert problem.facts <= examples.keys(), "give the new fact an example in api/docs/problem_examples.toml"
         assert fields(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
         said = refusal(code, {name: examples[name] for name in problem.facts}, language)
         assert_is_a_sentence(said)

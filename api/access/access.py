@@ -1,4 +1,4 @@
-"""Decides which callers may see a match, and what they may do in it."""
+"""Identifies the caller of a request about a match, and decides what they may see of it and do in it."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -36,47 +36,41 @@ class Matches(Clubs, Protocol):
         """Return the match at this version or later."""
 
     async def opened(self, match_id: UUID) -> Match:
-        """Return the match, perhaps in an older version: for callers that need only its opening."""
+        """Return the match, perhaps in an older version."""
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match as opened. Raises ``DamagedRow`` (503) if its opening cannot be read."""
+        """Return the match at its first version. Raises ``DamagedRow`` (503) if its first row cannot be read."""
 
     async def newest(self, match: Match) -> Match:
         """Return the newest stored version of the match."""
 
 
 class Names(Protocol):
-    """Shows the names of members, and the texts that they wrote."""
-
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match for a caller who may read them."""
+        """Return the texts that members wrote in a match."""
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
         """Return the match with the names of its players, and the texts with the mark of these names."""
 
 
 class InThread(Protocol):
-    """Runs calls that use the database in a thread."""
-
     def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """Return what the call returns. Raises ``Busy`` (503) if too many calls wait."""
+        """Run a call in a thread. Raises ``Busy`` (503) if too many calls wait."""
 
 
-def anybody(request: Req) -> None:
-    """Check the Authorization header of a call that needs none.
+def check_authorization(request: Req) -> None:
+    """Check the form of the Authorization header of a public call, which may have none.
 
-    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed) even though the call is public: a
-    caller who sends a credential expects to be identified.
+    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed).
     """
     credential_of(request)
 
 
 class Access:
-    """Turns a request into a :class:`~api.access.caller.Caller`.
+    """Finds the caller of a request.
 
-    If the caller may not see a match, its methods raise ``UnknownAggregate`` (404 no_such_match) before any other
-    check, as if the match did not exist. They raise Problem (401) for a credential that is not valid: token_unknown,
-    key_unknown, key_expired or key_revoked.
+    Its methods raise ``UnknownAggregate`` (404 no_such_match) if the caller may not see the match, before any other
+    check. They raise Problem (401 token_unknown, key_unknown, key_expired or key_revoked) for an invalid credential.
     """
 
     def __init__(
@@ -88,20 +82,17 @@ class Access:
         in_thread: InThread,
         held_back: Callable[[Match, Caller], None],
     ) -> None:
-        """``held_back``: records that a member behind the key or token of a caller plays in the match."""
+        """``held_back``: records that a caller sees less because a member behind their credential plays."""
         self._matches, self._names, self._limits = matches, names, limits
         self._tickets, self._in_thread, self._held_back = tickets, in_thread, held_back
 
     async def key_if_shown(self, request: Req) -> KeyHolder | None:
-        """Return the holder of the key in a request, ``None`` without a key. Raises Problem (401) for a bad key."""
+        """Return the holder of the key in a request, ``None`` without a key."""
         shown = credential_of(request)
         return None if shown is None else await self._key(shown)
 
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
-        """Return the match, at this version or later, and the caller who wants to see it.
-
-        Raises ``UnknownAggregate`` (404 no_such_match), Problem (401; 409 version_not_reached).
-        """
+        """Return the match, at this version or later, and the caller. Raises Problem (409 version_not_reached)."""
         shown = credential_of(request)
         key = None if shown is None else await self._key(shown)
         try:
@@ -118,10 +109,10 @@ class Access:
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
-        """Return the match, perhaps in an older version, and the caller with the right to make these requests of it.
+        """Return the match, perhaps in an older version, and the caller with the right to make these requests.
 
-        ``noted``: whether the requests are noted as attempts (J12). Raises ``UnknownAggregate`` (404 no_such_match)
-        and Problem: 401, and 403 as :meth:`Caller.must_act` and :meth:`Caller.must_be_theirs` do.
+        ``noted``: note the requests as attempts (J12). Raises Problem (403) as :meth:`Caller.must_act` and
+        :meth:`Caller.must_be_theirs` do.
         """
         match, caller = await self._holder(match_id, shown)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
@@ -138,18 +129,13 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def must_still(self, match: Match, caller: Caller) -> Caller:
-        """Return the caller with the rights of the current match and club.
-
-        Raises Problem (401 token_unknown, key_unknown, key_expired or key_revoked) if the credential is no longer
-        valid.
-        """
+        """Return the caller with the current rights. Raises Problem (401) if the credential is no longer valid."""
         if caller.key is not None:
             key = await again(caller.key, self._matches)
             now = by_key(match, key)
-            # The texts that the caller may read stay: names are shown to all who hold a key of the club.
             return replace(now, texts=caller.texts) if now is not None and now.held_back else replace(caller, key=key)
-        if caller.held is not None:
-            now = by_token(match, caller.held)
+        if caller.token_hash is not None:
+            now = by_token(match, caller.token_hash)
             if now is None or now.actor != caller.actor:
                 raise Problem("token_unknown", headers=CHALLENGE)
             return replace(now, texts=caller.texts) if now.held_back else caller
@@ -163,18 +149,15 @@ class Access:
             return None
 
     async def listing(self, request: Req) -> Sight:
-        """Return what the caller may see in lists. Raises Problem (401) for a bad key."""
+        """Return the matches and cases that the caller sees in lists."""
         shown = credential_of(request)
         if shown is None:
             return Sight()
         key = await self._key(shown)
-        return Sight(held=shown.held) if key is None else key.sight
+        return Sight(held=shown.secret_hash) if key is None else key.sight
 
     async def give_ticket(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """Return a ticket that replaces a credential in the address of one stream, and the time when it expires.
-
-        Raises ``UnknownAggregate`` (404 no_such_match) and Problem (401).
-        """
+        """Return a ticket that replaces a credential in the address of one stream, and the time when it expires."""
         await self._holder(match_id, shown)
         return await self._in_thread(self._tickets.give, match_id, shown)
 
@@ -183,7 +166,7 @@ class Access:
     ) -> tuple[Match, Caller]:
         """Return the match and the caller who got the ticket. The ticket is used up, unless ``only_looks``.
 
-        Raises ``UnknownAggregate`` (404 no_such_match), Problem (401 ticket_unknown; 409 version_not_reached).
+        Raises Problem (401 ticket_unknown; 409 version_not_reached).
         """
         tickets = self._tickets
         try:
@@ -202,8 +185,7 @@ class Access:
         raise Problem("ticket_unknown", headers=CHALLENGE)
 
     async def _with_names(self, match: Match, caller: Caller) -> tuple[Match, Caller]:
-        """Return the match and the caller. If the caller knows the names, they are in the match, and the caller has
-        the texts."""
+        """Return the match and the caller, with names and texts if the caller may see them."""
         if caller.held_back:
             self._held_back(match, caller)
         if not caller.knows_names(match):
@@ -212,10 +194,7 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
-        """Return the match, perhaps in an older version, and the holder of a credential.
-
-        Raises ``UnknownAggregate`` (404 no_such_match) and Problem (401).
-        """
+        """Return the match, perhaps in an older version, and the holder of a credential."""
         key = await self._key(shown)
         try:
             match = await self._matches.opened(match_id)
@@ -225,55 +204,43 @@ class Access:
         return await self._known(match, shown, key)
 
     async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
-        """Raise ``UnknownAggregate`` (404) for a damaged match, unless the caller could see it when it was opened.
-
-        Raises ``DamagedRow`` (503 row_damaged) if its opening cannot be read.
-        """
+        """Raise ``UnknownAggregate`` (404) for a damaged match, unless the caller could see it when it was opened."""
         match = await self._matches.begun(match_id)
         if by_nothing(match) is None and _whose(match, shown, key) is None:
             raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
-        """Return the holder of a key, ``None`` for a token. Raises Problem (401) as :func:`holder_by` does."""
-        return None if shown.named is None else await holder_by(shown.named, shown.held, self._matches, self._limits)
+        """Return the holder of a key, ``None`` for a token."""
+        return (
+            None
+            if shown.named is None
+            else await holder_by(shown.named, shown.secret_hash, self._matches, self._limits)
+        )
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
-        """Return the match and the caller with this credential.
-
-        A different process may just have made an unknown token, so the match is then read from the store. The store
-        is also read for a caller who may not see a private match, so that a missing match takes as long. Raises
-        ``UnknownAggregate`` (404 no_such_match) and Problem (401 token_unknown).
-        """
+        """Return the match and the caller with this credential, of a match that may be an older version."""
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
-            match = await self._matches.newest(match)
+            match = await self._matches.newest(match)  # a different process may just have made the token
             caller = _whose(match, shown, key)
         elif caller is None and by_nothing(match) is None:
-            await self._look_for_a_missing_one()
+            with suppress(UnknownAggregate):  # take as long as for a match that does not exist
+                await self._matches.match(uuid4())
         caller = _must_see(match, caller)
-        if caller.held is not None:
-            self._limits.found_valid(caller.held, match.opened.club)
+        if caller.token_hash is not None:
+            self._limits.found_valid(caller.token_hash, match.opened.club)
         return match, caller
-
-    async def _look_for_a_missing_one(self) -> None:
-        """Read the store for a match that does not exist, which takes as long as for one that does."""
-        with suppress(UnknownAggregate):
-            await self._matches.match(uuid4())
 
 
 def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
-    """Return the caller with this credential, ``None`` if they may not see the match or the token is not of it."""
+    """Return the caller with this credential, ``None`` if they may not see the match or it has no such token."""
     if key is not None:
         return by_key(match, key)
-    return by_nothing(match) if shown is None else by_token(match, shown.held)
+    return by_nothing(match) if shown is None else by_token(match, shown.secret_hash)
 
 
 def _must_see(match: Match, caller: Caller | None) -> Caller:
-    """Return the caller if there is one.
-
-    Otherwise raises ``UnknownAggregate`` (404 no_such_match) for a private match, and Problem (401 token_unknown) for
-    a public one.
-    """
+    """Return the caller. Without one raises ``UnknownAggregate`` (404) for a private match, else Problem (401)."""
     if caller is not None:
         return caller
     if by_nothing(match) is None:
@@ -282,7 +249,7 @@ def _must_see(match: Match, caller: Caller | None) -> Caller:
 
 
 def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
-    """Return the scope that a club's key needs to make these requests without a seat in the match."""
+    """Return the scope that a club's key without a seat in the match needs for these requests."""
     if requests and isinstance(requests[0], IssueToken | Invite):
         return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
     return "officiate" if requests and match.sole_actor(requests[0]) == "official" else "play"

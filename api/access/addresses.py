@@ -1,7 +1,7 @@
-"""The address that a request comes from, also through proxies.
+"""Finds the address that a request comes from, also through trusted proxies.
 
-A trusted proxy says for whom it asks: in `X-Forwarded-For`, or in `Forwarded` (RFC 7239). A proxy sets one of the two
-and passes the other on as the client sent it. So if both headers are there they must name the same address.
+A proxy names the client in `X-Forwarded-For` or `Forwarded` (RFC 7239), and passes on the other header as the client
+sent it. So if both are there, they must name the same address.
 """
 
 import re
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Characters of an address with its zone and port, at most."""
+"""Most characters of an address with its zone and port."""
 READ_MAX = 4096
 """Parsed addresses that are cached."""
 READ = "knacka.address"
-"""Key of a request's scope under which its address is kept once it has been read."""
+"""Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
-"""Bits of the IPv6 network whose addresses count as one: a client in it can use all of them."""
+"""Bits of an IPv6 network whose addresses count as one: one client can use all of them."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -33,33 +33,33 @@ class Address(NamedTuple):
     whose: str
     """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
     here: bool
-    """True if the client is on this machine and uses no proxy."""
+    """The client is on this machine and uses no proxy."""
     proxy: bool
-    """True for a trusted proxy."""
+    """A trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
-"""The address of all clients whose proxy names no address that can be read."""
+"""The address of all clients whose proxy names no readable address."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
-    """Return the networks of a setting: CIDR, separated by commas. Raises ``ValueError`` for anything else."""
+    """Return the networks of a setting: CIDR, comma-separated. Raises ``ValueError`` for anything else."""
     return tuple(ip_network(part.strip()) for part in setting.split(",") if part.strip())
 
 
 class Addresses:
     def __init__(self, trusted_proxies: str) -> None:
-        """``trusted_proxies``: networks in CIDR; the forwarding headers of proxies in them are trusted."""
+        """``trusted_proxies``: networks in CIDR, comma-separated."""
         self._trusted = networks_of(trusted_proxies)
         self._read = lru_cache(READ_MAX)(self._reading)
         self._within = self._of(IPv4Address("127.0.0.1"))
+        # A socket without a network address is on this machine.
         self._peer = lru_cache(READ_MAX)(lambda text: self._reading(text) or self._within)
-        """The address of a connection. A socket without a network address is on this machine."""
 
     def of(self, scope: Any) -> Address:
         """Return the client's address: the right-most that is no trusted proxy.
 
-        It is :data:`UNREADABLE` if the two forwarding headers name different addresses. A scope is read once.
+        Return :data:`UNREADABLE` if the two forwarding headers name different addresses.
         """
         found: Address | None = scope.get(READ)
         if found is None:
@@ -83,13 +83,10 @@ class Addresses:
     def _behind(self, hops: Iterable[str | None]) -> Address:
         found = UNREADABLE
         for hop in reversed([*hops]):
-            found = (None if hop is None else self._known(hop)) or UNREADABLE
+            found = (None if hop is None or len(hop) > TEXT_MAX else self._read(hop)) or UNREADABLE
             if not found.proxy:
                 break
         return found._replace(here=False)
-
-    def _known(self, text: str) -> Address | None:
-        return self._read(text) if len(text) <= TEXT_MAX else None
 
     def _reading(self, text: str) -> Address | None:
         try:
@@ -117,10 +114,9 @@ def _listed(values: list[bytes]) -> Iterator[str]:
 
 
 def _standard(values: list[bytes]) -> list[str | None]:
-    """Return the addresses in `Forwarded` headers, from the left.
+    """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
 
-    ``None`` stands for an element without an address. A header that breaks the syntax may hide where the proxy's own
-    element begins: then no address is returned.
+    If a header breaks the syntax, return none at all: it may hide where the proxy's own element begins.
     """
     hops: list[str | None] = []
     for value in values:
@@ -160,4 +156,3 @@ def _node(node: str) -> str | None:
 
 
 _HEADERS = ((b"x-forwarded-for", _listed), (b"forwarded", _standard))
-"""The names of the headers that name addresses, and what reads them."""

@@ -1,4 +1,4 @@
-"""Notes on a request which act the caller tries, so that a refusal can be recorded for the officials (J12)."""
+"""Notes the act that a caller tries, so that a refusal can be recorded for the officials (J12)."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,20 +11,18 @@ from referee.value import Value
 
 
 class Tried(NamedTuple):
-    """An act that a holder of a token of the match tries."""
-
     match: UUID
     actor: Actor
     act: str
 
 
 def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
-    """Note that the holder of a token tries this. Call it before any check can refuse it."""
+    """Note an attempt, before a check can refuse it."""
     notes_in(request.scope).tried = match_id, actor, asked
 
 
 def tried_in(scope: Any) -> Tried | None:
-    """Return the attempt noted on a request, ``None`` if none was."""
+    """Return the attempt that was noted on a request."""
     if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, asked = tried

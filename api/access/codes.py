@@ -1,8 +1,6 @@
 """The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
 
-An invitation admits its holder once: to a seat or a role of a match, or to a key of a club. The aggregate that the
-code names stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small. A code
-ends after :data:`~referee.invitations.INVITATION_DAYS`.
+The match or club stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small.
 """
 
 from collections.abc import Sequence
@@ -29,18 +27,18 @@ Code = Annotated[
 
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
-    """Return a new code. ``random``: the bytes of its secret, drawn if left out."""
+    """Return a new code. ``random``: the bytes of its secret."""
     return CODES.written(aggregate, "", random)
 
 
 def aggregate_of(code: str) -> UUID | None:
-    """Return the match or club that a code names, ``None`` if it is no complete code."""
+    """Return the match or club that a code names, ``None`` if the code is not complete."""
     found = CODES.named(code)
     return None if found is None else found.aggregate
 
 
 def number_of(code: str, invitations: Sequence[Invitation]) -> int | None:
-    """Return the number of the invitation that has this code, ``None`` if none has. Compares all of them."""
+    """Return the number of the invitation that has this code, in constant time."""
     wanted, found = hash_of(code), None
     for number, invitation in enumerate(invitations, 1):
         if compare_digest(invitation.hash, wanted):

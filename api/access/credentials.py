@@ -1,32 +1,34 @@
-"""Credentials of requests: the token of a match, or the key of a club."""
+"""Reads the credential of a request: the token of a match, or the key of a club."""
 
 from uuid import UUID
 
 from api.access.clubs import names_in
 from api.access.keys import BEGINS, Named
-from api.access.tokens import TOKEN_LENGTH, held_by, token_of
+from api.access.tokens import TOKEN_LENGTH, hash_in, token_of
 from api.http.headers import Req
 from referee.value import Value
 
 
 class Credential(Value):
-    """A token or key of a request, of which only the form has been checked."""
+    """A token or key, of which only the form has been checked."""
 
-    held: str
+    secret_hash: str
     """The SHA-256 of the token or key."""
     named: Named | None = None
-    """The club and the id in a key; ``None``: it is a token of a match."""
+    """The club and the id in a key; ``None``: it is a token."""
 
     @property
     def written(self) -> str:
-        """The credential as one text, for :meth:`read`."""
-        return self.held if self.named is None else f"{self.held} {self.named.aggregate} {self.named.name}"
+        """The credential as a text for :meth:`read`."""
+        return (
+            self.secret_hash if self.named is None else f"{self.secret_hash} {self.named.aggregate} {self.named.name}"
+        )
 
     @staticmethod
     def read(text: str) -> "Credential":
         """Return the credential of a text made by :attr:`written`."""
-        held, *names = text.split(" ")
-        return Credential(held=held, named=Named(UUID(names[0]), names[1]) if names else None)
+        secret_hash, *names = text.split(" ")
+        return Credential(secret_hash=secret_hash, named=Named(UUID(names[0]), names[1]) if names else None)
 
 
 def credential_of(request: Req) -> Credential | None:
@@ -37,7 +39,7 @@ def credential_of(request: Req) -> Credential | None:
     token = token_of(request)
     if token is None:
         return None
-    held = held_by(request, token)
+    secret_hash = hash_in(request, token)
     if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin with it too
-        return Credential(held=held)
-    return Credential(held=held, named=names_in(token, held))
+        return Credential(secret_hash=secret_hash)
+    return Credential(secret_hash=secret_hash, named=names_in(token, secret_hash))

@@ -1,11 +1,8 @@
-"""Limits on requests a minute: by club, else by token of a match, else by address (GCRA, in memory).
+"""Limits requests a minute by club, else by token of a match, else by address (GCRA, in memory).
 
-All keys of a club share one allowance. All keys and tokens of one address share a multiple of it, so that many keys
-are no advantage.
-
-A key or token has its own allowance once it is known to be valid. Until then its requests count for the address. So a
-client that guesses gets no new allowance. A wrong key or token costs its address ten requests, so a guessing address
-is soon refused before its credentials are looked up. Valid keys and tokens of the same address are not affected.
+All keys and tokens of one address also share a multiple of that allowance. Until a key or token is known to be valid,
+its requests count for the address. A wrong one costs the address ten requests, so that a client that guesses is soon
+refused before its credentials are looked up.
 """
 
 import time
@@ -23,26 +20,24 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds of a second. All times here are in nanoseconds, because their sums are exact."""
+"""Nanoseconds. All times here are in nanoseconds, because their sums are exact."""
 WINDOW_SECONDS = 60
 KEPT_MAX = 65_536
-"""Callers with used allowance, and tokens and keys known to be valid, that are kept in memory."""
+"""Callers with used allowance, and valid tokens and keys, that are kept in memory."""
 REST = "rest"
-"""The name under which requests count when :data:`KEPT_MAX` callers are kept."""
+"""The name under which all other callers count."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""The codes of problems with a wrong token or key."""
+"""Problems with a wrong token or key."""
 WRONG_COST = 10
 """Requests that a wrong token or key costs."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
-    """An allowance of ``most`` per ``seconds`` for each caller: the generic cell rate algorithm.
+    """An allowance of ``most`` per ``seconds`` for each caller, by the generic cell rate algorithm.
 
-    For each caller the time is kept until which the used allowance is paid for. It is dropped only after that time,
-    when it makes no difference, so dropping favours no caller. If more than :data:`KEPT_MAX` callers have used
-    allowance, all new ones share one allowance.
+    If more than :data:`KEPT_MAX` callers have used allowance, all new ones share one.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -50,12 +45,13 @@ class Pace:
         self._clock, self._each = clock, seconds * SECOND // most
         self._all = self._each * most
         self._paid: dict[str, int] = {}
+        """The time until which each caller has used the allowance."""
         self._tidied = 0
 
     def take(self, who: str) -> tuple[int, int]:
         """Take one from the allowance. Return the rest, and the nanoseconds until all is available again.
 
-        If nothing is left, return -1 and the nanoseconds until one is available, and take nothing.
+        If nothing is left, return -1 and the nanoseconds until one is available.
         """
         now = self._clock()
         paid = self._paid.get(who)
@@ -75,7 +71,7 @@ class Pace:
         return max(0, (self._all - until + now) // self._each), until - now
 
     def _place(self, who: str, now: int) -> tuple[int, str]:
-        """Return the time until which a new caller has paid, and the name under which they count."""
+        """Return the time until which a new caller has used the allowance, and the name under which they count."""
         if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
             self._paid, self._tidied = {one: until for one, until in self._paid.items() if until > now}, now
         who = who if len(self._paid) < KEPT_MAX else REST
@@ -86,7 +82,7 @@ class Policy:
     """The limits of one kind of request, ``act`` or ``read``."""
 
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
-        """``of_address``: the allowance that all keys and tokens of one address share."""
+        """``of_address``: the allowance of all keys and tokens of one address."""
         self.name, self.pace, self.of_address = name, pace, of_address
         self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
@@ -102,18 +98,18 @@ class Counted(NamedTuple):
     address: Address
     left: int
     wait: int
-    """Nanoseconds until all of the allowance is available again, or one request if nothing is left."""
+    """Nanoseconds, as :meth:`Pace.take` returns them."""
     most: int
     """Requests a minute."""
 
 
 def seconds_in(nanoseconds: int) -> int:
-    """Return the time in seconds, rounded up."""
+    """Return the seconds, rounded up."""
     return -(-nanoseconds // SECOND)
 
 
 class Limits:
-    """Counts the requests of one process by caller. Call it on the event loop."""
+    """Counts the requests of one process. Call it on the event loop."""
 
     def __init__(
         self,
@@ -125,8 +121,8 @@ class Limits:
         loopback: bool,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``acts_per_minute``, ``reads_per_minute``: 0 for no limit. ``address_times``: the allowance of an address,
-        as a multiple of one key's. ``loopback``: apply the limits to loopback clients too."""
+        """``acts_per_minute``, ``reads_per_minute``: 0 for no limit. ``address_times``: the allowance of an address
+        as a multiple of these. ``loopback``: limit loopback clients too."""
         self._addresses, self._loopback = addresses, loopback
         named = {"act": acts_per_minute, "read": reads_per_minute}
         policies = {
@@ -135,33 +131,26 @@ class Limits:
             if most
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
-        self._good: OrderedDict[str, str] = OrderedDict()
-        """The name under which the requests of a valid key or token count, by its SHA-256."""
+        self._counts_as: OrderedDict[str, str] = OrderedDict()
+        """The name under which each valid key or token counts, by its SHA-256; least recently used first."""
 
-    def mark_valid(self, held: str, club: UUID | None = None) -> None:
-        """Note that a key or token, by its SHA-256, is valid: it counts for its club from now on, or for itself.
-
-        If there are too many, the least recently used one is dropped: it counts for its address again.
-        """
-        if held in self._good:
-            self._good.move_to_end(held)
+    def mark_valid(self, secret_hash: str, club: UUID | None = None) -> None:
+        """Note that a key or token is valid: from now on it counts for its ``club``, else for itself."""
+        if secret_hash in self._counts_as:
+            self._counts_as.move_to_end(secret_hash)
             return
-        self._good[held] = held if club is None else str(club)
-        if len(self._good) > KEPT_MAX:
-            self._good.popitem(last=False)
+        self._counts_as[secret_hash] = secret_hash if club is None else str(club)
+        if len(self._counts_as) > KEPT_MAX:
+            self._counts_as.popitem(last=False)
 
-    def found_valid(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller's token or key is valid: from now on its own limits hold, or those of its club.
-
-        ``held``: its SHA-256. ``club``: the club of the key or of the token's match, for which calls in threads count
-        from now on.
-        """
-        self.mark_valid(held, club if is_key else None)
+    def found_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+        """Note that the caller's token or key is valid. ``club``: that of the key or of the token's match."""
+        self.mark_valid(secret_hash, club if is_key else None)
         if club is not None:
             answering_for(f"club {club}")
 
     def refuses(self, scope: Any) -> Problem | None:
-        """Count a request. Return a problem (429 slow_down) if it is over the limit."""
+        """Count a request. Return Problem (429 slow_down) if it is over the limit."""
         counted = notes_in(scope).counted = self._counted(scope)
         if counted is None or counted.left >= 0:
             return None
@@ -170,12 +159,12 @@ class Limits:
         headers = {"Retry-After": str(wait)}
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
-    def counts_as(self, held: str) -> str:
-        """Return the name under which a valid key or token counts, given by its SHA-256."""
-        return self._good.get(held, held)
+    def counts_as(self, secret_hash: str) -> str:
+        """Return the name under which a valid key or token counts."""
+        return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, scope: Any, problem: str | None = None) -> Headers:
-        """Return the headers with the limits of a request. The code of its ``problem`` may cost more."""
+        """Return the headers with the limits of a request, after its ``problem`` was charged."""
         counted: Counted | None = notes_in(scope).counted
         if counted is None:
             return []
@@ -192,21 +181,21 @@ class Limits:
         address = self._addresses.of(scope)
         if address.here and not self._loopback:
             return None
-        held = notes_in(scope).secret_hash = _held(scope["headers"])
-        good = self._good.get(held)
-        if good is None:
+        secret_hash = notes_in(scope).secret_hash = _secret_hash_in(scope["headers"])
+        own = self._counts_as.get(secret_hash)
+        if own is None:
             return Counted(policy, address.whose, address, *policy.pace.take(address.whose), policy.pace.most)
-        left, wait = policy.pace.take(good)
+        left, wait = policy.pace.take(own)
         most = policy.pace.most
         if left >= 0:
             of_address = policy.of_address.take(address.whose)
             if of_address[0] < left:
                 (left, wait), most = of_address, policy.of_address.most
-        return Counted(policy, good, address, left, wait, most)
+        return Counted(policy, own, address, left, wait, most)
 
 
-def _held(headers: Headers) -> str:
-    """Return the SHA-256 of the token or key in these headers, empty if there is no bearer token."""
+def _secret_hash_in(headers: Headers) -> str:
+    """Return the SHA-256 of the bearer token in these headers, empty without one."""
     for name, value in headers:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

@@ -1,4 +1,4 @@
-"""Holders of tokens and keys: the view that they have of a match, and the actor that they act as."""
+"""Decides the view that the holder of a token or key has of a match, and the actor that they act as."""
 
 from collections.abc import Iterable
 
@@ -10,19 +10,19 @@ from referee.store.match import Match
 from referee.visibility import Viewer
 
 
-def by_token(match: Match, held: str) -> Caller | None:
-    """Return the holder of a token, by its SHA-256; ``None`` if the token is not of the match."""
-    actor = match.holder(held)
+def by_token(match: Match, secret_hash: str) -> Caller | None:
+    """Return the holder of a token; ``None`` if it is not of the match."""
+    actor = match.holder(secret_hash)
     if actor is None:
         return None
     # Only the seats know the cards that the server deals: refusals to a scribe would reveal them.
     if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
-        return Caller(viewer="spectator", held=held)
+        return Caller(viewer="spectator", token_hash=secret_hash)
     viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
     place = place_of(actor) if viewer == "official" and isinstance(actor, str) else None
     if place is not None and _plays(match, match.seating.given_by[place]):
-        return Caller(viewer="spectator", actor=actor, held=held, held_back=True)
-    return Caller(viewer=viewer, actor=actor, held=held)
+        return Caller(viewer="spectator", actor=actor, token_hash=secret_hash, held_back=True)
+    return Caller(viewer=viewer, actor=actor, token_hash=secret_hash)
 
 
 def _plays(match: Match, behind: Iterable[int]) -> bool:
@@ -31,10 +31,7 @@ def _plays(match: Match, behind: Iterable[int]) -> bool:
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
-    """Return the holder of a valid key, ``None`` if they may not see the match.
-
-    While a member behind the key plays in the match, it does not show what only officials and auditors see.
-    """
+    """Return the holder of a valid key, ``None`` if they may not see the match."""
     opened = match.opened
     of_club = opened.club == key.club.id
     seat = seat_of(key, match) if of_club else None

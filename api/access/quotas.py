@@ -1,4 +1,4 @@
-"""Quotas: open matches and streams at a time, matches opened in an hour, clubs founded in a day."""
+"""Limits the open matches and streams at a time, the matches opened in an hour, and the clubs founded in a day."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ HOUR, DAY = 3600, 86400
 
 
 class Quotas:
-    """Checks the quotas of one process. Call it on the event loop."""
+    """The quotas of one process. Call it on the event loop."""
 
     def __init__(
         self,
@@ -27,42 +27,40 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: apply the quotas of addresses and of streams to loopback clients too."""
-        self._addresses, self._loopback = addresses, loopback
-        self.anybody_opens = anybody_opens
-        """True if a caller without a club's key may open matches."""
+        """``loopback``: apply the quotas of addresses and of streams to loopback clients too. ``anybody_opens``: a
+        caller without a club's key may open matches."""
+        self._addresses, self._loopback, self.anybody_opens = addresses, loopback, anybody_opens
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
         self._streams: Counter[str] = Counter()
 
     def may_open(self) -> None:
-        """Raise Problem (401 opening_needs_key) if a caller without a club's key may not open matches."""
+        """Raise Problem (401 opening_needs_key) if only clubs' keys may open matches."""
         if not self.anybody_opens:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
     def opens(self, request: Req) -> None:
-        """Count a match that the caller opens. Raises Problem (403 quota_reached) if the address opened too many."""
+        """Count a match that the caller opens. Raises Problem (403 quota_reached)."""
         self._takes(request, self._opened, "matches_per_hour")
 
     def may_open_in_club(self, count: int) -> None:
-        """Raise Problem (403 quota_reached) if a club with this number of open matches may open no more."""
+        """Raise Problem (403 quota_reached) if a club with ``count`` open matches may open no more."""
         if count >= self._club_matches:
             raise _reached("open_matches", self._club_matches)
 
     def founds(self, request: Req) -> None:
-        """Count a club that the caller founds. Raises Problem (403 quota_reached) if the address founded too many."""
+        """Count a club that the caller founds. Raises Problem (403 quota_reached)."""
         self._takes(request, self._founded, "clubs_per_day")
 
-    def stream(self, request: Req, held: str | None) -> Callable[[], None]:
-        """Count a stream that the caller follows. Return a function to call when it has ended.
+    def stream(self, request: Req, caller: str | None) -> Callable[[], None]:
+        """Count a stream that the caller follows, and return a function to call at its end.
 
-        ``held``: the SHA-256 of the caller's valid key or token, ``None`` without one. Raises Problem (403
-        quota_reached) if the caller follows too many.
+        ``caller``: the name under which a valid key or token counts. Raises Problem (403 quota_reached).
         """
         address = self._addresses.of(request.scope)
         if address.here and not self._loopback:
             return lambda: None
-        who = held or address.whose
+        who = caller or address.whose
         if self._streams[who] >= self._streams_most:
             raise _reached("streams", self._streams_most)
         self._streams[who] += 1

@@ -1,9 +1,9 @@
-"""The text form of secrets that name where they belong: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
+"""The text form of secrets: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
 
-The id and the name say where to look the secret up. The checksum finds a mistyped or cut text before anything is
-looked up. The aggregate stores only the SHA-256 of the whole text. Scanners for leaked secrets know the prefix.
+The aggregate stores the SHA-256 of the whole text under the name. The checksum reveals a mistyped or cut text.
 """
 
+import math
 import re
 import secrets
 import string
@@ -15,7 +15,6 @@ from zlib import crc32
 DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUE_OF = {digit: value for value, digit in enumerate(DIGITS)}
 ID_DIGITS = 22
-"""Base-62 digits of a UUID."""
 CHECK_DIGITS = 6
 NAME_MAX = 6
 """Characters of the longest name: a letter and five digits."""
@@ -23,14 +22,14 @@ IDS_CACHED = 4096
 
 
 class Named(NamedTuple):
-    """The aggregate and the name in a secret's text. Only the aggregate knows whether the secret is valid."""
+    """The aggregate and the name in a secret's text. The secret need not be valid."""
 
     aggregate: UUID
     name: str
 
 
 class SecretForm:
-    """The form of one kind of secret, with which its texts are written and read."""
+    """Writes and reads one kind of secret."""
 
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
         """``letter``: the first letter of names; ``None``: the texts have no name."""
@@ -39,13 +38,12 @@ class SecretForm:
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
         rest = f"_[0-9A-Za-z]{{{self.secret_digits + CHECK_DIGITS}}}"
         self.pattern = f"{prefix}{aggregate}{name}{rest}"
-        """A regular expression of the whole text."""
         name_max = 0 if letter is None else NAME_MAX
         self.length_max = len(prefix) + ID_DIGITS + name_max + 1 + self.secret_digits + CHECK_DIGITS
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
 
     def written(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
-        """Return the text of a secret. Without ``random`` its random part is drawn."""
+        """Return the text of a secret. ``random``: its bytes, drawn if left out."""
         if random is None:
             random = secrets.token_bytes(self.random_bytes)
         number = int.from_bytes(random[: self.random_bytes])
@@ -53,7 +51,7 @@ class SecretForm:
         return text + checksum(text)
 
     def named(self, text: str) -> Named | None:
-        """Return what a text names, ``None`` if it does not have this form or is not complete."""
+        """Return the aggregate and the name in a text, ``None`` if it does not have this form."""
         found = self._form.fullmatch(text)
         if found is None or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
             return None
@@ -84,8 +82,5 @@ def _base62(number: int, digits: int) -> str:
 
 
 def _digits_for(bits: int) -> int:
-    """Return how many base-62 digits a number of this many bits needs."""
-    count = 1
-    while len(DIGITS) ** count < 1 << bits:
-        count += 1
-    return count
+    """Return the base-62 digits of the largest number with this many bits."""
+    return math.ceil(bits / math.log2(len(DIGITS)))

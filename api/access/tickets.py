@@ -1,27 +1,13 @@
-"""Tickets: a client that cannot send a header, such as a browser's EventSource, sends a ticket in the address.
+"""Issues tickets, which replace a credential in the address of one stream for clients that cannot send headers.
 
-Addresses are written to logs and histories, so a ticket is valid for one stream and a short time. Tickets are stored
-with the projections, as SHA-256: every process of the store accepts them, and each only once. Signed tickets would
-need no table. But each process would accept one, and the processes share no secret for signatures.
+A ticket is valid once and for a short time, because addresses are logged. The SHA-256 of tickets is stored with the
+projections, so that every process accepts them.
 """
 
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Engine,
-    MetaData,
-    Row,
-    Select,
-    Table,
-    Text,
-    Uuid,
-    delete,
-    insert,
-    select,
-)
+from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, Uuid, delete, insert, select
 
 from api.access.credentials import Credential
 from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
@@ -30,7 +16,7 @@ from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
-"""Seconds from the issue of a ticket to its expiry. The clocks of the machines must differ by less."""
+"""Lifetime of a ticket. The clocks of the machines must differ by less."""
 TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()
@@ -45,7 +31,7 @@ _tickets = Table(
 
 
 class Tickets:
-    """Issues and redeems tickets. Touches the database: call it in a thread."""
+    """Touches the database: call it in a thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._reader, self._engine = engine, writer(engine)
@@ -56,7 +42,7 @@ class Tickets:
             _metadata.create_all(connection)
 
     def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """Store a ticket that replaces a credential for this match. Return it and the time when it expires."""
+        """Store a ticket for this match. Return it and the time when it expires."""
         ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
@@ -68,24 +54,18 @@ class Tickets:
     def look(self, match_id: UUID, ticket: str) -> Credential | None:
         """Return the credential of a ticket and keep the ticket; ``None`` if it is not valid for this match."""
         with self._reader.begin() as connection:
-            return _good(connection.execute(_found(match_id, ticket)).one_or_none())
+            return _credential(connection, match_id, ticket)
 
     def take(self, match_id: UUID, ticket: str) -> Credential | None:
         """Return the credential of a ticket and use the ticket up; ``None`` if it is not valid for this match."""
+        this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
         with self._engine.begin() as connection:
-            found = connection.execute(_found(match_id, ticket)).one_or_none()
-            if connection.execute(delete(_tickets).where(_this(match_id, ticket))).rowcount == 0:
-                return None  # a different request has just used it
-        return _good(found)
+            found = _credential(connection, match_id, ticket)
+            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # by a different request
+        return None if used else found
 
 
-def _this(match_id: UUID, ticket: str) -> ColumnElement[bool]:
-    return (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
-
-
-def _found(match_id: UUID, ticket: str) -> Select[tuple[str, datetime]]:
-    return select(_tickets.c.token, _tickets.c.expires).where(_this(match_id, ticket))
-
-
-def _good(found: Row[tuple[str, datetime]] | None) -> Credential | None:
-    return None if found is None or found.expires <= utc_now() else Credential.read(found.token)
+def _credential(connection: Connection, match_id: UUID, ticket: str) -> Credential | None:
+    query = select(_tickets.c.token).where(_tickets.c.hash == hash_of(ticket), _tickets.c.match == match_id)
+    token = connection.scalar(query.where(_tickets.c.expires > utc_now()))
+    return None if token is None else Credential.read(token)

@@ -1,4 +1,4 @@
-"""Tokens, and checks that an act is the caller's. Tokens are stored as SHA-256 and compared in constant time."""
+"""Makes and reads tokens, and checks that a request is the caller's."""
 
 import logging
 import secrets
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 LOGGED_SECONDS = 1.0
 """Seconds between two log lines about the same address."""
 LOGGED_MAX = 20
-"""Addresses logged in that time, at most: a guessing client may have many."""
+"""Most addresses logged in that time."""
 
 
 class RefusedTokens:
-    """Logs the addresses that send wrong tokens and keys, and how often; never the token."""
+    """Logs the addresses that send wrong tokens and keys, but not the tokens."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -30,7 +30,6 @@ class RefusedTokens:
         self._not_logged = 0
 
     def log_refused(self, address: str) -> None:
-        """Log or count a wrong token or key from this address."""
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:
             self._since = now
@@ -51,21 +50,20 @@ TOKEN_LENGTH = len(new_token())
 
 
 def hash_of(token: str) -> str:
-    """Return the SHA-256 of a token in hex, which is stored instead of it."""
+    """Return the SHA-256 of a token in hex."""
     return sha256(token.encode()).hexdigest()
 
 
-def held_by(request: Req, token: str) -> str:
-    """Return the SHA-256 of the token in a request; it is calculated once."""
+def hash_in(request: Req, token: str) -> str:
+    """Return the SHA-256 of the token in a request, which may have been calculated before."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
     """Return the bearer token of a request, ``None`` without an Authorization header.
 
-    Raises Problem (400 two_authorizations) for two headers, because the caller would be ambiguous, and Problem (401)
-    for a header without a bearer token, even on public calls: the caller expects to be identified. ``missing``,
-    ``challenge``: the code and the headers of that 401.
+    Raises Problem (400 two_authorizations) for two headers, and Problem (401) for one without a bearer token, even on
+    public calls: the caller expects to be identified. ``missing``, ``challenge``: the code and headers of that 401.
     """
     given = [value for name, value in request.scope["headers"] if name == b"authorization"]
     if not given:
@@ -90,7 +88,7 @@ def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
 
 
 def must_be_seat(actor: Actor, seat: int) -> None:
-    """Raise Problem (403) unless the actor is this seat: for_seats for no seat, not_your_seat for a different one."""
+    """Raise Problem (403 for_seats or not_your_seat) unless the actor is this seat."""
     if not isinstance(actor, int):
         raise Problem("for_seats", seat=seat)
     if actor != seat:

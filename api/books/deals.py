@@ -44,7 +44,7 @@ from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.store.store import Referee
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
-from referee.visibility import Recorded
+from referee.visibility import Recorded, with_act_numbers
 
 
 class TrickCard(Value):
@@ -215,13 +215,15 @@ class _Sheet:
 def record_of(
     match: Match,
     events: list[Recorded],
+    begun: int,
     cases: tuple[CaseKept, ...],
     caller: Caller,
     language: Language,
     line: LineHistory | None = None,
 ) -> dict[str, Any]:
     """Return the fields of :class:`DealRecord`. ``events``: those after the score of the previous deal, to the
-    score of this one. ``cases``: the cases about the deal. ``line``: its line with corrections."""
+    score of this one. ``begun``: the number of the act of the first event. ``cases``: the cases about the deal.
+    ``line``: its line with corrections."""
     sheet = _Sheet()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
@@ -230,6 +232,7 @@ def record_of(
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
     own = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
+    acts = {one.originator_version: number for one, number in with_act_numbers(events, begun)}
     return {
         "deal": score.deal,
         "dealer": score.dealer,
@@ -246,7 +249,7 @@ def record_of(
         "declarer": score.declarer,
         "contract": score.contract,
         "tricks": sheet.tricks,
-        "facts": [event_seen(one, caller, public=True) for one in own],
+        "facts": [event_seen(one, caller, public=True, act_number=acts[one.originator_version]) for one in own],
         "reports": sheet.reports,
         "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
         "penalties": sheet.penalties,
@@ -267,7 +270,7 @@ def read_record(
         written, won = events[-1].event, _won_by(service, match, place)
         assert isinstance(written, DealScored), "a finished deal ends with its score"
         line = line_history(written, score, won[1] if won else None, place.corrections)
-    return encode(record_of(match, events, cases, caller, language, line))
+    return encode(record_of(match, events, service.referee.first_of_act(events[0]), cases, caller, language, line))
 
 
 def read_text(service: Service, match: Match, place: Place) -> bytes:

@@ -27,10 +27,10 @@ from referee.store.match import Match
 from referee.store.store import Referee
 from referee.store.whole import read_whole
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
-from referee.visibility import Recorded, Viewer
+from referee.visibility import Recorded, Viewer, with_act_numbers
 
 FOR_FORM = ("J3", "J4", "J7")
-PROOFS = ("digest", "prev", "request")
+PROOFS = ("digest", "prev")
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -250,11 +250,11 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
     naming = named(case)
 
     def happened() -> Iterator[Happened]:
-        for one in history:
+        for one, act_number in with_act_numbers(history, 1):
             number, of_case = one.originator_version, getattr(one.event, "case", None) == case.case
             if not (before < number <= last or of_case or number in naming):
                 continue
-            shown = event_seen(one, caller, number <= match.public_to)
+            shown = event_seen(one, caller, number <= match.public_to, act_number)
             fields = {name: value for name, value in shown.items() if name not in PROOFS}
             yield Happened(
                 event=EventSeen(**fields | {"event": msgspec.to_builtins(shown["event"])}),

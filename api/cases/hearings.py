@@ -212,9 +212,9 @@ async def _must_be_ruled(service: Service, match: Match, precedents: tuple[Prece
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
-def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
+def _foreseen(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
     """Return an event of a preview, without the hashes of the chain."""
-    shown = event_seen(recorded, caller, public=False)
+    shown = event_seen(recorded, caller, public=False, act_number=act_number)
     return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
 
@@ -246,7 +246,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *new_entries), match.version, language, at),
-        "events": [_foreseen(one, caller) for one in made],
+        "events": [_foreseen(one, caller, match.version + 1) for one in made],
     }
     body = await in_long_thread(encode, answer)  # as long as the protocol
     return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})

@@ -1,7 +1,7 @@
 """Operations that record a knock, and that list and return the cases of a match."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 from uuid import UUID
 
 from litestar import get, post
@@ -40,7 +40,6 @@ LIMIT_MAX = 1000
 class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
     """A knock on the table: ``seat`` says that ``accused`` broke a rule."""
 
-    SCHEMA: ClassVar[str] = "Knock"
     seat: SeatSent | None = None
     """The seat that knocks; null or left out: an official."""
     accused: SeatSent | None = None

@@ -103,7 +103,7 @@ class ActExecution:
                 request=request,
                 key=key or self._key,
                 expected=self._expected if expected is None else expected,
-                token=self._caller.held,
+                token=self._caller.secret_hash,
             )
         )
 

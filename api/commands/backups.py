@@ -1,7 +1,6 @@
 """``knacka backup`` and ``knacka restore``."""
 
 import argparse
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,15 +9,15 @@ from tempfile import NamedTemporaryFile
 from api.commands.operator_store import NotDone
 from api.maintenance.archive import Archive, Damaged, Manifest
 from api.maintenance.backup import NoStore, write_backup
-from api.maintenance.restore import NotEmpty, install, is_proved, refuse_unless_empty, staged
+from api.maintenance.files import store_files, sync
+from api.maintenance.restore import NotEmpty, install, refuse_unless_empty, staged
+from api.maintenance.verify import verify
 from api.settings import Settings
 from referee.store.clock import utc_now
-from referee.store.connection import SqliteFile, place_of
 from referee.store.rows import OlderStore
 
 SUFFIX = ".knacka"
 PARTIAL = ".part"
-"""Suffix of a backup that is being written or was interrupted."""
 BACKUP = (
     "Copies the events, projections and names of one moment into a file, while services run. Changes nothing in the "
     "store. The file gets its name when it is complete and on the disk. Only its owner can read it: it holds cards, "
@@ -50,7 +49,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def backup(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Copy the store into a file, and print its name."""
     goal: Path = arguments.to
     if goal.is_dir():
         goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{SUFFIX}"
@@ -58,7 +56,7 @@ def backup(settings: Settings, arguments: argparse.Namespace) -> int:
         raise NotDone(f"{goal} exists already: name a new file, or a folder")
     if not goal.absolute().parent.is_dir():
         raise NotDone(f"there is no folder {goal.absolute().parent}: create it, or name an existing one")
-    # The file is readable by its owner only, whatever the mask.
+    # Only the owner can read the file, for any umask.
     with NamedTemporaryFile(dir=goal.parent, prefix=f"{goal.name}.", suffix=PARTIAL, delete=False) as file:
         partial = Path(file.name)
         try:
@@ -69,18 +67,13 @@ def backup(settings: Settings, arguments: argparse.Namespace) -> int:
         finally:
             with suppress(FileNotFoundError):
                 partial.unlink()
-    folder = os.open(goal.absolute().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(goal.absolute().parent)
     print(summary(manifest), file=sys.stderr)
     print(goal)
     return 0
 
 
 def summary(manifest: Manifest) -> str:
-    """Return a line that describes a backup."""
     rows = {part.name: part.rows for part in manifest.parts}
     return (
         f"backup of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC, from {manifest.store}, by Knacka {manifest.knacka}: "
@@ -90,15 +83,17 @@ def summary(manifest: Manifest) -> str:
 
 
 def restore(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Check a backup, and install it without ``--check``."""
+    """Check a backup, and install it unless ``--check`` is given."""
     url, check = settings.database_url, arguments.check
     try:
         if not check:
             refuse_unless_empty(url)
         with Archive(arguments.file) as archive:
             print(summary(archive.manifest))
-            with staged(archive, None if check else _beside(url), print) as store:
-                if not is_proved(store, print, _progress):
+            # Beside a SQLite store, files are only moved to install it.
+            files = () if check else store_files(url)
+            with staged(archive, files[-1].absolute().parent if files else None, print) as store:
+                if verify(store, None, print, _progress) != 0:
                     raise NotDone("the backup is damaged" if check else "nothing is restored: take another backup")
                 if not check:
                     install(url, store)
@@ -110,12 +105,6 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
     print("the backup is intact" if check else "restored: next run `knacka rebuild`, or start the service")
     print(f"erase again the members who were erased after {taken_at}: knacka erase CLUB MEMBER")
     return 0
-
-
-def _beside(url: str) -> Path | None:
-    """Return the folder of a SQLite store, in which installing only moves files; None for PostgreSQL."""
-    target = place_of(url)
-    return Path(target.path).absolute().parent if isinstance(target, SqliteFile) else None
 
 
 def _progress(line: str) -> None:

@@ -1,6 +1,7 @@
 """``knacka club``: founds, lists and shows clubs."""
 
 import argparse
+from contextlib import closing
 from uuid import UUID, uuid4
 
 from api.clubs.new_keys import FIRST_KEY, make_key
@@ -61,7 +62,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def found(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Found a club, and print its key."""
     if arguments.timezone not in zones():
         raise NotDone(
             f"unknown timezone {arguments.timezone!r}: name one of the IANA database, such as Europe/Stockholm"
@@ -85,10 +85,9 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
         )
         try:
             store.do(club_id, founded)
-        except Unanswered:  # it may be stored
-            raise
-        except BaseException:
-            store.names.drop([founder])
+        except BaseException as error:
+            if not isinstance(error, Unanswered):  # otherwise the club may be stored
+                store.names.drop([founder])
             raise
     print(f"club {club_id}: {arguments.name}")
     print(f"member 1: {arguments.founder}")
@@ -98,21 +97,16 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
-    """List the clubs."""
-    with open_store(settings.database_url) as store:
-        stored = Stored(settings.database_url)
-        try:
-            for club_id in stored.ids_of(ClubFounded.TOPIC):
-                club = store.club(UUID(club_id))
-                current = sum(member.left is None for member in club.state.members)
-                print(f"{club.id}\t{current}\t{club.state.name}")
-        finally:
-            stored.close()
+    url = settings.database_url
+    with open_store(url) as store, closing(Stored(url)) as stored:
+        for club_id in stored.ids_of(ClubFounded.TOPIC):
+            club = store.club(UUID(club_id))
+            current = sum(member.left is None for member in club.state.members)
+            print(f"{club.id}\t{current}\t{club.state.name}")
     return 0
 
 
 def show(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Show a club."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for line in _club_lines(store, club):

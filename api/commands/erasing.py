@@ -29,8 +29,6 @@ ERASE = (
 )
 PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new text), and change nothing"
 
-NOTHING = "the member was erased before; no names or texts were left"
-
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
@@ -41,20 +39,20 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or list what it would change."""
+    """Record an erasure and carry it out, or list its changes."""
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
-        done = store.erasures.carry_out(club).get(member, 0)
+        done, sent = store.erasures.carry_out(club).get(member, 0), EraseSent(member=member)
         try:
-            plan = _preview(store, club, member) if arguments.preview else _erase(store, club, member)
+            basis = store.basis_of(club, sent)
+            request, plan = prepare_erasure(store.erasures, store.referee, club, OPERATOR, sent, basis)
+            if not arguments.preview:
+                _carry_out(store, club, request, plan)
         except Refused as refused:
             if refused.code != "member_erased":
                 raise NotDone(refusal_text(refused)) from None
-            print(
-                f"member {member} was erased before; {done} names and texts that were left are erased now"
-                if done
-                else NOTHING
-            )
+            more = f"member {member} was erased before; {done} names and texts that were left are erased now"
+            print(more if done else "the member was erased before; no names or texts were left")
             return 0
         except Stale:
             raise NotDone("not done: the club was changed at the same time; try again") from None
@@ -68,12 +66,7 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _preview(store: OperatorStore, club: Club, member: int) -> Plan:
-    return _prepare(store, club, member)[1]
-
-
-def _erase(store: OperatorStore, club: Club, member: int) -> Plan:
-    request, plan = _prepare(store, club, member)
+def _carry_out(store: OperatorStore, club: Club, request: Erase, plan: Plan) -> None:
     store.erasures.keep(plan)
     try:
         store.do(club.id, request, club.version)
@@ -81,9 +74,3 @@ def _erase(store: OperatorStore, club: Club, member: int) -> Plan:
         store.erasures.drop(plan.digest)
         raise
     store.erasures.carry_out(store.club(club.id, club.version + 1))
-    return plan
-
-
-def _prepare(store: OperatorStore, club: Club, member: int) -> tuple[Erase, Plan]:
-    sent = EraseSent(member=member)
-    return prepare_erasure(store.erasures, store.referee, club, OPERATOR, sent, store.basis_of(club, sent))

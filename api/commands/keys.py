@@ -9,15 +9,7 @@ from api.clubs.new_keys import NewKey, make_key
 from api.commands.clubs import key_line
 from api.commands.operator_store import NotDone, OperatorStore, checked, club_argument, open_store, refusal_text
 from api.settings import PREFIX, Settings
-from referee.clubs.commands import (
-    OVERLAP_MAX,
-    AppSent,
-    IssueKey,
-    KeySent,
-    MemberSent,
-    RevokeKey,
-    RotateKey,
-)
+from referee.clubs.commands import OVERLAP_MAX, AppSent, IssueKey, KeySent, MemberSent, RevokeKey, RotateKey
 from referee.clubs.facts import SCOPES, KeyId, Scope
 from referee.clubs.keys import KEY_DAYS_MAX
 from referee.refusals import Refused
@@ -26,7 +18,7 @@ from referee.store.club import Club
 from referee.store.command import Stale
 
 OPERATOR_PREFIX = "kno_"
-"""Prefix of the operator's key, different from that of clubs' keys."""
+"""Prefix of the operator's key."""
 TRIES = 3
 """Attempts to make a key while other processes change the club."""
 DAYS = 365
@@ -52,12 +44,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     whose = issuing.add_mutually_exclusive_group(required=True)
     whose.add_argument("--member", type=checked(MemberSent), help="the number of the member who holds it")
     whose.add_argument("--app", type=checked(AppSent), help="your name for the program that holds it")
-    issuing.add_argument(
-        "--scopes",
-        required=True,
-        type=_scopes,
-        help=f"its scopes, comma-separated: {', '.join(SCOPES)}; or all",
-    )
+    scopes = f"its scopes, comma-separated: {', '.join(SCOPES)}; or all"
+    issuing.add_argument("--scopes", required=True, type=_scopes, help=scopes)
     issuing.add_argument(
         "--days",
         type=int,
@@ -100,21 +88,15 @@ def _scopes(text: str) -> tuple[Scope, ...]:
 
 
 def issue(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make a key of a club, and print it."""
     expires_at = utc_now().replace(microsecond=0) + timedelta(days=arguments.days)
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for _ in range(TRIES):
-            # The key contains its number, the next one: so the request holds only for this version.
+            # The key contains the next number, so the request holds only for this version.
             key_id = f"k{len(club.state.keys) + 1}"
             key = make_key(club.id, key_id, None)
-            request = IssueKey(
-                scopes=arguments.scopes,
-                expires_at=expires_at,
-                member=arguments.member,
-                app=arguments.app,
-                hash=key.hash,
-            )
+            whose = {"member": arguments.member, "app": arguments.app}
+            request = IssueKey(scopes=arguments.scopes, expires_at=expires_at, hash=key.hash, **whose)
             try:
                 store.do(club.id, request, club.version)
             except Stale as stale:
@@ -128,7 +110,6 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Give a club's key a new secret, and print the key."""
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         key = make_key(club.id, arguments.key, None)
@@ -146,7 +127,6 @@ def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -
 
 
 def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Revoke a key of a club."""
     with open_store(settings.database_url) as store:
         store.done(store.club(arguments.club), RevokeKey(key=arguments.key))
     print(f"{arguments.key} is revoked: services refuse it within two seconds")
@@ -154,7 +134,6 @@ def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def make_own(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make the operator's key, and print it with its SHA-256."""
     key = OPERATOR_PREFIX + new_token()
     print("the operator's key, shown only this once:")
     print(key)

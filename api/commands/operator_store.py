@@ -1,4 +1,4 @@
-"""The store for commands about clubs, which may run while services run."""
+"""Opens the store for commands about clubs, which may run while services run."""
 
 import argparse
 import time
@@ -22,7 +22,7 @@ from referee.refusals import Refused
 from referee.sentences import refusal
 from referee.store.club import Club
 from referee.store.command import Busy, Command, Full, InDoubt, Outcome, Overtaken
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate, construct
 
@@ -31,7 +31,7 @@ OPERATOR = "operator"
 ANSWER_SECONDS = 30.0
 """Most seconds to wait for the store."""
 LOOK_SECONDS = 0.05
-"""Seconds between two looks at the positions of the projections."""
+"""Seconds between two looks at the projections' positions."""
 
 
 class NotDone(Exception):
@@ -43,8 +43,6 @@ class Unanswered(NotDone):
 
 
 class OperatorStore:
-    """A store and its names, for the operator."""
-
     def __init__(self, referee: Referee, desk: Desk, names: Names, url: str) -> None:
         self.referee, self.names, self._desk, self._url = referee, names, desk, url
         self.erasures = Erasures(names)
@@ -60,10 +58,10 @@ class OperatorStore:
         return club
 
     def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
-        """Have the desk decide and store a request, and return the outcome.
+        """Have the desk execute a request, and return the outcome.
 
-        Raises ``Refused`` if the rules refuse it, :class:`~referee.store.command.Stale` if the version is not
-        ``expected``. Raises :class:`NotDone` if the club is full, or the store is busy or does not answer.
+        Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``, and
+        :class:`NotDone` if the club is full, or the store is busy or does not answer.
         """
         command = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
@@ -76,7 +74,7 @@ class OperatorStore:
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
     def done(self, club: Club, request: Any) -> Club:
-        """Execute a request and return the changed club. Raises :class:`NotDone` if the club refuses it."""
+        """Execute a request and return the changed club. Raises :class:`NotDone`, also if the club refuses it."""
         try:
             outcome = self.do(club.id, request)
         except Refused as refused:
@@ -87,7 +85,7 @@ class OperatorStore:
     def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
         """Return the facts of the ledger and the matches on which a request is decided.
 
-        Raises :class:`NotDone` if the projections do not reach the end of the log in :data:`ANSWER_SECONDS`.
+        Raises :class:`NotDone` if the projections do not reach the end of the log in time.
         """
         with closing(Projections(self.referee, self._url)) as projections:
             projections.start()
@@ -103,14 +101,14 @@ class OperatorStore:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return the names of the club's members by ref. Erased members are left out."""
+        """Return the names of the club's members by ref, without erased members."""
         return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
 @contextmanager
 def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
     """Yield the store at a URL. Raises :class:`NotDone` if a SQLite file does not exist, unless ``create``."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
         raise NotDone(f"there is no store {place.path}: set KNACKA_DATABASE_URL to an existing one")
     with ExitStack() as parts:
@@ -125,12 +123,11 @@ def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
 
 
 def refusal_text(refused: Refused) -> str:
-    """Return a refusal as a sentence."""
     return refusal(refused.code, refused.facts, "en")
 
 
 def checked(kind: Any) -> Callable[[str], Any]:
-    """Return a function that reads an argument as a type of the API, for argparse."""
+    """Return a function by which argparse reads an argument as a type of the API."""
 
     def read(text: str) -> Any:
         try:
@@ -148,5 +145,4 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
 
 def club_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the id of a club as an argument."""
     parser.add_argument("club", type=checked(UUID), metavar="CLUB", help="its id, from `knacka club list`")

@@ -1,4 +1,4 @@
-"""Static files, the frame of HTML pages, and their content security policies."""
+"""HTML pages and their content security policies."""
 
 import re
 from base64 import b64encode
@@ -10,13 +10,11 @@ from importlib.resources import files
 
 @cache
 def static(name: str) -> bytes:
-    """Return the content of a static file."""
     return (files("api.docs") / "static" / name).read_bytes()
 
 
 def framed(kind: str, language: str, title: str, body: str) -> bytes:
-    """Return a page without a script, in the common frame. ``kind`` (``case``, ``problem``) is the name of its own
-    style sheet; ``body`` is HTML."""
+    """Return a page in the common frame. ``kind``: its style sheet, such as ``case``. ``body``: HTML."""
     parts = {"language": language, "title": escape(title), "style": static(f"{kind}.css").decode(), "body": body}
     frame = static("frame.html").decode()
     return re.sub(r"\{(language|title|style|body)\}", lambda found: parts[found[1]], frame).encode()
@@ -24,12 +22,12 @@ def framed(kind: str, language: str, title: str, body: str) -> bytes:
 
 @cache
 def policy_of_framed(kind: str) -> str:
-    """Return the policy of the pages of a kind, which may load nothing."""
+    """Return the content security policy of the pages of a kind, which may load nothing."""
     return policy_of(framed(kind, "", "", ""))
 
 
 def policy_of(page: bytes, *more: str) -> str:
-    """Return the policy of a page, which allows its inline style, by hash, and the sources in ``more``."""
+    """Return the content security policy of a page: its inline style, and the sources in ``more``."""
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return "; ".join(

@@ -1,13 +1,12 @@
 """The pages at the addresses of problem types: Markdown, or HTML for a browser, in the reader's language."""
 
 import asyncio
-import re
 from functools import cache
-from html import escape
 
 from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
+from markdown_it import MarkdownIt
 
 from api.docs.pages import framed, policy_of_framed
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
@@ -19,12 +18,10 @@ from referee.sentences import Language
 
 MARKDOWN, HTML = "text/markdown", "text/html"
 
-_INLINE = re.compile(r"\[(?P<text>[^]]*)\]\((?P<to>/[\w/-]*)\)|`(?P<code>[^`]*)`")
-_CELLS = re.compile(r"(?<!\\)\|")
+to_html = MarkdownIt("commonmark", {"html": False}).enable("table").render
 
 
 def problem_policy() -> str:
-    """Return the content security policy of the pages, which may load only their style."""
     return policy_of_framed("problem")
 
 
@@ -33,7 +30,7 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
     if media_type == MARKDOWN:
         return markdown.encode()
     title = markdown.partition("\n")[0].removeprefix("# ")
-    return framed("problem", language, title, "\n".join(map(_block, markdown.split("\n\n"))))
+    return framed("problem", language, title, to_html(markdown))
 
 
 @cache
@@ -44,52 +41,20 @@ def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
     return Fixed(_page(code, language, media_type), media_type=media_type, headers=headers)
 
 
-def _block(block: str) -> str:
-    """Return a block of our Markdown as HTML: a heading, a table, an example or a paragraph."""
-    block = block.strip("\n")
-    if block.startswith("#"):
-        marks, _, text = block.partition(" ")
-        return f"<h{len(marks)}>{_inline(text)}</h{len(marks)}>"
-    if block.startswith("```"):
-        return f"<pre>{escape(block.partition(chr(10))[2].removesuffix('```'))}</pre>"
-    if block.startswith("|"):
-        head, _, *rows = block.splitlines()
-        return f"<table>{_row(head, 'th')}{''.join(_row(row, 'td') for row in rows)}</table>"
-    return f"<p>{_inline(block)}</p>"
-
-
-def _row(line: str, cell: str) -> str:
-    cells = (_inline(text.strip().replace("\\|", "|")) for text in _CELLS.split(line)[1:-1])
-    return f"<tr>{''.join(f'<{cell}>{text}</{cell}>' for text in cells)}</tr>"
-
-
-def _inline(text: str) -> str:
-    """Return a text with its links and code as HTML. Everything else is escaped."""
-
-    def put(found: re.Match[str]) -> str:
-        if found["to"]:
-            return f'<a href="{found["to"]}">{_inline(found["text"])}</a>'
-        return f"<code>{found['code']}</code>"
-
-    return _INLINE.sub(put, escape(text))
-
-
 async def _answer(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
-    # In a thread, because the first request builds the page.
+    # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
 @get("/problems", include_in_schema=False)
 async def list_problems(request: ApiCall) -> Reply:
-    """Return the list of all problem types."""
     return await _answer(request, None)
 
 
 @get("/problems/{name:str}", include_in_schema=False)
 async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
-    """Return the page of a problem type: its meaning, advice, and an example. Raises 404 if it does not exist."""
     code = code_of(name)
     if code is None:
         raise NotFoundException

@@ -1,4 +1,4 @@
-"""The API reference: the OpenAPI description, and a page that renders it and loads nothing from other hosts."""
+"""The OpenAPI description, and a page that renders it and loads nothing from other hosts."""
 
 import json
 from collections import Counter
@@ -59,25 +59,29 @@ SERVER = {
 
 
 def description(app: Litestar) -> str:
-    """Return the OpenAPI description in the form of ``openapi/openapi.json``: sorted and indented."""
+    """Return the OpenAPI description in the form of ``openapi/openapi.json``."""
     schema: Plain = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
     schema["servers"] = [SERVER]
     operations = [operation for calls in schema["paths"].values() for operation in calls.values()]
     for operation in operations:
         show_examples(operation)
+    responses = named_responses()
+    answers = [responses, [operation["responses"] for operation in operations]]
     schema["components"] |= {
         "headers": named_headers(),
         "parameters": _shared_parameters(operations),
-        "responses": named_responses(),
-        "schemas": add_hints(named_schemas()),
+        "responses": responses,
+        "schemas": add_hints(named_schemas(answers)),
     }
     return json.dumps(with_formats(_tidy(schema)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Move the parameters that several operations share out of them, and return these by name. The operations get
-    references. If parameters have the same name, only the most frequent one moves."""
+    """Return by name the parameters that several operations share, and replace them there by references.
+
+    Of parameters with the same name only the most frequent is shared.
+    """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
         for word in ("allowEmptyValue", "allowReserved", "deprecated"):
@@ -98,8 +102,7 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 
 
 def _tidy(value: Any) -> Any:
-    """Return a part of the description as plain JSON values. Litestar has floats as limits of whole numbers, and
-    defaults as Python objects."""
+    """Return a value as JSON has it. Litestar has floats as limits of integers, and Python objects as defaults."""
     if isinstance(value, dict):
         return {name: _tidy(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -122,7 +125,6 @@ def _script(name: str) -> Fixed:
 
 @get(["/openapi.json", "/docs/openapi.json"], include_in_schema=False)
 async def openapi_json(request: Req) -> Reply:
-    """Return the OpenAPI description."""
     state = request.app.state
     if "description" not in state:
         state["description"] = Fixed(description(request.app).encode())
@@ -132,23 +134,20 @@ async def openapi_json(request: Req) -> Reply:
 
 @get("/docs", include_in_schema=False)
 async def docs(request: Req) -> Reply:
-    """Return the page that renders the description."""
     return _page().reply(request)
 
 
 @get([f"/docs/{name}" for name in SCRIPTS], include_in_schema=False)
 async def script(request: Req) -> Reply:
-    """Return a script of that page."""
     return _script(request.scope["path"].rpartition("/")[2]).reply(request)
 
 
 def page_policy() -> str:
-    """Return the content security policy of the page, which may load only from this service."""
+    """Return the content security policy of the page."""
     return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'")
 
 
 def config() -> OpenAPIConfig:
-    """Return the settings for the part of the description that Litestar makes."""
     return OpenAPIConfig(
         title="Knacka",
         version=VERSION,
@@ -162,7 +161,7 @@ def config() -> OpenAPIConfig:
 
 
 async def _not_here(_: Req) -> None:
-    """Raise 404 for Litestar's own pages of the description, which cannot be switched off."""
+    """Raise 404 for Litestar's own pages, which cannot be switched off."""
     raise NotFoundException
 
 

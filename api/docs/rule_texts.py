@@ -16,6 +16,5 @@ class RuleShown(Value):
 
 
 def rule_shown(entry: Rule | Reading, language: Language) -> RuleShown:
-    """Return a rule or a reading in a language."""
     kind = entry.kind if isinstance(entry, Rule) else "reading"
     return RuleShown(id=entry.id, kind=kind, text=getattr(entry, language), options=entry.options)

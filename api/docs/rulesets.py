@@ -1,12 +1,13 @@
-"""Operations that return the games, with their options and numbered rules."""
+"""The calls that return the games, with their options and rules."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from litestar import get
 from msgspec import Meta
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.describe import LANGUAGE, described, link
 from api.http.params import RuleId, RulesetKey
@@ -71,19 +72,18 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """Return the ruleset with this key. Raises Problem (404) if it does not exist."""
+    """Raises Problem (404) if no ruleset has this key."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
 
 
 def rulebook_named(name: str) -> str:
-    """Return the key of a rulebook. Raises Problem (404) if it does not exist."""
+    """Return the key of a ruleset or of the procedure. Raises Problem (404) for any other."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 
-@cache
-def _shown(name: str, language: Language) -> RulesetShown:
+def _shown(language: Language, name: str) -> RulesetShown:
     ruleset, book = RULESETS[name], rulebook.load(name)
     return RulesetShown(
         ruleset=name,
@@ -101,8 +101,11 @@ def _shown(name: str, language: Language) -> RulesetShown:
     )
 
 
-@cache
-def _rules(name: str, language: Language) -> RulesShown:
+def _all_shown(language: Language) -> list[RulesetShown]:
+    return [_shown(language, name) for name in RULESETS]
+
+
+def _rules(language: Language, name: str) -> RulesShown:
     book = rulebook.load(name)
     return RulesShown(
         ruleset=name,
@@ -114,32 +117,17 @@ def _rules(name: str, language: Language) -> RulesShown:
     )
 
 
-def _in_language(body: Any, language: Language) -> Fixed:
-    return Fixed(encode(body), headers={"Content-Language": language, "Vary": "Accept-Language"})
-
-
-@cache
-def _all_in(language: Language) -> Fixed:
-    return _in_language([_shown(name, language) for name in RULESETS], language)
-
-
-@cache
-def _ruleset_in(name: str, language: Language) -> Fixed:
-    return _in_language(_shown(name, language), language)
-
-
-@cache
-def _rules_in(name: str, language: Language) -> Fixed:
-    return _in_language(_rules(name, language), language)
-
-
-@cache
-def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
+def _rule(language: Language, name: str, rule_id: str) -> RuleShown:
     try:
         entry = rulebook.load(name).rule(rule_id)
     except KeyError:
         raise Problem("no_such_rule", ruleset=name, rule_id=rule_id) from None
-    return _in_language(rule_shown(entry, language), language)
+    return rule_shown(entry, language)
+
+
+@cache
+def _fixed(body: Callable[..., object], language: Language, *names: str) -> Fixed:
+    return Fixed(encode(body(language, *names)), headers={"Content-Language": language, "Vary": "Accept-Language"})
 
 
 @get(
@@ -154,8 +142,8 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
     ),
 )
 async def list_rulesets(request: ApiCall) -> Reply:
-    anybody(request)
-    return _all_in(request.language).reply(request)
+    check_authorization(request)
+    return _fixed(_all_shown, request.language).reply(request)
 
 
 @get(
@@ -173,8 +161,8 @@ async def list_rulesets(request: ApiCall) -> Reply:
     ),
 )
 async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    anybody(request)
-    return _ruleset_in(ruleset_named(ruleset).key, request.language).reply(request)
+    check_authorization(request)
+    return _fixed(_shown, request.language, ruleset_named(ruleset).key).reply(request)
 
 
 @get(
@@ -194,8 +182,8 @@ async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
     ),
 )
 async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
-    anybody(request)
-    return _rules_in(rulebook_named(ruleset), request.language).reply(request)
+    check_authorization(request)
+    return _fixed(_rules, request.language, rulebook_named(ruleset)).reply(request)
 
 
 @get(
@@ -207,9 +195,8 @@ async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
     operation_class=described(gives=RuleShown, headers=("Content-Language",), takes=(LANGUAGE,), errors=(404,)),
 )
 async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
-    anybody(request)
-    key, language = rulebook_named(ruleset), request.language
-    return _rule_in(key, rule_id, language).reply(request)
+    check_authorization(request)
+    return _fixed(_rule, request.language, rulebook_named(ruleset), rule_id).reply(request)
 
 
 CALLS = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])

@@ -5,7 +5,7 @@ from typing import Literal
 
 from litestar import get
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.http.describe import described
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
@@ -35,7 +35,8 @@ class Health(Value):
     operation_class=described(gives=Health, tagged=False),
 )
 async def health_live(request: ApiCall) -> Reply:
-    anybody(request)
+    """Return 200 while the process answers."""
+    check_authorization(request)
     return reply(Health(status="up"), NO_TEXTS)
 
 
@@ -49,7 +50,8 @@ async def health_live(request: ApiCall) -> Reply:
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: ApiCall) -> Reply:
-    anybody(request)
+    """Return 200 with the lag if the process can take requests. Raises Problem (503) with the reasons if not."""
+    check_authorization(request)
     health = request.service.health
     lag, troubles = None, health.troubles
     try:

@@ -1,4 +1,4 @@
-"""The bodies of requests. No other module reads them."""
+"""Reads the bodies of requests."""
 
 from typing import Any, Generic, TypeVar
 
@@ -13,17 +13,12 @@ T = TypeVar("T")
 
 
 class Body(Generic[T]):
-    """The body of a call: JSON of one type."""
-
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self._decode = msgspec.json.Decoder(kind).decode
 
     async def read(self, request: Req) -> T:
-        """Return the body of a request.
-
-        Raises Problem (400 unreadable or repeated_key, 413 too_large, 415 wrong_media_type, 422 harmful_character).
-        """
+        """Raises Problem (400 unreadable, repeated_key; 413; 415 wrong_media_type; 422 harmful_character)."""
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")
@@ -41,7 +36,7 @@ class Body(Generic[T]):
 
 
 async def _whole(request: Req) -> bytes:
-    """Return the whole body. Raises Problem (400, 413). Litestar's own method parses every header first."""
+    # Litestar's own method parses every header first.
     body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()

@@ -1,9 +1,7 @@
 """CORS: the origins whose pages may call, and the headers for their browsers.
 
-Tokens are sent in a header and there are no cookies, so credentials are never allowed. Litestar's middleware is not
-used: it would replace an answer's Vary, refuse in plain text, and not reach the answers of the protocol. The
-Cross-Origin-Resource-Policy stays: browsers apply it only to loads without CORS, such as images, and pages of other
-origins may not use those.
+There are no cookies, so credentials are never allowed. Litestar's middleware would replace an answer's Vary, refuse
+in plain text, and not reach the answers of the protocol.
 """
 
 import re
@@ -13,19 +11,17 @@ from api.http.headers import Headers
 
 ANY = "*"
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
-"""An origin as browsers write it: the host in small letters, and the port unless it is the default."""
+"""An origin as browsers write it."""
 METHODS = b"GET, HEAD, POST"
 REQUEST_HEADERS = (
     b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
 )
-"""Request headers that such a page may send, beside those that any page may send."""
 ANSWER_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
 )
-"""Headers of answers that such a page may read, beside those that any page may read."""
 KEPT_SECONDS = b"7200"
-"""Seconds for which a browser may cache a preflight: the longest time that Chromium accepts."""
+"""Seconds for which a browser may cache a preflight: Chromium's maximum."""
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
@@ -37,7 +33,7 @@ EXPOSED: Headers = [(b"access-control-expose-headers", ANSWER_HEADERS)]
 
 class Cors:
     def __init__(self, origins: str) -> None:
-        """``origins``: a list separated by commas, or ``*`` for any. Raises ``ValueError`` for anything else."""
+        """``origins``: separated by commas, or ``*`` for any. Raises ValueError for anything else."""
         named = [origin.strip() for origin in origins.split(",")]
         for origin in named:
             if not (_ORIGIN.fullmatch(origin) or named == [ANY]):
@@ -45,7 +41,7 @@ class Cors:
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
     def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
-        """Return the CORS headers for a request with these headers. ``preflight``: the request is a preflight."""
+        """Return the CORS headers for a request with these headers."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:
@@ -57,5 +53,4 @@ class Cors:
 
 
 def cors_of(origins: str) -> Cors | None:
-    """Return the CORS of a setting, ``None`` if the setting is empty."""
     return Cors(origins) if origins.strip() else None

@@ -1,4 +1,4 @@
-"""One request and its answer on a connection. An answer of known length is written with one call to the system.
+"""A request and its answer on a connection. An answer of known length is written with a single call to the system.
 
 uvicorn writes head and body separately, and checks each header of each answer for forbidden characters. Here the head
 waits for the first piece of the body if the length is known, and header lines that repeat are checked once.

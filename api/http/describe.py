@@ -1,7 +1,4 @@
-"""The parts of the OpenAPI description that Litestar cannot derive from a handler of raw bytes.
-
-Schemas are made from the types that read and write (:mod:`api.http.schemas`).
-"""
+"""The parts of the OpenAPI description that Litestar cannot derive from a handler of raw bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,23 +17,20 @@ from referee.wire_types import TEXT_MAX
 
 JSON = "application/json"
 ANY = r"^[^\x00\r\n]*$"
-"""Any value of a header: a value that cannot be read is ignored."""
+"""Any value of a header."""
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
-"""The security of calls that need the token of a seat or an official."""
+"""The call needs the token of a seat or an official."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""The security of calls that spectators may make without a token. It is the default: if a call names only a token,
-generated clients require one."""
-
+"""Spectators may call without a token. The default."""
 KEY: list[dict[str, list[str]]] = [{"key": []}]
-"""The security of calls that need a key of a club."""
+"""The call needs a key of a club."""
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
 
 
 def in_header(
     name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
 ) -> Plain:
-    """Return the description of a request header that a handler reads."""
     return {
         "name": name,
         "in": "header",
@@ -125,7 +119,7 @@ _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 
 def named_headers() -> Plain:
-    """Return all headers of answers, by name. An answer refers to those that it may have."""
+    """Return all headers of answers, by name."""
     return {
         name: {"schema": schema, "description": text, "required": False} for name, (text, schema) in _HEADERS.items()
     }
@@ -136,7 +130,7 @@ def _headers(names: Sequence[str]) -> Plain:
 
 
 _ALWAYS = (400, 401, 406, 413, 429, 500, 503)
-"""The statuses of problems that any call can return."""
+"""Statuses of problems of any call."""
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "A parameter, a header or the body cannot be read.",
@@ -164,31 +158,27 @@ def _error(status: int) -> Plain:
 
 
 class OperationExamples(Value, forbid_unknown_fields=True):
-    """Requests to an operation, and answers by status and media type; each by a name."""
+    """Requests to an operation, and answers by status and media type, each by a name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
     problems: dict[str, str] = msgspec.field(default_factory=dict)
-    """The names of the problems in answers, by status."""
+    """Names of the problems in answers, by status."""
 
 
 class Examples(Value, forbid_unknown_fields=True):
     operations: dict[str, OperationExamples]
     problems: dict[str, dict[str, Any]]
-    """Problems by name."""
 
 
 @cache
 def _examples() -> Examples:
-    """Return examples from real matches. ``python -m tests.conformance.examples`` writes them."""
+    """Return examples from matches. ``python -m tests.conformance.examples`` writes them."""
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def show_examples(operation: Plain) -> None:
-    """Add its examples to an operation of the finished description: Litestar would drop nulls in them.
-
-    Operations refer to problems, each of which is shown once.
-    """
+    """Add its examples to an operation of the finished description: Litestar would drop nulls in them."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
@@ -200,7 +190,7 @@ def show_examples(operation: Plain) -> None:
 
 
 def named_responses() -> Plain:
-    """Return the problems that operations refer to, by name."""
+    """Return the answers with problems that operations refer to, by name."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
         named[name] = _error(problem["status"])
@@ -213,14 +203,13 @@ def _shown(examples: Mapping[str, Any]) -> Plain:
 
 
 class Text(NamedTuple):
-    """An answer that is text: its description, a pattern of its beginning, and the types of JSON within it."""
+    """An answer that is text: its description, a pattern of its beginning, and the types of the JSON in it."""
 
     what: str
     begins: str
     holds: tuple[Any, ...] = ()
 
     def schema(self) -> Plain:
-        """Return the schema. It is made on demand, because making schemas takes long."""
         holds = {"contentSchema": {"anyOf": [schema_of(one) for one in self.holds]}} if self.holds else {}
         return {
             "type": "string",
@@ -232,7 +221,6 @@ class Text(NamedTuple):
 
 
 def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
-    """Return the bodies of an answer, by media type."""
     content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
     return content if gives is None else {**content, JSON: {"schema": schema_of(gives)}}
 
@@ -240,7 +228,6 @@ def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
 def _answer(
     text: str, headers: Sequence[str], content: Plain | None = None, links: Mapping[str, Plain] | None = None
 ) -> Plain:
-    """Return the description of an answer. Parts that are empty are left out."""
     parts = {"headers": _headers(headers), "content": content, "links": links}
     return {"description": text, **{name: part for name, part in parts.items() if part}}
 
@@ -262,10 +249,10 @@ def described(
 ) -> type[Operation]:
     """Return the operation class of a handler.
 
-    ``gives``: the type of its JSON answer, whose description is ``says``. ``others``: its answers of other media
-    types. ``beside``: description and type of its answers with other statuses. ``body``: the type of its request
-    body; a call without one is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: statuses
-    of its problems. ``empty``: statuses without a body; a 304 has the ``headers`` of the answer that it replaces.
+    ``gives``: the type of its JSON answer, which ``says`` describes. ``others``: answers of other media types.
+    ``beside``: description and type of answers with other statuses. ``body``: the type of the request body; a call
+    without one is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: statuses of problems.
+    ``empty``: statuses without a body; a 304 has the ``headers`` of the answer that it replaces.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -284,7 +271,7 @@ def described(
             responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses
             if body is not None:
-                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
+                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
                 self.request_body = request_body
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
@@ -293,7 +280,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """Return the description of a parameter without ``null``: a client leaves the parameter out instead."""
+    """Return the description of a parameter without ``null``: a client leaves it out instead."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:
@@ -302,5 +289,4 @@ def _without_null(parameter: Plain) -> Plain:
 
 
 def link(operation: str, **parameters: str) -> Plain:
-    """Return a link from an answer to an operation that uses it."""
     return {"operationId": operation, "parameters": parameters}

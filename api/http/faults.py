@@ -1,7 +1,4 @@
-"""The faults of a body or a parameter, all at once, in the words of the interface.
-
-Faults are searched only after the decoder has refused a body, so that a valid body is read only once.
-"""
+"""Finds all faults of a body that the decoder has refused, or of a parameter, and says them in words."""
 
 import json
 import math
@@ -23,13 +20,13 @@ from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
 ALLOWED_MAX = 100
-"""Values in the longest list of allowed values."""
+"""Values in a list of allowed values."""
 FAULTS_MAX = 20
-"""Faults that one answer names; the client fixes these and then gets the rest."""
+"""Faults that one answer names."""
 SHOWN_MAX = 40
-"""Characters of the longest text that is shown; of a longer text only the length is shown."""
+"""Characters of a text that is shown; of a longer one only the length is shown."""
 DIGITS_MAX = 400
-"""Digits of the longest whole number that the decoder accepts."""
+"""Digits of a whole number that the decoder accepts."""
 
 _NOTHING: Any = object()
 _HALF = re.compile("[\ud800-\udfff]")
@@ -42,11 +39,11 @@ _PHRASES: dict[type[types.Type], str] = {
     types.UUIDType: "id",
     types.DictType: "object",
 }
-"""The names of the phrases without limits, by type."""
+"""Phrases without limits, by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
-    """The texts of faults, of expected values, and of texts with a pattern."""
+    """The texts of ``faults.toml``, which translators can edit."""
 
     faults: dict[str, Text]
     said: dict[str, Text]
@@ -55,11 +52,10 @@ class Texts(Value, forbid_unknown_fields=True):
 
 
 TEXTS = msgspec.toml.decode((files("api.http") / "faults.toml").read_bytes(), type=Texts)
-"""``faults.toml`` is for a translator to read and change."""
 
 
 class Fault(NamedTuple):
-    """A fault: its ``code``, and its place in the body or its parameter."""
+    """A fault at a place in the body, or of a parameter."""
 
     code: str
     at: tuple[str | int, ...] = ()
@@ -69,49 +65,33 @@ class Fault(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
+def _text(pattern: str, example: str) -> Meta:
+    return Meta(examples=[example], extra_json_schema={"pattern": pattern, "maxLength": wire_types.TEXT_MAX})
+
+
+_Pointer = Annotated[str, _text("^(/.*)?$", "/players/3/name")]
+_Parameter = Annotated[str, _text("^.+$", "limit")]
+_Allowed = Annotated[
+    tuple[wire_types.Code | wire_types.WholePoints, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})
+]
+
+
 class Wrong(Value, omit_defaults=True):
     """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
     """The value that belongs there and the value sent, in the reader's language."""
-    pointer: (
-        Annotated[
-            str,
-            Meta(
-                description="The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a "
-                "field is missing, the place that it would have. Left out if a parameter is wrong.",
-                examples=["/players/3/name"],
-                extra_json_schema={"pattern": "^(/.*)?$", "maxLength": wire_types.TEXT_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
-    parameter: (
-        Annotated[
-            str,
-            Meta(
-                description="The name of the parameter that is wrong.",
-                examples=["limit"],
-                extra_json_schema={"pattern": "^.+$", "maxLength": wire_types.TEXT_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
-    allowed: (
-        Annotated[
-            tuple[wire_types.Code | wire_types.WholePoints, ...],
-            Meta(
-                description="The values or the names of fields that belong there, if they can be listed.",
-                extra_json_schema={"maxItems": ALLOWED_MAX},
-            ),
-        ]
-        | msgspec.UnsetType
-    ) = msgspec.UNSET
+    pointer: _Pointer | msgspec.UnsetType = msgspec.UNSET
+    """The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a field is missing, the place
+    that it would have. Left out if a parameter is wrong."""
+    parameter: _Parameter | msgspec.UnsetType = msgspec.UNSET
+    """The name of the parameter that is wrong."""
+    allowed: _Allowed | msgspec.UnsetType = msgspec.UNSET
+    """The values or the names of fields that belong there, if they can be listed."""
 
 
 @cache
 def type_of(kind: Any) -> types.Type:
-    """Return a type as msgspec reads it."""
     return types.type_info(kind)
 
 
@@ -119,7 +99,7 @@ def type_of(kind: Any) -> types.Type:
 
 
 def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a body that could not be read as this kind, at most :data:`FAULTS_MAX`."""
+    """Return the faults of a body that cannot be read as this kind, at most :data:`FAULTS_MAX`."""
     if not body.strip():
         return (Fault("empty"),)
     try:
@@ -153,16 +133,13 @@ def _place(before: str) -> dict[str, int]:
 
 
 def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
-    """Yield the faults of a part of a value, each with its place in the whole.
-
-    Only faults get a place: making one for each part would take long if the value is deeply nested.
-    """
+    """Yield the faults of the part with this name, each with its place in the whole."""
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
 
 
 def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield the faults of a JSON value that should be of this type."""
+    """Yield the faults of a JSON value that is meant to be of this type."""
     if isinstance(value, float) and math.isinf(value):
         yield Fault("too_big", expected=here)
         return
@@ -187,7 +164,7 @@ def _members(here: types.Type) -> list[types.Type]:
 
 
 def _is_of(member: types.Type, value: Any) -> bool:
-    """Return whether a value has the kind of JSON in which the type is written."""
+    """Return whether a value has the JSON type of ``member``."""
     match member:
         case types.AnyType():
             return True
@@ -209,7 +186,7 @@ def _is_of(member: types.Type, value: Any) -> bool:
 
 
 def _holds(member: types.Type, value: Any) -> bool:
-    """Return whether a value of the right kind is within the limits of the type. Its parts are not checked."""
+    """Return whether a value of this JSON type is within its limits, without its parts."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -221,10 +198,12 @@ def _holds(member: types.Type, value: Any) -> bool:
             )
         case types.TupleType():
             return len(value) == len(member.item_types)
-        case types.DateTimeType() | types.DateType():
-            return _is_time(member, value)
+        case types.DateTimeType():
+            return _reads_as(Annotated[datetime, Meta(tz=member.tz)], value)
+        case types.DateType():
+            return _reads_as(date, value)
         case types.UUIDType():
-            return _is_id(value)
+            return _reads_as(UUID, value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
@@ -232,16 +211,7 @@ def _holds(member: types.Type, value: Any) -> bool:
     return True
 
 
-def _is_id(value: str) -> bool:
-    try:
-        msgspec.convert(value, UUID)
-    except msgspec.ValidationError:
-        return False
-    return True
-
-
-def _is_time(member: types.DateTimeType | types.DateType, value: str) -> bool:
-    kind: Any = Annotated[datetime, Meta(tz=member.tz)] if isinstance(member, types.DateTimeType) else date
+def _reads_as(kind: Any, value: str) -> bool:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:
@@ -254,7 +224,6 @@ def _long_enough(member: Any, value: Any) -> bool:
 
 
 def _within(member: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield the faults of the parts of a value."""
     if isinstance(value, list):
         for number, item in enumerate(value):
             kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
@@ -270,7 +239,7 @@ def _part(member: types.Type, name: str) -> types.Type:
 
 
 def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
-    """Yield the faults of an object, which should be one of these structs. Its tag says which."""
+    """Yield the faults of an object that is meant to be one of these structs. Its tag says which."""
     struct, tag_field = structs[0], structs[0].tag_field
     if tag_field is not None:
         tags = types.LiteralType(tuple(one.tag for one in structs))
@@ -316,7 +285,7 @@ def in_words(fault: Fault, language: Language) -> Wrong:
 
 
 def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
-    """Return a clause with the first fault, its place, and the number of the others."""
+    """Return a clause about the first fault, and how many more there are."""
     one = wrong[0]
     facts = {"said": one.detail.rstrip(".")}
     if where := one.parameter or one.pointer:
@@ -327,12 +296,12 @@ def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
 
 
 def pointer(at: tuple[str | int, ...]) -> str:
-    """Return a place as a JSON Pointer."""
+    """Return a place as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
 
 
 def _clause(here: types.Type, language: Language) -> str:
-    """Return a clause that begins a sentence and says which value belongs here. It does not mention null."""
+    """Return the beginning of a sentence about the values that belong here, except null."""
     members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
@@ -345,14 +314,13 @@ def _clause(here: types.Type, language: Language) -> str:
 
 
 def _listed(here: types.Type) -> types.Type:
-    """Return the type, or the literals that the description lists for it."""
+    """Return the type, as literals if the description lists its values."""
     if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
         return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
     return here
 
 
 def _phrases(member: types.Type, language: Language) -> list[str]:
-    """Return the literals of a type, or else a phrase for its values."""
     if isinstance(member, types.LiteralType):
         return [f"`{value}`" if isinstance(value, str) else f"`{_json(value)}`" for value in member.values]
     name, limits = _phrase_and_limits(member)
@@ -361,7 +329,7 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
 
 
 def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of the phrase for a type, and the limits that it shows."""
+    """Return the name of the phrase for a type, and its facts."""
     match member:
         case types.IntType() | types.FloatType():
             low = member.ge if member.gt is None else member.gt + 1
@@ -380,7 +348,6 @@ def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
 
 
 def _size(least: int | None, most: int | None) -> dict[str, int | None]:
-    """Return the facts of a required length: one number if it is exact."""
     return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
@@ -395,7 +362,7 @@ def _quoted(names: Any) -> str:
 
 
 def _given(value: Any, language: Language) -> str:
-    """Return the value sent as a phrase: the value itself if it is short."""
+    """Return a phrase for the value sent, or the value itself if it is short."""
     if isinstance(value, list):
         return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
     if isinstance(value, dict):
@@ -413,7 +380,6 @@ def _json(value: Any) -> str:
 
 
 def _can_be_shown(text: str) -> bool:
-    """Return whether a text is short, fully visible and without a mark that ends the quotation."""
     return len(text) <= SHOWN_MAX and text.isprintable() and "`" not in text
 
 

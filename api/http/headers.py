@@ -1,4 +1,4 @@
-"""The headers of requests, read from the raw list: a header that no call reads costs nothing."""
+"""Reads the headers of requests, and makes ETags."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,17 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 Headers = list[tuple[bytes, bytes]]
 
 NAMES_MAX = 32
-"""Names that are read of a header such as Accept; a browser sends ten."""
+"""Names that are read of a header such as Accept."""
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""The policy of answers that are no pages: nothing may be loaded, and no page may frame them."""
+"""The policy of answers that are no pages."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-"""Headers of every answer, for browsers: no guessing of media types, and no use by other origins."""
+"""Headers of every answer."""
 
 
 def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -39,7 +39,7 @@ def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header(request: Req, name: bytes) -> str | None:
-    """Return the value of a header by its lower-case name, ``None`` if it is missing."""
+    """Return the value of the header with this lower-case name."""
     for given, value in request.scope["headers"]:
         if given == name:
             return value.decode("latin-1")
@@ -47,7 +47,7 @@ def header(request: Req, name: bytes) -> str | None:
 
 
 def _welcome(given: str) -> list[tuple[str, float]]:
-    """Return the names in a header such as Accept, each with its weight from 0 to 1."""
+    """Return the names in a header such as Accept, with their weights from 0 to 1."""
     found = []
     for part in given.lower().split(",", NAMES_MAX)[:NAMES_MAX]:
         name, *parameters = (piece.strip() for piece in part.split(";"))
@@ -71,8 +71,8 @@ def language_of(accept: str | None) -> Language:
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
 
-    With equal weights an exact name wins over ``*``. Among exact names the last offer wins: a client that names a
-    media type other than the default wants it. Otherwise the first offer wins.
+    With equal weights an exact name wins over ``*``. Among exact names the last offer wins, as the client names a
+    media type other than the default, else the first.
     """
     if not accept or accept == "*/*":
         return offers[0]
@@ -89,7 +89,7 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
-    """Return whether the client prefers ``media_type``, or names it with the same weight."""
+    """Return whether the client prefers ``media_type`` to ``to``, or names it with the same weight."""
     return chosen(accept, (to, media_type)) == media_type
 
 
@@ -102,7 +102,7 @@ def takes_gzip(request: Req) -> bool:
 
 
 def version_of(tag: str) -> int | None:
-    """Return the version in an ETag of a match or club, ``None`` if it has none."""
+    """Return the version in an ETag of a match or club."""
     found = _TAG.fullmatch(tag.strip())
     return int(found[1]) if found else None
 
@@ -110,19 +110,17 @@ def version_of(tag: str) -> int | None:
 def tag_of(version: int, *kinds: str) -> str:
     """Return the ETag of a match or club at this version.
 
-    ``kinds`` distinguish answers of the same address other than plain JSON in English: an ETag names one sequence of
-    bytes (RFC 9110, 8.8.3).
+    ``kinds`` distinguish answers of the same address other than plain JSON in English (RFC 9110, 8.8.3).
     """
     return f'"{"-".join((str(version), *kinds))}"'
 
 
 def tag_in(version: int, language: Language, *kinds: str) -> str:
-    """Return the ETag of an answer with sentences in this language."""
     return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
 def tag_by(body: bytes) -> str:
-    """Return the ETag of a body without a version: a hash of the body."""
+    """Return the hash of a body as its ETag."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
@@ -136,9 +134,9 @@ def letters(number: int) -> str:
 
 
 def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag under which the caller has this answer, plain or compressed, ``None`` if it has not.
+    """Return the ETag under which the caller has this answer, plain or compressed, by weak comparison.
 
-    The comparison is weak. A header that cannot be read matches nothing.
+    ``None``: the caller does not have it.
     """
     tag = texts.tag(tag)
     given = header(request, b"if-none-match")

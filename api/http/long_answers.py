@@ -1,4 +1,4 @@
-"""Long answers, which a thread compresses."""
+"""Long answers, which a thread compresses if that saves something and the client accepts it."""
 
 from collections.abc import Mapping
 
@@ -19,13 +19,12 @@ async def long_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    """Return an answer that may be long. A thread compresses it if that saves something and the client accepts it."""
     body = await texts.put_in(body, media_type)
     if len(body) >= PACK_FROM and takes_gzip(request):
         try:
             body = await in_long_thread(packed, body)
         except Busy:
-            pass  # there is an answer: it goes as it is
+            pass  # send it uncompressed
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
     return Reply(body, NO_TEXTS, media_type=media_type, headers=named(texts.tag(tag), headers))
@@ -39,7 +38,7 @@ async def marked_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    """Return an answer that has no version, with an ETag made of its body, or 304 if the caller has it."""
+    """Return an answer without a version, with a hash as its ETag, or 304 if the caller has it."""
     tag = tag_by(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)

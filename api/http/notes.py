@@ -1,4 +1,4 @@
-"""Facts about a request that are found before its handler runs or while its answer is made."""
+"""Facts about a request, for the app when the answer begins."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,23 +16,19 @@ class AnsweredProblem(NamedTuple):
 
 
 class Notes:
-    """Facts about one request, for the app when the answer begins."""
-
     __slots__ = ("counted", "problem", "secret_hash", "tried")
 
     def __init__(self) -> None:
         self.counted: Any = None
-        """The :class:`~api.access.limits.Counted` of a request that a limit holds for; None: no limit does."""
+        """The :class:`~api.access.limits.Counted` of a limited request; None: no limit applies."""
         self.secret_hash = ""
-        """The SHA-256 of the token or key that came with the request; empty: it has not been calculated."""
+        """The SHA-256 of the token or key of the request; empty: not calculated yet."""
         self.tried: tuple[UUID, Actor, Value] | None = None
-        """The match, the holder of a token, and what they asked; None: nothing that officials could read (J12)."""
+        """J12: the match, the actor and the request of an attempt; None: nothing that officials could read."""
         self.problem: AnsweredProblem | None = None
-        """The problem in the answer; None: there is no problem in it."""
 
 
 def notes_in(scope: Any) -> Notes:
-    """Return the notes of a request. Its scope keeps them, so that all that handle it have the same."""
     notes: Notes | None = scope["state"].get("notes")
     if notes is None:
         notes = scope["state"]["notes"] = Notes()
@@ -40,5 +36,5 @@ def notes_in(scope: Any) -> Notes:
 
 
 def has_notes(scope: Any) -> bool:
-    """Return whether notes were made of a request: its limits have been checked then."""
+    """Return whether a request has notes: then its limits have been checked."""
     return "notes" in scope.get("state", {})

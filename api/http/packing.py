@@ -1,9 +1,8 @@
-"""Long answers as gzip.
+"""Long answers as gzip, with a name of unpredictable length in the header ("Heal the BREACH").
 
-An answer can contain hidden cards beside a note that a different player chose. An attacker who watches the connection
-and chooses such notes could learn from the length how similar the two are (BREACH). So the gzip header has a name of
-unpredictable length ("Heal the BREACH"). The length is always the same for the same answer, so repeated requests
-reveal nothing, and each new note needs a new act, which is recorded. Compressed answers contain no tokens.
+An answer can contain hidden cards beside a note that another player chose: from the length of the answer an attacker
+could learn how similar they are (BREACH). The same answer always has the same length, so repeated requests reveal
+nothing. Compressed answers contain no tokens.
 """
 
 import secrets
@@ -11,16 +10,16 @@ import zlib
 from hashlib import blake2b
 
 PACK_FROM = 2048
-"""Bytes of the shortest body that is compressed. Shorter ones need one or two packets anyway."""
+"""Bytes of the shortest body that is compressed."""
 LEVEL = 6
 PAD_MAX = 64
-"""Bytes of the longest name; the codes of a hand take about thirty."""
+"""Bytes of the longest name. The codes of a hand take about thirty."""
 
 _key = secrets.token_bytes(16)
 
 
 class Packer:
-    """Compresses one answer, whole or piece by piece. The length of its name depends on ``first``."""
+    """Compresses one answer piece by piece. The length of the name depends on ``first``."""
 
     def __init__(self, first: bytes) -> None:
         pad = blake2b(first, digest_size=2, key=_key).digest()
@@ -36,7 +35,6 @@ class Packer:
         return ready
 
     def end(self) -> bytes:
-        """Return the rest of the bytes."""
         foot = self._sum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
         return self._ready + self._deflate.flush() + foot
 

@@ -1,4 +1,4 @@
-"""Pages of lists, in answers: parameters, cursors of numbered lists, and the link to the next page (RFC 8288)."""
+"""Pages of lists: parameters, cursors, and the link to the next page (RFC 8288)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,11 +22,11 @@ Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many 
 CURSOR: dict[str, Any] = {"pattern": "^[0-9]{1,9}$", "maxLength": 9}
 Cursor = Annotated[str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)]
 By = Literal["cursor", "after"]
-"""The query parameter that names the place where a page begins."""
+"""The query parameter that names the beginning of a page."""
 
 
 def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T], str]:
-    """Return the page of a numbered list that follows a cursor. Raises Problem (400) if the cursor is no number."""
+    """Return the page after a cursor. Raises Problem (400) if the cursor is no number."""
     after = 0 if cursor is None else _number(cursor)
     found = list(islice((one for one in numbered if one[0] > after), limit + 1))
     return page_of(found, limit, lambda last: str(last[0]))
@@ -40,7 +40,7 @@ def _number(cursor: str) -> int:
 
 @contextmanager
 def must_be_cursor() -> Iterator[None]:
-    """Raise Problem (400) instead of the ``ValueError`` that a book raises for a cursor that it did not make."""
+    """Raise Problem (400) instead of ValueError, which a projection raises for a cursor that it did not make."""
     try:
         yield
     except ValueError:
@@ -48,9 +48,9 @@ def must_be_cursor() -> Iterator[None]:
 
 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:
-    """Return the header that links the next page, empty if this is the last.
+    """Return the header that links the next page, which begins at ``following``; empty if this is the last.
 
-    ``following``: the place where the next page begins. ``repeated``: parameters that the link names in any case.
+    ``repeated``: parameters that the link names in any case.
     """
     return {} if following is None else next_page_header(request, **{by: following}, **repeated)
 
@@ -65,6 +65,6 @@ async def page_reply(
     headers: Mapping[str, str] = PRIVATE,
     **repeated: object,
 ) -> Reply:
-    """Return a page with the link to the next one, or 304 if the caller has it. See :func:`next_link`."""
+    """Return a page with :func:`next_link`, or 304 if the caller has it."""
     link = next_link(request, following, by=by, **repeated)
     return await marked_reply(request, page, texts, headers={**headers, **link})

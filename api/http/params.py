@@ -1,4 +1,4 @@
-"""Parameters that several calls share."""
+"""Parameters of several calls."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,10 +8,10 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""The largest number of an event: more than a match can have, and small enough for any database."""
+"""More events than a match can have, and small enough for any database."""
 
 WAIT_MAX = 25
-"""Seconds of the longest wait. Proxies give up if an answer does not begin within 30 or 60."""
+"""Seconds of the longest wait. Proxies give up after 30 or 60."""
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
 MatchId = Annotated[

@@ -1,4 +1,4 @@
-"""Every error answer: an RFC 9457 problem in the reader's language. No other module makes one."""
+"""Makes every error answer: an RFC 9457 problem in the reader's language."""
 
 import logging
 import sqlite3
@@ -46,15 +46,13 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 RETRY_LATER = {"Retry-After": "60"}
-"""The header of problems that an operator has to repair."""
+"""Header of problems that an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 PATH_MAX = 3 * 4096
-"""Characters of a path in a problem: a request target has at most a third, and each character may be written as
-three."""
+"""Characters of a path in a problem: those of a request target, each of which may be written as three."""
 PLAIN = "!$&'()*+,/:;=@~"
-"""The characters of a path that are not percent-encoded, with letters, digits and `-._`."""
+"""Characters of a path that are not percent-encoded, beside letters, digits and `-._`."""
 RETRY_AFTER_MOST_SECONDS = 600
-"""The longest wait that Retry-After names."""
 REASON_MAX = 300
 """Characters of a database's error message that are logged."""
 STORE_FAILURES: tuple[type[Exception], ...] = (
@@ -64,26 +62,25 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     psycopg.Error,
     sqlite3.Error,
 )
-"""Errors of the event store, the projections and their drivers when a database fails."""
-
+"""Errors of the event store, the projections and their drivers if a database fails."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""
 
 
 class ProblemText(RefusalText, forbid_unknown_fields=True):
-    """The texts of a problem of the interface itself. The sentence may name facts in braces."""
+    """The texts of a problem of the interface in ``problems.toml``. They may name facts in braces."""
 
     status: Annotated[int, Meta(ge=400, le=599)]
 
 
 TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), type=dict[str, ProblemText])
-"""Texts by code. ``problems.toml`` is for a translator to read and change."""
+"""Texts by code."""
 
 Reason = dict[str, str | int]
-"""A ``code`` of :data:`REASONS`, and the facts that are shown in its text."""
+"""A ``code`` of :data:`REASONS`, and the facts in its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
-"""Clauses by code: the reached limit, and why the service is not ready."""
+"""Clauses by code: the limit that is reached, or why the service is not ready."""
 
 
 @lru_cache(maxsize=512)
@@ -118,10 +115,10 @@ class Document(Value, omit_defaults=True):
 
 
 class Problem(Exception):
-    """An error of the interface itself, with a ``code`` of :data:`TEXTS`.
+    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. ``status`` overrides that of the code.
 
     Its text may show as ``reason`` the first of the ``faults``, or the clause of :data:`REASONS` that the fact
-    ``what`` names. The fact ``reasons`` is a list of :data:`Reason`. ``status`` overrides the status of the code.
+    ``what`` names. The fact ``reasons`` is a list of :data:`Reason`.
     """
 
     def __init__(
@@ -148,12 +145,12 @@ def _clause(reason: Reason, language: Language) -> str:
 
 
 STATUS = {"state": 409, "who": 403, "rule": 422}
-"""The status of a refusal, by ``Refused.status``."""
+"""Statuses by ``Refused.status``."""
 
 
 @lru_cache(maxsize=512)
 def rule_page(rule: str) -> str | None:
-    """Return the path of the page of a rule or reading, ``None`` if no game and not the procedure has it."""
+    """Return the path of the page of a rule or reading."""
     for key in (*RULESETS, rulebook.PROCEDURE):
         with suppress(KeyError):
             return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
@@ -174,7 +171,6 @@ def _headers(language: Language) -> dict[str, str]:
 
 
 def _links(document: Document) -> str:
-    """Return the links to the pages of a problem and of its rule."""
     links = [document.type]
     if isinstance(document.rule, str) and (page := rule_page(document.rule)):
         links.append(page)
@@ -217,7 +213,7 @@ def as_sent(
 ) -> Sent:
     """Return the answer with a problem that arises outside of handlers.
 
-    ``request_headers``: the headers received so far. ``last``: the connection is closed after the answer.
+    ``request_headers``: those received so far. ``last``: the connection is closed after the answer.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
@@ -254,15 +250,15 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
 
 
 NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
-"""Paths whose next part is an id, with the code of the problem if that part is not an id."""
+"""Paths before an id, with the code of the problem if it is no id."""
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
-    """Answer an error that Litestar itself has found."""
+    """Answer an error that Litestar has found."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
-            return Response(b"", status_code=204)  # a preflight: the page may then send its request, and gets the 404
+            return Response(b"", status_code=204)  # a preflight: the request after it gets the 404
         path = request.scope["path"]
         code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
         return _problem(request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path))
@@ -280,7 +276,6 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
 
 
 def _parameters(request: Req, error: HTTPException) -> list[Fault]:
-    """Return the faults of the parameters that Litestar could not read or did not find."""
     unread = {item.get("key") for item in error.extra} if isinstance(error.extra, list) else set()
     handler = request.route_handler
     faults = []
@@ -299,7 +294,6 @@ def _is_required(parameter: FieldDefinition) -> bool:
 
 
 def _has_no_id(path: str) -> bool:
-    """Return whether the third part of the path is not an id."""
     try:
         UUID(path.split("/")[3])
     except ValueError:
@@ -310,7 +304,7 @@ def _has_no_id(path: str) -> bool:
 def unforeseen(method: str, path: str, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
-    A shortage passes, so the client may try again. After a write the client cannot know the outcome.
+    After a shortage the client may try again, but after a write it cannot know the outcome.
     """
     if not is_shortage(error):
         log.error("%s %s failed", method, logged(path), exc_info=error)
@@ -332,8 +326,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
-    """Answer a failure of a store. Its log line has no traceback: there are many of them, and the code is not at
-    fault."""
+    """Answer a failure of a store, and log it without a traceback: the code is not at fault."""
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s %s: %s: %s", request.scope["method"], logged(request.scope["path"]), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
@@ -357,13 +350,13 @@ def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row. If a rule failed on the row, the first line has the traceback: the rule may be wrong."""
+    """Log a damaged row, the first time with the traceback if a rule failed on it: the rule may be wrong."""
     cause = damaged.__cause__ if new else None
     log.error("%s %s: %s", request.scope["method"], request.scope["path"], damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
-    """Return the problem for an error as JSON, to be part of a larger answer."""
+    """Return the problem for an error as JSON, as a part of an answer."""
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
     return msgspec.Raw(handle(request, error).content)
 

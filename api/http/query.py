@@ -1,4 +1,4 @@
-"""Checks of query parameters and Accept against the call, for all calls, before any work."""
+"""Checks query parameters and Accept before a call does any work."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -13,18 +13,18 @@ from referee.games import RULESETS
 
 
 class Declared(NamedTuple):
-    """The query parameters and media types of a call, as in the description."""
+    """The query parameters and media types of a described call."""
 
     parameters: tuple[str, ...]
     offers: tuple[str, ...]
 
 
 _DECLARED: dict[type, Declared] = {}
-"""Parameters and media types by operation class; each call has a class of its own."""
+"""Declarations by operation class; each call has its own."""
 
 
 def _declared(handler: HTTPRouteHandler) -> Declared | None:
-    """Return the parameters and media types of a handler, ``None`` if it is not described."""
+    """Return ``None`` if the handler is not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
@@ -35,14 +35,13 @@ def _declared(handler: HTTPRouteHandler) -> Declared | None:
 
 
 def strictly(request: Req) -> None:
-    """Refuse a request whose parameters or Accept do not fit its call.
+    """Raise Problem (400 unknown_parameter, repeated_parameter; 406 not_acceptable) unless the request fits its call.
 
-    Raises Problem (400 unknown_parameter or repeated_parameter, 406 not_acceptable). If a misspelt ``limit`` were
-    ignored, the client would get the answer to a different question.
+    If a misspelt ``limit`` were ignored, the client would get the answer to a different question.
     """
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
-        return  # most acts: no parameters, and any media type is accepted
+        return  # most acts
     declared = _declared(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
     if declared is None:
         return
@@ -58,19 +57,19 @@ def strictly(request: Req) -> None:
 
 
 def next_page_header(request: Req, **changed: object) -> dict[str, str]:
-    """Return the header with the link to the next page: this request with changed parameters (RFC 8288)."""
+    """Return the header that links the next page: this request with changed parameters."""
     parameters = {**dict(request.query_params), **changed}
     return {"Link": f'<{request.scope["path"]}?{urlencode(parameters)}>; rel="next"'}
 
 
 def must_be_ruleset(ruleset: str | None) -> None:
-    """Raise Problem (422) for a parameter that names a game that does not exist. None names no game."""
+    """Raise Problem (422) for an unknown game; None names no game."""
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
 
 
 def refuse_null(request: Req, **parameters: tuple[object, Any]) -> None:
-    """Raise Problem (400) for a parameter given as "null", which Litestar reads as a missing one."""
+    """Raise Problem (400) for a parameter given as "null", which Litestar reads as missing."""
     for name, (value, kind) in parameters.items():
         if value is None and name in request.query_params:
             fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)

@@ -1,4 +1,4 @@
-"""Answers to requests that succeed, with the headers of the match that they are about."""
+"""Answers to requests that succeed."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cache
@@ -17,18 +17,16 @@ JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/e
 HTML, PLAIN = "text/html", "text/plain"
 
 BODILESS = frozenset({204, 304})
-"""The statuses of answers that have no body."""
 
 encode = msgspec.json.Encoder().encode
 
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
-"""The headers of an answer for one caller. A cache asks again each time, with the ETag."""
+"""Headers of an answer for one caller."""
 OPEN = {"Cache-Control": "no-cache"}
-"""The headers of an answer that is the same for every caller, and changes."""
+"""Headers of an answer that is the same for every caller, and changes."""
 FIXED = {"Cache-Control": "public, max-age=300"}
-"""The headers of an answer that changes only with a release of the service."""
+"""Headers of an answer that changes only with a release."""
 DESCRIBED = '</openapi.json>; rel="describedby"'
-"""The link to the description of all answers."""
 GZIP = {"Content-Encoding": "gzip"}
 
 
@@ -39,10 +37,7 @@ def _content_type(media_type: str) -> tuple[bytes, bytes]:
 
 
 class Reply:
-    """An answer with a body, as an app that sends it.
-
-    Litestar's own Response searches all its headers for each one that it adds, which takes longer.
-    """
+    """An answer as an ASGI app. Litestar's own searches its headers for each one that it adds, which takes longer."""
 
     def __init__(
         self,
@@ -53,8 +48,7 @@ class Reply:
         media_type: str = JSON,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``texts``: the names and texts of members that the caller may read in the body. A text is in UTF-8 if its
-        ``media_type`` names no other ``charset``."""
+        """``media_type``: a text without a ``charset`` is in UTF-8."""
         self._body, self._texts, self._status = body, texts, status
         self._media_type, self._headers = media_type, headers
 
@@ -71,7 +65,6 @@ class Reply:
 
 
 def bodiless(status: int, headers: Mapping[str, str]) -> Reply:
-    """Return an answer that has no body by its status."""
     return Reply(b"", NO_TEXTS, status=status, headers=headers)
 
 
@@ -89,12 +82,12 @@ def of_match(
     status: int = 200,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Reply:
-    """Return an answer as JSON about a match or club at this version."""
+    """Return an answer about a match or club at this version."""
     return Reply(encode(body), texts, status=status, headers={"ETag": tag_of(version), **PRIVATE, **headers})
 
 
 def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
-    """Return a short answer, which is sent uncompressed, or 304 if the caller has it."""
+    """Return a short answer, which is never compressed, or 304 if the caller has it."""
     headers = {**PRIVATE, "Link": DESCRIBED}
     if has := matching_etag(request, tag, texts):
         return bodiless(304, {"ETag": has, **headers})
@@ -102,19 +95,19 @@ def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -
 
 
 def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an answer with an ETag, or of its 304. The answer may be compressed."""
+    """Return the headers of an answer that may be compressed, or of its 304."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
     vary = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
     return {**headers, "ETag": tag, "Vary": vary, "Link": links}
 
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """Return a 304 for a caller who has the answer with this ETag. ``headers``: the answer's (RFC 9110, 15.4.5)."""
+    """Return a 304. ``headers``: those of the answer (RFC 9110, 15.4.5)."""
     return bodiless(304, named(tag, headers))
 
 
 class _Streamed(ASGIStreamingResponse):
-    """A streamed answer that calls ``ended`` when it is over, for any reason, even before its first piece."""
+    """Calls ``ended`` when the answer is over, for any reason, even before its first piece."""
 
     __slots__ = ("ended",)
     ended: Callable[[], None]
@@ -138,7 +131,7 @@ def streamed(
 ) -> ASGIStreamingResponse:
     """Return an answer that is sent piece by piece; for HEAD no piece is made.
 
-    ``packed`` compresses the pieces after the texts are in them. ``ended`` is called when the answer is over.
+    ``packed`` compresses the pieces. ``ended`` is called when the answer is over.
     """
     shown = {name: texts.tag(value) if name == "ETag" else value for name, value in headers.items()}
     sent = packed(texts.put_in_all(pieces, media_type))
@@ -149,7 +142,7 @@ def streamed(
 
 
 class Fixed:
-    """An answer that stays what it is while the process runs: written, named and packed once."""
+    """An answer that is the same while the process runs: it is encoded and compressed once."""
 
     def __init__(
         self, body: bytes, *, media_type: str = JSON, headers: Mapping[str, str] = MappingProxyType({})
@@ -158,7 +151,6 @@ class Fixed:
         self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
-        """Return the answer, or 304 if the caller has it."""
         if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):

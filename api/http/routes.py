@@ -1,4 +1,4 @@
-"""Routes: each path with GET also has HEAD, and each path has OPTIONS, which names all methods."""
+"""Adds HEAD to each path with GET, and OPTIONS, which names all methods, to each path."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,20 +12,18 @@ from api.http.replies import Reply, bodiless
 
 
 def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
-    """Return a controller with these handlers under a path, and with HEAD and OPTIONS.
+    """Return a controller with these handlers, and with HEAD and OPTIONS, which are not in the description.
 
-    HEAD runs the call of GET, and the server sends no body. It is left out of the description: it would double every
-    operation. A controller is used because Litestar deep-copies a router for each app. The signatures of the
-    calls are read here, before an app exists: decoders and names of an app do not reach them.
+    Litestar would deep-copy a router for each app, and read the signatures of the calls again.
     """
     calls = list(handlers)
     for call in (*calls, _options):
-        _ = call.signature_model  # made here once, or each app would make it
+        _ = call.signature_model  # cached
     methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
     for call in calls:
         for name in call.paths:
             methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
-    # OPTIONS comes first, or Litestar adds its own, which names the methods of only the first call of a path.
+    # First, or Litestar adds an OPTIONS that names the methods of only the first call of a path.
     options = [_options_of(name, of) for name, of in methods.items()]
     heads = [_head(call) for call in calls if "GET" in call.http_methods]
 

@@ -13,7 +13,7 @@ _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
 
 
 def _rules_named(description: str) -> list[str]:
-    """Return the rule ids that begin a description, such as ``B72, B75-B76: …``; a range gives each of its ids."""
+    """Return the rule ids that begin a description, such as ``B72, B75-B76: …``."""
     head, colon, _ = description.partition(": ")
     named: list[str] = []
     if colon:
@@ -25,7 +25,6 @@ def _rules_named(description: str) -> list[str]:
 
 
 def _without_references(schema: Any, components: dict[str, Any]) -> Any:
-    """Return the schema with its references replaced by the schemas that they name."""
     if isinstance(schema, list):
         return [_without_references(part, components) for part in schema]
     if not isinstance(schema, dict):
@@ -37,7 +36,6 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
 
 
 def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a type, without references."""
     ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
     schema: dict[str, Any] = _without_references(top, components)
     return schema
@@ -45,7 +43,7 @@ def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 @cache
 def result_schema(name: str) -> dict[str, Any] | None:
-    """Return the JSON Schema of a ruleset's results, without references; ``None`` if it has no results."""
+    """Return the JSON Schema of a ruleset's results; ``None`` if it has none."""
     kind = RULESETS[name].result
     if kind is None:
         return None

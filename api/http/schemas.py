@@ -1,33 +1,35 @@
-"""Schemas of the types in requests and answers, in the form that generators of clients need: every schema has a name.
+"""Schemas of the types in requests and answers. Each has a name, as generators of clients need.
 
-A struct is named by its class, a type with a ``title`` by its title. A field that differs from game to game is tied
-to the field ``ruleset`` of the same struct, an event to its ``topic`` (:func:`~referee.value.tied`). A struct with
-such fields has one schema for each value, with that field as discriminator. Descriptions of fields are the docstrings
-below them. They name the defaults as well: a ``default`` is a required field for some generators, and for others a
-field that is always sent.
-
-A request may have only the fields of its schema. An answer may get more (``openapi/guides/promise.md``). So an act in
-an answer has a schema of its own: ``PlayShown`` beside ``Play``.
+A field that differs from game to game is tied to the field ``ruleset`` of its struct, an event to its ``topic``
+(:func:`~referee.value.tied`): such a struct has one schema for each value of that field, its discriminator. A request
+may have only the fields of its schema, an answer may get more. So a type that is sent and shown, such as an act, has
+one schema, which is open; the service refuses other fields of a request anyway.
 """
 
-import ast
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec
-from msgspec import NODEFAULT, Meta, to_builtins
-from msgspec import inspect as types
-from msgspec.inspect import Field, StructType, TypedDictType
+from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, to_builtins
+from msgspec.structs import FieldInfo, fields
 
-from referee import acts, requests
-from referee.clubs.facts import SieAccounts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
@@ -41,30 +43,38 @@ Plain = dict[str, Any]
 NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
 INT32 = 2**31
+LENGTHS = {"date-time": len("2026-01-02T03:04:05.123456+00:00"), "date": len("2026-01-02"), "uuid": 36}
+"""Characters of the longest text, by format."""
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """Keys of a schema whose values are not schemas."""
 
-BOTH = frozenset({SieAccounts})
-"""Types other than acts that are both sent in an act and shown in answers."""
-SENT = {acts.__name__, requests.__name__}
-"""Modules whose types are all sent by clients."""
-
-Struct = StructType | TypedDictType
-
 
 class Words(Value, forbid_unknown_fields=True):
-    """Descriptions of fields that have no docstring in the source."""
+    """Descriptions of fields that have no docstring: for every type, and for single types."""
 
     words: dict[str, str]
-    """Descriptions that hold for every type."""
     of: dict[str, dict[str, str]]
-    """Descriptions that hold only for one type, by type."""
+    """Descriptions by type."""
 
 
 WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)
 
+
+@cache
+def _field_docs() -> dict[str, dict[str, str]]:
+    docs: dict[str, dict[str, str]] = msgspec.json.decode((files("api.http") / "field_docs.json").read_bytes())
+    return docs
+
+
+def field_docs(cls: type) -> dict[str, str]:
+    """Return the descriptions of a class's fields, which ``python -m tests.support.field_docs`` collects."""
+    return _field_docs().get(f"{cls.__module__}.{cls.__name__}", {})
+
+
 _named: dict[str, Plain] = {}
 _owners: dict[str, Any] = {}
+_refuse_others: set[str] = set()
+"""Schemas of types that the service reads only without other fields."""
 
 
 class Scope(NamedTuple):
@@ -73,22 +83,38 @@ class Scope(NamedTuple):
     ruleset: str | None = None
     topic: str | None = None
     resolved: bool = False
-    """True for the options of a match, with all defaults filled in."""
-    sent: bool = False
-    """True for a type that a client sends: fields that the schema does not have are refused."""
+    """True for options with all defaults filled in."""
 
 
-def schema_of(kind: Any, *, sent: bool = False) -> Plain:
-    """Return the schema of a type, or a reference to it if it has a name. ``sent``: whether a client sends it."""
-    info, scope = types.type_info(kind), Scope(sent=sent)
-    if isinstance(info, StructType) and info.tag is not None:
-        return _struct(info, scope, alone=True)  # alone it is read without its tag
-    return _schema(info, scope)
+def schema_of(kind: Any) -> Plain:
+    """Return the schema of a type, or a reference if it has a name."""
+    return _struct(kind, Scope(), alone=True) if _is_struct(kind) else _schema(kind, Scope())
 
 
-def named_schemas() -> dict[str, Plain]:
-    """Return all schemas that have been referred to, by name."""
-    return dict(_named)
+def named_schemas(answers: Any) -> dict[str, Plain]:
+    """Return the schemas that have been referred to, by name. Those that no part of ``answers`` refers to are closed
+    if the service refuses other fields."""
+    shown = _reached(answers)
+    return {
+        name: {**schema, "additionalProperties": False} if name in _refuse_others - shown else schema
+        for name, schema in _named.items()
+    }
+
+
+def _reached(root: Any) -> set[str]:
+    """Return the names of the schemas to which a part of the description refers, also through other schemas."""
+    found: set[str] = set()
+    waiting = [root]
+    for part in waiting:
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += [inner for name, inner in part.items() if name not in _VALUES]
+            name = str(part.get("$ref", "")).removeprefix(REFS)
+            if name in _named and name not in found:
+                found.add(name)
+                waiting.append(_named[name])
+    return found
 
 
 def plain_text(text: str) -> str:
@@ -107,137 +133,139 @@ def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
 # Types
 
 
-def _schema(info: types.Type, scope: Scope) -> Plain:
-    match info:
-        case types.Metadata():
-            return _with_metadata(info, scope)
-        case types.StructType() | types.TypedDictType():
-            return _struct(info, scope)
-        case types.UnionType():
-            return _union(info, scope)
-        case types.AnyType() | types.RawType():
-            return {}
-        case types.LiteralType():
-            return _enumeration(info.values)
-        case types.VarTupleType() | types.ListType():
-            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
-            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
-        case types.TupleType():
-            count = len(info.item_types)
-            return {"type": "array", "items": _item_schema(info, scope), "minItems": count, "maxItems": count}
-        case types.DictType():
-            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
-    return _scalar(info)
+class Written:
+    """Base of types that msgspec writes as their ``schema``."""
+
+    schema: Plain
 
 
-def _scalar(info: types.Type) -> Plain:
-    """Return the schema of a type without parts. Raises ``TypeError`` for any other type."""
-    match info:
-        case types.NoneType():
-            return NULL
-        case types.BoolType():
-            return {"type": "boolean"}
-        case types.IntType():
-            return {"type": "integer", **_limits(info, "ge", "le", "minimum", "maximum")}
-        case types.FloatType():
-            return {"type": "number", **_limits(info, "ge", "le", "minimum", "maximum")}
-        case types.StrType():
-            limits = _limits(info, "min_length", "max_length", "minLength", "maxLength")
-            return {"type": "string", **limits, **({} if info.pattern is None else {"pattern": info.pattern})}
-        case types.DateTimeType():
-            return {"type": "string", "format": "date-time", "maxLength": len("2026-01-02T03:04:05.123456+00:00")}
-        case types.DateType():
-            return {"type": "string", "format": "date", "maxLength": len("2026-01-02")}
-        case types.UUIDType():
-            return {"type": "string", "format": "uuid", "maxLength": 36}
-    raise TypeError(f"no schema for {info}")
+def _written(schema: Plain) -> Any:
+    return type("Written", (Written,), {"schema": schema})
 
 
-def _limits(info: Any, low: str, high: str, least: str, most: str) -> Plain:
-    limits = {least: getattr(info, low), most: getattr(info, high)}
-    return {name: limit for name, limit in limits.items() if limit is not None}
+def _by_msgspec(kind: Any) -> Plain:
+    hook: Any = attrgetter("schema")
+    return msgspec.json.schema(kind, schema_hook=hook)
+
+
+def _schema(kind: Any, scope: Scope) -> Plain:
+    schema: Plain = _tidy(_by_msgspec(_with_references(kind, scope)))
+    return schema
+
+
+def _with_references(kind: Any, scope: Scope) -> Any:
+    """Return the type with :class:`Written` instead of structs, their unions, and tied types."""
+    origin, args = get_origin(kind), get_args(kind)
+    if _is_struct(kind):
+        return _written(_struct(kind, scope))
+    if origin is Annotated:
+        extra = {name: value for meta in args[1:] for name, value in (meta.extra_json_schema or {}).items()}
+        if "x-tied" in extra:
+            return _written(_tied(args[0], extra["x-tied"], scope))
+        kind = Annotated[_with_references(args[0], scope), *args[1:]]
+        return _written(_by_msgspec(kind) | extra) if "pattern" in extra else kind  # its pattern is the public one
+    if origin is Union or origin is UnionType:
+        return _union([one for one in args if one is not UnsetType], scope)
+    if origin is None or origin is Literal:
+        return kind
+    if origin is NotRequired:
+        return _with_references(args[0], scope)
+    return origin[tuple(_with_references(one, scope) for one in args)]
+
+
+def _union(members: list[Any], scope: Scope) -> Any:
+    structs = [one for one in members if _is_struct(one)]
+    parts = [_with_references(one, scope) for one in members]
+    if len(structs) > 1:
+        config = structs[0].__struct_config__
+        union = _one_of(config.tag_field, {one.__struct_config__.tag: _struct(one, scope) for one in structs})
+        return _written(_or_null(union) if NoneType in members else union)
+    if any(isinstance(part, type) and issubclass(part, Written) for part in parts):  # msgspec allows only None beside
+        return _written({"anyOf": list(map(_by_msgspec, parts))})
+    return Union[tuple(parts)]  # noqa: UP007
+
+
+def _tidy(schema: Any) -> Any:
+    """Return a schema by msgspec in the form that generators support, as a reference if it has a title."""
+    if isinstance(schema, list):
+        return [_tidy(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {name: inner if name in _VALUES else _tidy(inner) for name, inner in schema.items()}
+    if (values := schema.pop("x-values", None)) is not None:
+        schema["enum"] = sorted(getattr(TEXTS, values))
+    elif "enum" in schema and "type" not in schema:
+        schema |= _enumeration(schema["enum"])
+    if "anyOf" in schema:
+        schema = _either(schema.pop("anyOf")) | schema
+    if "prefixItems" in schema:
+        schema["items"] = _item_schema(schema.pop("prefixItems"))
+    if schema.get("type") == "object":
+        schema.setdefault("additionalProperties", True)
+    if schema.get("format") in LENGTHS:
+        schema["maxLength"] = LENGTHS[schema["format"]]
+    if "description" in schema:
+        schema["description"] = plain_text(schema["description"])
+    name = schema.pop("title", None)
+    return schema if name is None else _refer(name, schema, lambda: schema)
 
 
 def with_formats(schema: Any) -> Any:
-    """Return the schema with the width of each integer, by its limits, as ``format``."""
+    """Return the schema with the width of each integer as ``format``, by its limits."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     schema = {name: inner if name in _VALUES else with_formats(inner) for name, inner in schema.items()}
-    if schema.get("type") == "integer" or (isinstance(schema.get("type"), list) and "integer" in schema["type"]):
+    if schema.get("type") in ("integer", ["integer", "null"]):
         values = schema.get("enum") or (schema.get("minimum"), schema.get("maximum"))
         narrow = all(value is not None and -INT32 <= value < INT32 for value in values)
         schema.setdefault("format", "int32" if narrow else "int64")
     return schema
 
 
-def _enumeration(values: tuple[Any, ...]) -> Plain:
-    (kind,) = {type(value) for value in values}
-    limits = {"minimum": min(values), "maximum": max(values)} if kind is int else {}
-    return {"type": {str: "string", int: "integer"}[kind], "enum": list(values), **limits}
+def _enumeration(values: list[Any]) -> Plain:
+    if isinstance(values[0], str):
+        return {"type": "string"}
+    return {"type": "integer", "minimum": min(values), "maximum": max(values)}
 
 
-def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:
-    extra = dict(info.extra_json_schema or {})
-    if "x-tied" in extra:
-        return _tied(info, scope)
-    if (values := extra.pop("x-values", None)) is not None:
-        extra["enum"] = sorted(getattr(TEXTS, values))
-    if "description" in extra:
-        extra["description"] = plain_text(extra["description"])
-    schema = {**_schema(info.type, scope), **extra}
-    name = schema.pop("title", None)
-    return schema if name is None else _refer(name, schema, lambda: schema)
-
-
-def _item_schema(info: types.TupleType, scope: Scope) -> Plain:
-    """Return one schema for all items of a tuple: few generators support a schema for each place."""
+def _item_schema(items: list[Plain]) -> Plain:
+    """Return one schema for all items of a tuple: few generators support one for each place."""
     by_type: dict[str, list[Plain]] = {}
-    for item in info.item_types:
-        schema = _schema(item, scope)
-        for one in _resolved(schema).get("oneOf", (schema,)):
+    for item in items:
+        for one in _resolved(item).get("oneOf", (item,)):
             by_type.setdefault(_resolved(one)["type"], []).append(one)
     each = [ones[0] if len(ones) == 1 else {"type": kind, **_widest(ones)} for kind, ones in by_type.items()]
     return each[0] if len(each) == 1 else {"oneOf": each}
 
 
 def _widest(schemas: list[Plain]) -> Plain:
-    """Return the limits that include those of all these schemas."""
     resolved = [_resolved(one) for one in schemas]
-    least = {"minimum": min(one["minimum"] for one in resolved)} if all("minimum" in one for one in resolved) else {}
-    most = {"maximum": max(one["maximum"] for one in resolved)} if all("maximum" in one for one in resolved) else {}
-    return least | most
+    bounds: tuple[tuple[str, Callable[..., int]], ...] = (("minimum", min), ("maximum", max))
+    return {
+        name: widest(one[name] for one in resolved) for name, widest in bounds if all(name in one for one in resolved)
+    }
 
 
 def _resolved(schema: Plain) -> Plain:
     return _named[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
 
 
-def _union(info: types.UnionType, scope: Scope) -> Plain:
-    members = [member for member in info.types if not isinstance(member, types.NoneType)]
-    structs = [member for member in members if isinstance(member, StructType)]
-    numbers = [member for member in members if isinstance(member, types.IntType | types.FloatType)]
-    if len(members) > 1 and len(structs) == len(members):
-        field = structs[0].tag_field
-        assert field is not None, "structs in a union have tags"
-        schema = _one_of(field, {str(one.tag): _struct(one, scope) for one in structs})
-    elif len(members) > 1 and len(numbers) == len(members):
+def _either(parts: list[Plain]) -> Plain:
+    some = [part for part in parts if part != NULL]
+    if len(some) == 1:
+        schema = some[0]
+    elif all(part.get("type") in {"integer", "number"} for part in some) and {"type": "number"} in some:
         schema = {"type": "number"}
-    elif len(members) > 1:
-        parts = [_schema(member, scope) for member in members]
-        if all(part.keys() == {"type", "enum"} and part["type"] == "string" for part in parts):
-            schema = {"type": "string", "enum": sorted(word for part in parts for word in part["enum"])}
-        else:
-            schema = {"oneOf": parts}
+    elif all(part.keys() == {"type", "enum"} and part["type"] == "string" for part in some):
+        schema = {"type": "string", "enum": sorted(word for part in some for word in part["enum"])}
     else:
-        schema = _schema(members[0], scope)
-    return _or_null(schema) if info.includes_none else schema
+        schema = {"oneOf": some}
+    return schema if len(some) == len(parts) else _or_null(schema)
 
 
 def _or_null(schema: Plain) -> Plain:
-    if "anyOf" in schema:
-        return {**schema, "anyOf": [*schema["anyOf"], NULL]}
     if isinstance(schema.get("type"), str) and "enum" not in schema:
         return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, NULL]}
@@ -252,7 +280,6 @@ def _one_of(field: str, members: Mapping[str, Plain]) -> Plain:
 
 
 def camel(key: str) -> str:
-    """Return the key of a ruleset as the beginning of a schema's name."""
     return "".join(part.title() for part in key.split("-"))
 
 
@@ -263,7 +290,7 @@ def phases_of(rules: Ruleset) -> tuple[str, ...]:
 
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the types of the tied fields, by the field that they are tied to and its value."""
+    """Return the types of tied fields, or their limits, by the field that they are tied to and its value."""
     return {
         "ruleset": {
             key: {
@@ -288,17 +315,19 @@ def _ties() -> dict[str, dict[str, dict[str, Any]]]:
     }
 
 
-def _tied(info: types.Metadata, scope: Scope) -> Plain:
-    extra = dict(info.extra_json_schema or {})
-    by, what = extra.pop("x-tied")
+def _tie(part: Any) -> tuple[str, str] | None:
+    """Return the arguments of :func:`~referee.value.tied` if this part of a type is a tie."""
+    extra = part.extra_json_schema if isinstance(part, Meta) else None
+    return None if extra is None else extra.get("x-tied")
+
+
+def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
+    by, what = tie
     scope = scope._replace(resolved=what == "resolved")
     here = getattr(scope, by)
 
-    def tied(kind: Any) -> Plain:
-        """Return the schema of the type, or of the same type within different limits."""
-        if isinstance(kind, dict):
-            return {**_schema(info.type, scope), **extra, **kind}
-        return _schema(types.type_info(kind), scope)
+    def tied(other: Any) -> Plain:
+        return {**_schema(kind, scope), **other} if isinstance(other, dict) else _schema(other, scope)
 
     if here is not None:
         return tied(_ties()[by][here][what])
@@ -309,156 +338,121 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
 def _any_of(structs: list[Plain]) -> Plain:
     """Return one object with the fields of all these structs, none of them required.
 
-    It is for values without a field that says which struct it is. As ``oneOf`` a value would have to fit exactly one
-    struct, and no field could ever be added.
+    With ``oneOf`` a value would have to fit exactly one of them, and no field could ever be added.
     """
-    fields: dict[str, list[Plain]] = {}
+    by_name: dict[str, list[Plain]] = {}
     for struct in structs:
         for name, schema in struct["properties"].items():
-            fields.setdefault(name, []).append(schema)
+            by_name.setdefault(name, []).append(schema)
     properties = {
         name: schemas[0] if all(one == schemas[0] for one in schemas) else {"description": schemas[0]["description"]}
-        for name, schemas in fields.items()
+        for name, schemas in by_name.items()
     }
-    about = "Fields that differ from game to game."
-    return {"type": "object", "description": about, "properties": properties}
+    return {"type": "object", "description": "Fields that differ from game to game.", "properties": properties}
 
 
-def _inside(info: types.Type) -> Iterator[types.Type]:
-    """Yield a type and the types in it, down to structs."""
-    yield info
-    for name in ("type", "item_type", "value_type"):
-        if (inner := getattr(info, name, None)) is not None:
-            yield from _inside(inner)
-    for name in ("types", "item_types"):
-        for inner in getattr(info, name, ()):
-            yield from _inside(inner)
+def _inside(cls: type) -> Iterator[Any]:
+    """Yield the types of a struct's fields, and their parts."""
+    waiting = [field.type for field in _fields(cls)]
+    for part in waiting:
+        yield part
+        waiting += get_args(part)
 
 
 @cache
-def _open_ties(cls: type) -> frozenset[str]:
-    """Return the fields that a struct's fields are tied to and that the struct does not have."""
-    return _ties_of(cls) - {field.name for field in _info(cls).fields}
-
-
-def _tied_by(cls: type, by: str) -> set[str]:
-    """Return the names of the ties from a struct's fields to this field."""
-    extras = (
-        inner.extra_json_schema or {}
-        for field in _info(cls).fields
-        for inner in _inside(field.type)
-        if isinstance(inner, types.Metadata)
-    )
-    return {what for to, what in (extra["x-tied"] for extra in extras if "x-tied" in extra) if to == by}
+def _ties_of(cls: type) -> frozenset[tuple[str, str]]:
+    return frozenset(filter(None, map(_tie, _inside(cls))))
 
 
 @cache
-def _ties_of(cls: type) -> frozenset[str]:
-    found: set[str] = set()
-    for field in _info(cls).fields:
-        for inner in _inside(field.type):
-            if isinstance(inner, types.Metadata) and "x-tied" in (inner.extra_json_schema or {}):
-                found.add((inner.extra_json_schema or {})["x-tied"][0])
-            elif isinstance(inner, StructType | TypedDictType):
-                found |= _open_ties(inner.cls)
+def _tied_to(cls: type) -> frozenset[str]:
+    """Return the fields that this struct, or structs in it, are tied to."""
+    found = {by for by, _ in _ties_of(cls)}
+    for inner in filter(_is_struct, _inside(cls)):
+        found |= _tied_to(inner) - {field.name for field in _fields(inner)}
     return frozenset(found)
-
-
-@cache
-def _info(cls: type) -> Struct:
-    info = types.type_info(cls)
-    assert isinstance(info, StructType | TypedDictType)
-    return info
 
 
 # Structs
 
 
-def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
-    cls, ties, beside = info.cls, _ties_of(info.cls), {field.name for field in info.fields}
-    by = min(ties & beside, default=None)
+def _is_struct(kind: Any) -> bool:
+    return is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, Struct))
+
+
+@cache
+def _fields(cls: Any) -> tuple[FieldInfo, ...]:
+    if not is_typeddict(cls):
+        return fields(cls)
+    kinds = get_type_hints(cls, include_extras=True)
+    return tuple(
+        FieldInfo(name, name, kind, NODEFAULT if name in cls.__required_keys__ else None)
+        for name, kind in sorted(kinds.items())
+    )
+
+
+def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
+    """Return a reference to a struct. ``alone``: it is read without its tag."""
+    by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None:
-        return _variant(info, scope, alone=alone)
-    tied = _tied_by(cls, by)
+        return _variant(cls, scope, alone=alone)
+    tied = {what for to, what in _ties_of(cls) if to == by}
     variants = {
-        value: _variant(info, _with_value(scope, by, value), about=f"`{_called(cls)}` if `{by}` is `{value}`.")
+        value: _variant(cls, Scope(**scope._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`.")
         for value, kinds in _ties()[by].items()
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _refer(_called(cls), cls, lambda: {"description": about, **_one_of(by, variants)})
+    return _refer(called(cls), cls, lambda: {"description": about, **_one_of(by, variants)})
 
 
-def _with_value(scope: Scope, by: str, value: str) -> Scope:
-    return scope._replace(ruleset=value) if by == "ruleset" else scope._replace(topic=value)
-
-
-def _variant(info: Struct, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
-    cls, ties = info.cls, _ties_of(info.cls)
-    known = {by: value for by, value in scope._asdict().items() if by in ties}
+def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
+    ties = _tied_to(cls)
     scope = Scope(
-        **known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _refuses_unknown_fields(cls)
+        ruleset=scope.ruleset if "ruleset" in ties else None,
+        topic=scope.topic if "topic" in ties else None,
+        resolved=scope.resolved and not all(field.required for field in _fields(cls)),
     )
     about = about or plain_text(cls.__doc__ or "")
-    return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, about, alone=alone))
+    return _refer(_name(cls, scope), (cls, scope), lambda: _body(cls, scope, about, alone=alone))
 
 
-def _has_defaults(cls: type) -> bool:
-    return any(map(_has_default, _info(cls).fields))
-
-
-def _refuses_unknown_fields(cls: type) -> bool:
-    """Return whether unknown fields are refused when the class is read."""
-    config = getattr(cls, "__struct_config__", None)
-    return config is not None and bool(config.forbid_unknown_fields)
-
-
-def _is_act_or_part(cls: type) -> bool:
-    """Return whether it is an act or a part of one: clients send it, and answers show it."""
-    info = _info(cls)
-    return isinstance(info, StructType) and (info.tag_field == "act" or cls.__module__ in SENT or cls in BOTH)
-
-
-def _has_default(field: Field) -> bool:
-    return field.default is not NODEFAULT or field.default_factory is not NODEFAULT
-
-
-def _called(cls: type) -> str:
-    """Return the name of a struct: its ``SCHEMA``, else the name of its class."""
+def called(cls: type) -> str:
+    """Return the name of a struct, without those of its variants."""
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
-def _name(cls: type, scope: Scope) -> str:
+def _name(cls: Any, scope: Scope) -> str:
     if scope.topic is not None:
         (fact,) = _ties()["topic"][scope.topic].values()
         return f"{fact.__name__}{cls.__name__.removeprefix('Event')}"
     ruleset = scope.ruleset
     if cls.__module__.startswith("referee.games."):  # every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
-    name = _called(cls) if ruleset is None else camel(ruleset) + _called(cls)
-    if scope.resolved:
-        return f"{name}Resolved"
-    return f"{name}Shown" if _is_act_or_part(cls) and not scope.sent else name
+    name = called(cls) if ruleset is None else camel(ruleset) + called(cls)
+    return f"{name}Resolved" if scope.resolved else name
 
 
-def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Plain:
-    cls, docs = info.cls, field_docs(info.cls)
-    config = getattr(cls, "__struct_config__", None)
-    left_out = config is None or scope.sent or config.omit_defaults
+def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
+    docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
+    refuses_others = config is not None and config.forbid_unknown_fields
+    if refuses_others:
+        _refuse_others.add(_name(cls, scope))
     properties, required = {}, []
-    if isinstance(info, StructType) and info.tag_field is not None:
+    if config is not None and config.tag_field is not None:
         tag = "The name of the act; here it may be left out." if alone else "The name of the act: the discriminator."
-        tag = tag if info.tag_field == "act" else WORDS.words[info.tag_field]
-        properties[info.tag_field] = {"type": "string", "const": info.tag, "description": tag}
-        required = [] if alone else [info.tag_field]
-    for field in info.fields:
+        tag = tag if config.tag_field == "act" else WORDS.words[config.tag_field]
+        properties[config.tag_field] = {"type": "string", "const": config.tag, "description": tag}
+        required = [] if alone else [config.tag_field]
+    may_be_missing = not scope.resolved and (config is None or refuses_others or config.omit_defaults)
+    for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)
         schema = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
         description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
-        if field.required or (_has_default(field) and (scope.resolved or not left_out)):
+        if field.required or not may_be_missing:
             required.append(name)
-        elif field.default not in (NODEFAULT, None, ""):
+        elif field.default not in (NODEFAULT, UNSET, None, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
@@ -468,33 +462,4 @@ def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Pla
         "description": about,
         "properties": properties,
         **({"required": required} if required else {}),
-        **({"additionalProperties": False} if scope.sent else {}),
     }
-
-
-# Descriptions of fields
-
-
-@cache
-def field_docs(cls: type) -> dict[str, str]:
-    """Return the descriptions of the fields of a class and of its bases, by name."""
-    node, names = _classes_in(cls.__module__)[cls.__name__], vars(import_module(cls.__module__))
-    docs: dict[str, str] = {}
-    for base in node.bases:
-        inherited = names.get(ast.unparse(base))
-        if getattr(inherited, "__module__", "").startswith(("api.", "projections.", "referee.")):
-            docs |= field_docs(inherited)
-    return docs | dict(_below(node)) | WORDS.of.get(_called(cls), {})
-
-
-@cache
-def _classes_in(module: str) -> dict[str, ast.ClassDef]:
-    tree = ast.parse(Path(inspect.getfile(import_module(module))).read_text("utf-8"))
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-
-
-def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for field, text in zip(node.body, node.body[1:], strict=False):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(description))):
-                yield name, plain_text(description)

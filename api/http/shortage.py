@@ -1,9 +1,8 @@
-"""A machine without free file descriptors or memory: the call could not be done, and the code is not at fault."""
+"""Recognises errors of a machine that lacks file descriptors or memory: they pass."""
 
 import errno
 
 LACKING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS))
-"""Errors of the operating system that pass as soon as something is free again."""
 
 
 def is_shortage(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of bodies that are valid JSON: repeated keys and harmful characters are refused."""
+"""Refuses repeated keys and harmful characters in bodies, and names that look the same."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from api.http.faults import pointer
 from api.http.problems import Problem
 
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Control characters, including line ends, and characters that change the direction of writing."""
+"""Control characters, line ends, and characters that change the direction of writing."""
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -22,11 +22,10 @@ UNSEEN = re.compile(
 
 
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
-    """Raise Problem for a repeated key (400 repeated_key) or a harmful character (422 harmful_character).
+    """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: whether the keys include a tag.
 
-    ``decoded``: the value of the body. ``tagged``: whether its keys include a tag. A body has a colon for each key,
-    and other colons only in texts. So if it has no more colons than required keys, no key is repeated. That holds for
-    most acts, and saves a closer look, which takes three times as long as decoding.
+    If a body has no more colons than required keys, no key is repeated. That holds for most acts, and saves a closer
+    look, which takes three times as long as decoding.
     """
     kind: Any = type(decoded)
     if body.count(b":") > _keys_of(kind) + tagged:
@@ -39,20 +38,18 @@ def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
             field=pointer(tuple(reversed(place))),
             place=found.start() + 1,
             character=f"U+{ord(found[0]):04X}",
-            name=unicodedata.name(found[0], "<control>"),  # Unicode's label for characters without a name
+            name=unicodedata.name(found[0], "<control>"),
         )
 
 
 @cache
 def _keys_of(kind: type) -> int:
-    """Return the number of keys that an object of this type must have."""
     if not issubclass(kind, msgspec.Struct):
         return 0
     return sum(field.required for field in msgspec.structs.fields(kind))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object. Raises Problem (400) for the first repeated key."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -65,10 +62,7 @@ _OBJECTS = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=
 
 
 def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
-    """Return the first harmful character in the texts of a value, and the place of its text, innermost part first.
-
-    The place is built on the way back, so that the search of a harmless value costs less.
-    """
+    """Return the first harmful character in the texts of a value, and the place of its text, innermost part first."""
     if isinstance(value, str):
         found = _HARMFUL.search(value)
         return None if found is None else ([], found)
@@ -85,7 +79,7 @@ def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
 
 
 def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
-    """Raise Problem (422) if a player or official has an invisible name, or two have names that look the same."""
+    """Raise Problem (422) if a name of players or officials is invisible, or two look the same."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         shown = shows(name)
@@ -102,5 +96,5 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
 
 
 def shows(name: str) -> str:
-    """Return the visible part of a name, by which names are compared; empty if nothing is visible."""
+    """Return the visible part of a name, by which names are compared."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

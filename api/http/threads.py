@@ -1,11 +1,8 @@
-"""Threads for calls that use the database or take long, so that the event loop never waits for them.
+"""Threads for calls that use the database or take long: one small pool with a bounded queue for each kind of call.
 
-Small pools with bounded queues. When a queue is full the call fails at once and the client can retry. Each kind of
-call has its own pool: long answers do not delay short ones, and neither delays streams or probes.
-
-Each call is for a holder: a club, or an address that showed no key of a club. A free thread takes a call of the
-holder that has the fewest threads. When all places are taken, a call replaces the newest call of the holder that has
-the most, if that is fairer. So while other holders wait, no holder has more than half of the threads or places.
+Each call is for a holder: a club, or an address without a key of a club. A free thread takes a call of the holder
+that has the fewest threads. When all places are taken, a call replaces the newest call of the holder that has the
+most, if that is fairer. So while others wait, no holder has more than half of the threads or places.
 """
 
 import asyncio
@@ -28,7 +25,7 @@ _HOLDER: ContextVar[str] = ContextVar("holder", default="")
 
 
 def answering_for(holder: str) -> None:
-    """Count the calls of this task from now on as the holder's: a club, or an address."""
+    """Count the calls of this task as the holder's from now on."""
     _HOLDER.set(holder)
 
 
@@ -39,28 +36,22 @@ class _Call:
 
 
 class Threads:
-    """A pool of threads, with a bounded number of waiting calls."""
-
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
-        """``gives_way``: while a call runs, other threads soon get the interpreter when they need it."""
+        """``waiting``: most calls that wait. ``gives_way``: other threads soon get the interpreter during a call."""
         self._within = giving_way if gives_way else nullcontext
         self.places = threads + waiting
-        """The number of calls that may run or wait."""
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = Lock()
         self._waiting: dict[str, dict[_Call, None]] = {}
-        """Calls by holder, in the order in which they came. The holder that was served last comes last."""
+        """Calls by holder, oldest first. The holder that was served last comes last."""
         self._running: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
-        """The number of running or waiting calls of each holder."""
+        """Running or waiting calls by holder."""
         self._taken = 0
-        """The number of all running or waiting calls."""
+        """Running or waiting calls."""
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what the call returns.
-
-        Raises :class:`~referee.store.command.Busy` if too many calls wait or no thread can be started.
-        """
+        """Return the result of the call. Raises Busy if too many calls wait or no thread can be started."""
         one = _Call(_HOLDER.get(), partial(call, *args, **kwargs))
         self._enter(one)
         one.future.add_done_callback(lambda _: self._leave(one))
@@ -73,7 +64,6 @@ class Threads:
         return result
 
     def _enter(self, call: _Call) -> None:
-        """Have a call wait. Raises :class:`~referee.store.command.Busy`."""
         refused = None
         with self._lock:
             if self._taken >= self.places:
@@ -86,8 +76,10 @@ class Threads:
                 refused.future.set_exception(Busy())
 
     def _make_room(self, holder: str) -> _Call:
-        """Remove and return the newest waiting call of the holder that has the most places. Raises
-        :class:`~referee.store.command.Busy` if ``holder`` would then have more."""
+        """Remove and return the newest waiting call of the holder that has the most places.
+
+        Raises Busy if ``holder`` would then have more.
+        """
         most = max(self._waiting, key=self._held.__getitem__, default=holder)
         if self._held[most] <= self._held[holder] + 1:
             raise Busy
@@ -111,7 +103,6 @@ class Threads:
         self._let_go(call)
 
     def _run_next(self) -> None:
-        """Run the next waiting call, if there is one, on the current thread."""
         with self._lock:
             if (call := self._next()) is None:
                 return
@@ -120,7 +111,7 @@ class Threads:
             try:
                 with self._within():
                     result = call.work()
-            except BaseException as raised:  # the caller gets any error
+            except BaseException as raised:
                 error = raised
         with self._lock:
             _count_down(self._running, call.holder)
@@ -164,8 +155,8 @@ def _count_down(counts: Counter[str], holder: str) -> None:
 in_thread = Threads("reader", 5, waiting=64)
 """Threads for short reads."""
 in_long_thread = Threads("long-reader", 2, waiting=32, gives_way=True)
-"""Threads for answers that need the processor for long: more threads would not be faster."""
+"""Threads for answers that need the processor for long."""
 in_stream_thread = Threads("streamer", 2, waiting=10_000)
-"""Threads for the next piece of a stream. Each connection awaits one, so streams are not cut off."""
+"""Threads for the next piece of a stream. Each connection may await one."""
 in_probe_thread = Threads("prober", 1, waiting=8)
 """Threads for health probes, which no other call delays."""

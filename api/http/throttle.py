@@ -1,15 +1,11 @@
-"""Answers to clients over their limits are delayed and sent one by one.
-
-Every request of an abusive client wakes the event loop and so delays other requests. Such a client waits for its
-answer before it sends again, so the delay slows only that client.
-"""
+"""Delays the answers to clients over their limits, so that they send less, and sends them one by one."""
 
 from asyncio import AbstractEventLoop
 from collections import OrderedDict
 from collections.abc import Callable
 
 SLOW_SECONDS = 0.01
-"""Seconds between two delayed answers of this process: 100 in a second."""
+"""Seconds between two delayed answers of this process."""
 
 
 class Slowed:
@@ -26,7 +22,6 @@ class Slowed:
             loop.call_later(SLOW_SECONDS, self._turn, loop)
 
     def forget(self, connection: object) -> None:
-        """Drop the answer of a connection that has ended."""
         self._waiting.pop(connection, None)
 
     def _turn(self, loop: AbstractEventLoop) -> None:

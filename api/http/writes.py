@@ -9,11 +9,11 @@ from referee.store.clock import utc_now
 from referee.store.command import Outcome
 
 _KEY = re.compile(r"[!-}][!-~]{0,127}")
-"""1 to 128 visible ASCII characters. The first is no tilde, with which the referee's own keys begin."""
+"""Visible ASCII characters. The first is no tilde, with which the referee's own keys begin."""
 
 
 def key_of(request: Req) -> str | None:
-    """Return the Idempotency-Key, ``None`` without the header. Raises Problem (400 bad_idempotency_key)."""
+    """Return the Idempotency-Key. Raises Problem (400 bad_idempotency_key)."""
     key = header(request, b"idempotency-key")
     if key is not None and _KEY.fullmatch(key) is None:
         raise Problem("bad_idempotency_key")
@@ -21,11 +21,11 @@ def key_of(request: Req) -> str | None:
 
 
 OPENING_KEY_MIN = 16
-"""Characters of the shortest Idempotency-Key for an answer with secrets: a caller who knows the key can get them."""
+"""Characters of the shortest Idempotency-Key for an answer with secrets, which a caller who knows it can get."""
 
 
 def opening_key_of(request: Req) -> str | None:
-    """Return the Idempotency-Key of a request that is answered with secrets, ``None`` without the header.
+    """Return the Idempotency-Key of a request that is answered with secrets.
 
     Raises Problem (400 bad_idempotency_key or short_opening_key).
     """
@@ -41,7 +41,7 @@ def must_be_long(key: str | None) -> None:
 
 
 REPEATED_FOR = timedelta(hours=24)
-"""The time in which an Idempotency-Key that opened a match or founded a club gets that answer again."""
+"""The time in which the Idempotency-Key of an opening or founding gets its answer again."""
 
 
 def must_be_recent(at: datetime) -> None:
@@ -51,7 +51,7 @@ def must_be_recent(at: datetime) -> None:
 
 
 def expected_by(request: Req) -> int | None:
-    """Return the version in If-Match, ``None`` without the header. Raises Problem (400 bad_if_match)."""
+    """Return the version in If-Match. Raises Problem (400 bad_if_match)."""
     tag = header(request, b"if-match")
     if tag is None:
         return None
@@ -62,5 +62,4 @@ def expected_by(request: Req) -> int | None:
 
 
 def replayed(outcome: Outcome) -> dict[str, str]:
-    """Return the header of an answer to a repeated act, empty for a new act."""
     return {"Idempotency-Replayed": "true"} if outcome.repeated else {}

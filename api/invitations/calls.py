@@ -6,7 +6,7 @@ from uuid import UUID
 from litestar import get, post
 from litestar.params import PathParameter
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.access.codes import LENGTH_MAX, PATTERN, aggregate_of
 from api.http.describe import OPENING_KEY, described
 from api.http.problems import Problem
@@ -37,7 +37,7 @@ CodeSent = Annotated[
     operation_class=described(gives=SeatInvitation | KeyInvitation, errors=(400, 401, 404, 409, 503), tagged=False),
 )
 async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
-    anybody(request)
+    check_authorization(request)
     service = request.service
     aggregate = _aggregate_of(invitation)
     if (seat := await seats.find(service, aggregate, invitation)) is not None:
@@ -68,7 +68,7 @@ async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     ),
 )
 async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
-    anybody(request)
+    check_authorization(request)
     service = request.service
     aggregate = _aggregate_of(invitation)
     if (seat := await seats.find(service, aggregate, invitation)) is not None:

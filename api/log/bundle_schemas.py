@@ -183,7 +183,7 @@ def must_extend(signed: LogSigned, size: int | None) -> None:
 
 def bundle_of(
     about: BundleAbout,
-    signed_last: LogSigned,
+    last_signed: LogSigned,
     tree: Tree,
     extended: int | None,
     rows: Sequence[Placed],
@@ -202,10 +202,10 @@ def bundle_of(
     numbers: dict[str, list[int]] = {}
     for _, (_, whose, number, _, _) in rows:
         numbers.setdefault(published_id(whose), []).append(number)
-    origin = checkpoint_in(signed_last.note).origin
+    origin = checkpoint_in(last_signed.note).origin
     return Bundle(
         about=about,
-        checkpoint=signed_last.note,
+        checkpoint=last_signed.note,
         consistency=consistency,
         aggregates=tuple(
             [

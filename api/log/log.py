@@ -6,7 +6,7 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta, field
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.http.describe import Text, described
 from api.http.problems import Problem
 from api.http.replies import OPEN, PLAIN, Reply
@@ -64,7 +64,7 @@ class ConsistencyProof(Value):
     operation_class=described(gives=LogShown, errors=(503,)),
 )
 async def get_log(request: ApiCall) -> Reply:
-    anybody(request)
+    check_authorization(request)
     service = request.service
     log = await in_thread(stored_log, service.desk)
     last = log.state.last if log else None
@@ -90,7 +90,7 @@ async def get_log(request: ApiCall) -> Reply:
     ),
 )
 async def get_checkpoint(request: ApiCall) -> Reply:
-    anybody(request)
+    check_authorization(request)
     signed = await last_signed(request.service)
     return await answer(request, signed.note, OPEN, PLAIN)
 
@@ -114,7 +114,7 @@ async def get_consistency(
         QueryParameter(ge=1, le=EXACT_MAX, description="Size of a later checkpoint, at most that of the last one."),
     ] = None,
 ) -> Reply:
-    anybody(request)
+    check_authorization(request)
     service = request.service
     signed = await last_signed(service)
     end = signed.size if to is None else to

@@ -1,8 +1,7 @@
-"""The file format of backups: a zip archive with the rows of each table, and a manifest.
+"""Writes and reads the files of backups: zip archives with the rows of each table, and a manifest.
 
-``events.jsonl`` and so on have one row per line, as a JSON array of its cells. Bytes are written as ``[text]``, or
-as ``["base64", encoded]`` if they are not UTF-8. ``manifest.json`` has the SHA-256 of each part. The comment at the
-end of the file has the SHA-256 of all bytes before it, so that any changed byte is noticed.
+``events.jsonl`` and so on have one row per line, as a JSON array of its cells. Bytes are ``[text]``, or
+``["base64", encoded]`` if they are not UTF-8. The archive's comment is the SHA-256 of all bytes before it.
 """
 
 import binascii
@@ -23,7 +22,7 @@ from referee.value import Value
 FORMAT = 1
 MANIFEST = "manifest.json"
 SEAL = 64
-"""Bytes of the seal at the end: the SHA-256 of all bytes before it, in hex."""
+"""Bytes of the SHA-256 at the end, in hex."""
 SUFFIX = ".jsonl"
 BLOCK = 1 << 20
 BYTES = "base64"
@@ -34,8 +33,6 @@ class Damaged(Exception):
 
 
 class PartInfo(Value):
-    """The part of a backup with the rows of one table: its size and SHA-256."""
-
     name: str
     columns: tuple[str, ...]
     rows: int
@@ -44,7 +41,7 @@ class PartInfo(Value):
 
 
 class Manifest(Value):
-    """The content of a backup. ``head``: the position of its last event. ``keys``: those of its projections."""
+    """``head``: the position of the last event. ``keys``: those of the projections."""
 
     format: int
     knacka: str
@@ -57,12 +54,11 @@ class Manifest(Value):
     parts: tuple[PartInfo, ...]
 
     def part(self, name: str) -> PartInfo | None:
-        """Return the part of this name; None if the backup has none."""
         return next((one for one in self.parts if one.name == name), None)
 
 
 class Writer:
-    """Writes a backup into a file that is open for reading and writing. An interrupted backup has no seal."""
+    """Writes a backup into a file that is open for reading and writing."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
@@ -75,7 +71,6 @@ class Writer:
         self._zip.close()
 
     def write_part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
-        """Write the rows of a table."""
         digest, count, size = sha256(), 0, 0
         with self._zip.open(name + SUFFIX, "w", force_zip64=True) as part:
             block = bytearray()
@@ -104,7 +99,7 @@ class Writer:
 
 
 class Archive:
-    """A backup opened for reading. Opening raises :class:`Damaged` if any byte was changed."""
+    """A backup that is open for reading. Opening raises :class:`Damaged` if any byte was changed."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")

@@ -14,7 +14,7 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """The attempts in a match. Make it before the rows of the match are read: rows are only added."""
+    """Checks the attempts in a match, which are read before its rows."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
@@ -22,7 +22,7 @@ class AttemptCheck:
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
         """The attempts that name each event, with the hashes that they name."""
         self._heads: dict[int, str] = {}
-        """The hashes of the rows of these events."""
+        """The hashes of these events' rows."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:
@@ -39,12 +39,11 @@ class AttemptCheck:
             prev = row_hash(stored)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Note the hashes of more rows of the match."""
         if self._named:
             self._heads |= {row.number: row_hash(self._stored(row)) for row in rows if row.number in self._named}
 
     def compare(self, history: History) -> None:
-        """Report the faults of the attempts. Call it after all rows were added."""
+        """Report the faults of the attempts, after all rows were added."""
         for what in self._problems:
             history.report(0, what)
         for version, named in sorted(self._named.items()):

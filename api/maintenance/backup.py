@@ -1,21 +1,14 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one repeatable-read snapshot. Names and projections, which other processes may
-want to lock, are released as soon as they are copied, not after the last event.
+On PostgreSQL two transactions read one snapshot, so that names and projections are released before the last event.
 
-On SQLite there are three files. First the names are locked until they are copied, which takes little time; only acts
-that store a name wait. Then a reader of the projections begins, and after it a reader of the events. So
-
-- no name is missing: each was stored before the event that has its ref, so before the lock;
-- no name is deleted too early: its erasure was stored before. A name without an event does no harm. A name that is
-  left although its erasure is on record is erased by a restore;
-- projections are not ahead of the events, for their reader began earlier.
-
-Readers of projections and events see the state when they began (write-ahead log), however long they take.
+On SQLite the file of names is locked until it is copied, and only acts that store a name wait. Then a reader of the
+projections begins, then one of the events. So the copy has all names of its events, and its projections are not ahead
+of them. It may have a name whose erasure is on record: a restore erases it.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import IO, NamedTuple
 
 from sqlalchemy import Connection, func, select, text
@@ -36,7 +29,7 @@ class NoStore(Exception):
 
 
 class Section(NamedTuple):
-    """Parts that are copied over one connection, which is then closed. ``keys``: those of the projections in them."""
+    """Parts that are copied over one connection. ``keys``: those of the projections in them."""
 
     connection: Connection
     parts: tuple[Part, ...]
@@ -46,40 +39,34 @@ class Section(NamedTuple):
 def write_backup(url: str, file: IO[bytes]) -> Manifest:
     """Write a backup into a file that is open for reading and writing, and return its manifest.
 
-    Raises :class:`NoStore` without a store, and the databases' errors.
+    Raises :class:`NoStore` and the databases' errors.
     """
-    stored = Stored(url)
-    try:
-        with at_one_moment(stored, url) as sections:
-            taken_at, events = utc_now(), sections[-1].connection
-            if missing := NEEDED - {part.name for part in sections[-1].parts}:
-                raise NoStore(
-                    f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them"
-                )
-            head = events.scalar(select(func.max(stored.rows_table.c[0]))) or 0
-            first = stored.rows_table.c
-            count = select(first.topic, func.count()).where(first.originator_version == 1).group_by(first.topic)
-            begun: dict[str, int] = dict(iter(events.execute(count)))
-            with Writer(file) as archive:
-                for connection, parts, keys in sections:
-                    for part in parts:
-                        archive.write_part(part.name, part.columns, part.rows(connection, keys))
-                    connection.close()
-                manifest = Manifest(
-                    format=FORMAT,
-                    knacka=VERSION,
-                    taken_at=taken_at,
-                    store="sqlite" if stored.files else "postgresql",
-                    head=head,
-                    matches=begun.get(Match.OPENING.TOPIC, 0),
-                    clubs=begun.get(ClubFounded.TOPIC, 0),
-                    keys=tuple(key for section in sections for key in section.keys),
-                    parts=tuple(archive.parts),
-                )
-                archive.end(manifest)
-        return manifest
-    finally:
-        stored.close()
+    with closing(Stored(url)) as stored, at_one_moment(stored, url) as sections:
+        taken_at, events = utc_now(), sections[-1].connection
+        if missing := NEEDED - {part.name for part in sections[-1].parts}:
+            raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them")
+        this = stored.rows_table.c
+        head = events.scalar(select(func.max(this[0]))) or 0
+        count = select(this.topic, func.count()).where(this.originator_version == 1).group_by(this.topic)
+        begun: dict[str, int] = dict(iter(events.execute(count)))
+        with Writer(file) as archive:
+            for connection, parts, keys in sections:
+                for part in parts:
+                    archive.write_part(part.name, part.columns, part.rows(connection, keys))
+                connection.close()
+            manifest = Manifest(
+                format=FORMAT,
+                knacka=VERSION,
+                taken_at=taken_at,
+                store="sqlite" if stored.files else "postgresql",
+                head=head,
+                matches=begun.get(Match.OPENING.TOPIC, 0),
+                clubs=begun.get(ClubFounded.TOPIC, 0),
+                keys=tuple(key for section in sections for key in section.keys),
+                parts=tuple(archive.parts),
+            )
+            archive.end(manifest)
+    return manifest
 
 
 @contextmanager

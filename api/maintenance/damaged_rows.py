@@ -1,4 +1,4 @@
-"""Finds the rows of a store that cannot be read or are missing, by reading all rows."""
+"""Finds the rows of a store that cannot be read or are missing."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,35 +13,24 @@ from referee.store.rows import from_row
 
 
 class Damage(NamedTuple):
-    """A damaged row, and the kind of its aggregate: one of :data:`~api.maintenance.replay_check.KIND_OF`."""
-
     kind: str
+    """The kind of the row's aggregate."""
     row: DamagedRow
 
 
-class _Last(NamedTuple):
-    """The kind of an aggregate, by its first row, and the number of its last row so far."""
-
-    kind: str
-    number: int
-
-
 def damages(stored: Stored) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and each that is missing before a later one.
-
-    Does not check whether the rules accept the rows; ``knacka verify`` does.
-    """
-    known: dict[UUID, _Last] = {}
+    """Yield each row that cannot be decoded, and each that is missing before a later one."""
+    known: dict[UUID, tuple[str, int]] = {}
     for rows in stored.log():
         for _, stored_id, number, topic, state in rows:
             try:
                 aggregate_id = UUID(str(stored_id))
             except ValueError:  # these rows cannot belong to a match or club
                 continue
-            last = known.get(aggregate_id) or _Last(KIND_OF.get(topic, UNKNOWN), 0)
-            known[aggregate_id] = _Last(last.kind, number)
-            for damaged in _damaged(aggregate_id, last.number, number, topic, state):
-                yield Damage(last.kind, damaged)
+            kind, last = known.get(aggregate_id) or (KIND_OF.get(topic, UNKNOWN), 0)
+            known[aggregate_id] = kind, number
+            for damaged in _damaged(aggregate_id, last, number, topic, state):
+                yield Damage(kind, damaged)
 
 
 def _damaged(aggregate_id: UUID, last: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:

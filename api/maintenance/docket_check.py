@@ -7,13 +7,13 @@ from referee.tokens import in_match, sealed
 
 
 class DocketCheck:
-    """Checks dockets: sealed tokens of officials, by which the service finds all matches of one token."""
+    """Checks dockets: sealed tokens, by which the service finds all matches of one official."""
 
     def __init__(self, stored: Stored) -> None:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:
-        """Report each official whose docket does not contain the token that the match knows."""
+        """Report each official whose docket does not contain their token."""
         match = history.aggregate
         if not isinstance(match, Match) or not match.opened.dockets:
             return

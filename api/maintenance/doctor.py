@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -34,7 +36,7 @@ LOOK_SECONDS = 2.0
 NAMED_MAX = 20
 """Matches of each projection that are searched in the store, and damaged rows that are named."""
 VERSION_MIN = 13
-"""Oldest release of PostgreSQL that was maintained when this was written."""
+"""Oldest supported release of PostgreSQL."""
 
 Problems = Iterator[str]
 
@@ -51,7 +53,7 @@ def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
 
 
 def problems(environment: Mapping[str, str]) -> Problems:
-    """Yield one line for each fault."""
+    """Yield one line for each fault, with its remedy."""
     yield from _check_names(environment)
     yield from _check_clock()
     try:
@@ -64,11 +66,9 @@ def problems(environment: Mapping[str, str]) -> Problems:
     except ValueError as error:  # a store that cannot have projections
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
-    try:
+    with closing(stored):
         yield from _check_sqlite(stored) if stored.files else _check_postgres(stored)
         yield from _check_log(settings, stored)
-    finally:
-        stored.close()
 
 
 # Settings
@@ -111,26 +111,14 @@ def _check_sqlite(stored: Stored) -> Problems:
         if file.exists():
             yield from _check_file(file)
     yield from _check_directory(events.absolute().parent)
-    store_intact = True
-    for problem in _check_integrity(stored.events, events, "restore it from a backup (deploy/backup.md)"):
-        store_intact = False
-        yield problem
-    if not store_intact:
+    if faults := list(_check_integrity(stored.events, events, "restore it from a backup (deploy/backup.md)")):
+        yield from faults
         return
-    yield from _check_tables(stored)
-    yield from _check_rows(stored)
     remake = f"stop the service, delete {books} and start it: it builds the projections again"
-    books_intact = True
-    for problem in _check_integrity(stored.projections, books, remake) if books.exists() else ():
-        books_intact = False
-        yield problem
-    if books_intact:
-        yield from _check_projections(stored)
-    yield from _check_erasures(stored)
+    yield from _check_content(stored, _check_integrity(stored.projections, books, remake) if books.exists() else ())
 
 
 def _check_file(file: Path) -> Problems:
-    """Yield the faults in the kind and permissions of a database file."""
     if not file.is_file():
         yield f"{file} is not a file: set {PREFIX}DATABASE_URL to one"
         return
@@ -173,7 +161,7 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies by parts of PostgreSQL's message when it refuses a connection; it sends no error code then."""
+"""Remedies by parts of PostgreSQL's message when it refuses a connection without an error code."""
 
 SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
@@ -197,22 +185,17 @@ NOT_OWNED = text(
 def _check_postgres(stored: Stored) -> Problems:
     try:
         with stored.events.connect() as connection:
-            usable = True
-            for problem in _check_server(connection):
-                usable = False
-                yield problem
-            if usable and connection.scalar(FUNCTION_MISSING):
+            faults = list(_check_server(connection))
+            yield from faults
+            if not faults and connection.scalar(FUNCTION_MISSING):
                 yield "there is no function referee_events_store: start `knacka serve`, which creates it"
     except SQLAlchemyError as error:
         said = one_line(error)
         remedy = next(remedy for words, remedy in REMEDIES.items() if re.search(words, said))
         yield f"PostgreSQL cannot be queried: {said}: {remedy}"
         return
-    if usable:
-        yield from _check_tables(stored)
-        yield from _check_rows(stored)
-        yield from _check_projections(stored)
-        yield from _check_erasures(stored)
+    if not faults:
+        yield from _check_content(stored)
 
 
 def _check_server(connection: Connection) -> Problems:
@@ -239,6 +222,14 @@ def _check_server(connection: Connection) -> Problems:
 # Both
 
 
+def _check_content(stored: Stored, faults_of_projections: Iterable[str] = ()) -> Problems:
+    yield from _check_tables(stored)
+    yield from _check_rows(stored)
+    faults = list(faults_of_projections)
+    yield from faults or _check_projections(stored)
+    yield from _check_erasures(stored)
+
+
 def _check_tables(stored: Stored) -> Problems:
     with stored.events.connect() as connection:
         there = inspect(connection).get_table_names()
@@ -256,27 +247,23 @@ def _check_rows(stored: Stored) -> Problems:
     except OlderStore as older:
         yield str(older)
         return
-    more = 0
-    for place, (kind, row) in enumerate(damages(stored)):
-        if place >= NAMED_MAX:
-            more += 1
-            continue
+    damaged = damages(stored)
+    for kind, row in islice(damaged, NAMED_MAX):
         yield (
             f"event {row.number} of {kind} {row.aggregate_id} {row.what}: restore its row from a backup "
             f"(deploy/backup.md), then run `knacka verify {row.aggregate_id}`"
         )
-    if more:
+    if more := sum(1 for _ in damaged):
         yield f"{more} more rows are missing or cannot be read: run `knacka verify`, which names them"
 
 
 def _check_projections(stored: Stored) -> Problems:
     try:
-        head, positions = stored.head(), stored.positions()
-        with stored.projections.connect() as connection:
-            tables = set(inspect(connection).get_table_names())
-            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in tables else []
-    except FileNotFoundError:
-        head, positions, tables, aside = 0, {}, set(), []
+        head, positions, tables = stored.head(), stored.positions(), stored.projection_tables()
+        aside: list[Any] = []
+        if ASIDE.name in tables:
+            with stored.projections.connect() as connection:
+                aside += connection.execute(select(ASIDE))
     except SQLAlchemyError as error:
         yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return
@@ -311,7 +298,7 @@ def _check_set_aside(rows: Sequence[Any]) -> Problems:
 
 
 def _check_origin(stored: Stored, projection: Projection, position: int, head: int) -> Problems:
-    """Yield a line if a projection was not made from this log."""
+    """Yield a line if the projection was not made from this log."""
     if position > head:
         yield (
             f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
@@ -325,7 +312,7 @@ def _check_origin(stored: Stored, projection: Projection, position: int, head: i
 
 
 def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
-    """Yield a line for each projection that a running service should update and does not."""
+    """Yield a line for each projection that a running service does not update."""
     if all(position >= head for position in before.values()) or not is_followed(
         stored.projections, _books_file(stored)
     ):
@@ -341,7 +328,7 @@ def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Pro
 
 
 def _check_erasures(stored: Stored) -> Problems:
-    """Yield a line if an erasure is not finished and no service runs, which would finish it."""
+    """Yield a line if an erasure is not finished and no service runs that would finish it."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
@@ -356,7 +343,7 @@ def _books_file(stored: Stored) -> Path | None:
 
 
 def _check_log(settings: Settings, stored: Stored) -> Problems:
-    """Yield a line if the log does not extend the last signed checkpoint, or the checkpoint is missing."""
+    """Yield a line if the log does not extend its last signed checkpoint, or that is missing."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -396,9 +383,9 @@ def _check_log(settings: Settings, stored: Stored) -> Problems:
 
 
 def _unknown_match(stored: Stored, projection: Projection) -> str | None:
-    """Return a match that a projection has and the store lacks, from the first of each table; else None."""
+    """Return a match that the projection has and the store lacks, among the first of each table."""
     for ids in stored.ids_in(projection):
-        some = [aggregate_id for aggregate_id, _ in zip(ids, range(NAMED_MAX), strict=False)]
+        some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:
             this = stored.rows_table.c.originator_id
             found = connection.scalars(select(this).where(this.in_(some)).distinct())

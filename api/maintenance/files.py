@@ -1,28 +1,36 @@
-"""Protects the files of a SQLite store, which hold cards and hashes of tokens, from other users of the machine."""
+"""Handles the files of a SQLite store, and protects them from other users of the machine."""
 
 import os
 from pathlib import Path
 
 from api.personal_data.names import names_file
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 
 OWNER_ALONE = 0o077
 """The permission bits that users other than the owner must not have."""
 
 
 def hide_new_files() -> None:
-    """Make files that this process creates from now on accessible to their owner only.
-
-    SQLite itself creates the database files, and those beside them (``-wal``, ``-shm``).
-    """
+    """Make files that this process creates from now on accessible to their owner only."""
     os.umask(OWNER_ALONE)
+
+
+def store_files(url: str) -> tuple[Path, ...]:
+    """Return the files of the names, the projections and the events; none on PostgreSQL."""
+    place = parse_store_url(url)
+    return (names_file(url), books_file(url), Path(place.path)) if isinstance(place, SqliteFile) else ()
 
 
 def files_open_to_others(url: str) -> list[Path]:
     """Return the existing files of this store that users other than their owner can open."""
-    place = place_of(url)
-    if not isinstance(place, SqliteFile):
-        return []
-    files = (Path(place.path), books_file(url), names_file(url))
-    return [file for file in files if file.exists() and file.stat().st_mode & OWNER_ALONE]
+    return [file for file in store_files(url) if file.exists() and file.stat().st_mode & OWNER_ALONE]
+
+
+def sync(path: Path) -> None:
+    """Flush a file or a folder to disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,7 +1,6 @@
-"""Compares the ledger of all clubs with one that is calculated from the rows, in the order of the log."""
+"""Compares the ledger of all clubs with one that is calculated from the rows."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from tempfile import TemporaryDirectory
@@ -19,13 +18,12 @@ from projections.ledger import Ledger
 
 
 def check_ledger(stored: Stored) -> Iterator[str]:
-    """Yield a line for each table that differs, with the first club or match that does. Nothing without a ledger."""
+    """Yield a line for each table that differs, with the first club or match that does."""
     ledger = Ledger()
-    with suppress(FileNotFoundError):  # there may be no projections
-        if ledger.key in stored.positions():
-            with stored.projections.connect() as kept:
-                position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == ledger.key)) or 0
-                yield from _differences(stored, ledger, kept, position)
+    if ledger.key in stored.positions():
+        with stored.projections.connect() as kept:
+            position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == ledger.key)) or 0
+            yield from _differences(stored, ledger, kept, position)
 
 
 def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
@@ -52,7 +50,7 @@ def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int
 
 
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """Yield each owner with the set of its rows, without matches that have no stakes: the ledger ignores them.
+    """Yield each owner with its rows, without matches that have no stakes.
 
     The rows are sets because databases sort texts differently.
     """

@@ -1,4 +1,4 @@
-"""Checks names and texts against the rows with their refs: none may be changed, missing or left after an erasure."""
+"""Checks that no name or text is changed, missing, or left after an erasure."""
 
 from collections.abc import Iterator, Mapping
 from uuid import UUID
@@ -15,7 +15,7 @@ from referee.store.match import Match
 
 
 def changed_texts(stored: Stored) -> Iterator[str]:
-    """Yield a line for each text that was changed or moved after it was stored, other than by an erasure."""
+    """Yield a line for each text that was changed or moved, other than by an erasure."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
             origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
@@ -27,8 +27,6 @@ def changed_texts(stored: Stored) -> Iterator[str]:
 
 
 class _Row(msgspec.Struct):
-    """The event of an erasure in a row."""
-
     event: MemberErased
 
 
@@ -38,20 +36,22 @@ class TextCheck:
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
-        """The changes that recorded erasures made to the texts of each club."""
+        """The changes of each club's texts by recorded erasures."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
-        """Report the differences of a club or a match. Call it after its rows were read: a text is stored before its
-        row. ``refs``: the refs in its rows, each with the number of the first row that has it."""
+        """Report the differences of a club or a match, after its rows were read.
+
+        ``refs``: the refs in its rows, each with the number of the first row that has it.
+        """
         if isinstance(history.aggregate, Club):
             self._compare_club(history, history.aggregate)
         elif isinstance(history.aggregate, Match) and history.aggregate.opened.club is not None:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report missing names and numbers, names of erased members, and texts changed without a recorded erasure.
+        """Report missing and left names and numbers, and texts changed without a recorded erasure.
 
-        Changes by erasures during the check are ignored.
+        Ignores changes by erasures during the check.
         """
         stored, members = self._stored, club.state.members
         payees = (club.state.payee, *(member.payee for member in members))

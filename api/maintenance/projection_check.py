@@ -1,4 +1,4 @@
-"""Compares the rows of projections for one aggregate with those calculated from its events alone."""
+"""Compares the rows of projections about one aggregate with those calculated from its events alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from sqlalchemy import (
     Uuid,
     bindparam,
     create_engine,
-    inspect,
     select,
     type_coerce,
 )
@@ -35,14 +34,13 @@ Lines = Mapping[str, Sequence[RowMapping]]
 
 
 class _Queries:
-    """The queries to a projection about an aggregate, made once."""
+    """The queries to a projection about an aggregate."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         self._lines = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
 
     def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
-        """Return the rows of an aggregate in each table."""
         parameters = {"aggregate": aggregate_id}
         return {name: connection.execute(query, parameters).mappings().all() for name, query in self._lines.items()}
 
@@ -53,52 +51,46 @@ def _query_of(table: Table) -> Select[Any]:
 
 
 def raw_column(column: Column[Any]) -> ColumnElement[Any]:
-    """Return a column of a projection for a query, with JSON as text."""
+    """Return a column for a query, with JSON as text."""
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 
 class _StoredState(NamedTuple):
-    """The state of a projection for an aggregate. ``position``: how far the projection has read the log. ``aside``:
-    the event at which it has set the aggregate aside, and the error."""
+    """The state of a projection for an aggregate."""
 
     queries: _Queries
     aside: tuple[int, str] | None
+    """The event at which the projection has set the aggregate aside, and the error."""
     position: int
+    """The position up to which the projection has read the log."""
     version: int
     lines: Lines
 
 
 class StoredProjections:
-    """The projections of a store, and the same projections in memory, for one aggregate after the other."""
+    """The projections of a store, and the same in memory for one aggregate after the other."""
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
         self._queries: list[_Queries] = []
-        try:
-            with stored.projections.connect() as connection:
-                tables = set(inspect(connection).get_table_names())
-                keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in tables else set()
-        except FileNotFoundError:
-            tables = keys = set()
+        tables, positions = stored.projection_tables(), stored.positions()
         self._sets_aside = ASIDE.name in tables
         for projection in match_projections(lambda: stored.secret or b""):
-            if projection.key in keys and tables.issuperset(projection.metadata.tables):
+            if projection.key in positions and tables.issuperset(projection.metadata.tables):
                 self._queries.append(_Queries(projection))
                 projection.metadata.create_all(self._memory)
         self._memory.commit()
 
     @property
     def existing(self) -> list[Projection]:
-        """The projections that the store has."""
         return [queries.projection for queries in self._queries]
 
     def close(self) -> None:
-        """Close the projections in memory."""
         self._memory.close()
 
     def of(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """Read an aggregate's rows in the projections, and return its check. Call it before its events are read."""
+        """Read the projections about an aggregate, before its events are read, and return its check."""
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
@@ -150,7 +142,7 @@ class ProjectionCheck:
                     self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Report the differences between the stored projections and those calculated. Call it after all rows."""
+        """Report the differences between stored and calculated projections, after all rows were added."""
         broken = history.readable < history.events
         for state in self._states:
             projection, version = state.queries.projection, state.version
@@ -201,7 +193,7 @@ def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """Yield the differences of two cells. JSON with the same values does not differ."""
+    """Yield the differences of two cells; JSON is compared by its values."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

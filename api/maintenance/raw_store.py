@@ -1,9 +1,10 @@
-"""Reads a store and its projections without changing or creating anything, for operators' commands."""
+"""Reads a store and its projections without changing or creating anything."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -14,8 +15,10 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Executable,
     LargeBinary,
     QueuePool,
+    Select,
     TableClause,
     Text,
     Uuid,
@@ -35,7 +38,7 @@ from api.personal_data.names import DUE, ERASED, names_file
 from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.projection import Projection
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
@@ -44,7 +47,7 @@ IDS, ROWS = 500, 2000
 """Ids and rows that one query reads."""
 LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
-"""Seconds PostgreSQL may take to answer: more than for requests, for these queries read much."""
+"""Seconds PostgreSQL may take to answer."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
 """The positions of the projections in the log."""
@@ -60,7 +63,7 @@ ASIDE = table(
 
 
 class Row(NamedTuple):
-    """A stored row of an aggregate, and its position in the log."""
+    """A row of an aggregate as it is stored, and its position in the log; 0 if it is not in the log."""
 
     position: int
     number: Any
@@ -72,10 +75,10 @@ class Stored:
     """A store opened for reading. Raises the databases' errors, and ``FileNotFoundError`` for a missing file."""
 
     def __init__(self, url: str) -> None:
-        """Raises ``ValueError`` for a URL that names no store."""
+        """Raises ``ValueError`` if the URL names no store."""
         self.files: tuple[Path, ...] = ()
         """The files of the events and of the projections; empty on PostgreSQL."""
-        place = place_of(url)
+        place = parse_store_url(url)
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)
             self.events, self.projections = map(sqlite_engine, self.files)
@@ -95,26 +98,42 @@ class Stored:
         self._position = self.rows_table.c[position]
 
     def close(self) -> None:
-        """Close all connections."""
         self.events.dispose()
         self.projections.dispose()
         self._names.dispose()
 
+    def _all(self, query: Executable) -> list[Any]:
+        with self.events.connect() as connection:
+            return list(connection.execute(query))
+
+    @staticmethod
+    def _pages(engine: Engine, query: Select[Any], key: ColumnElement[Any], most: int) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a query in the order of a selected unique column, page by page."""
+        page = query = query.order_by(key).limit(most)
+        while True:
+            with engine.connect() as connection:
+                found = connection.execute(page).all()
+            if found:
+                yield found
+            if len(found) < most:
+                return
+            page = query.where(key > found[-1]._mapping[key])
+
+    def _has(self, one: TableClause) -> bool:
+        with self.events.connect() as connection:
+            return inspect(connection).has_table(one.name)
+
     @cached_property
     def secret(self) -> bytes | None:
-        """The secret of the store; None"""
-        with self.events.connect() as connection:
-            if not inspect(connection).has_table(self.secret_table.name):
-                return None
-            found = connection.scalar(select(self.secret_table.c.secret))
-            return found if isinstance(found, bytes) else None
+        """The secret of the store; None before the first start of the service."""
+        found = self._all(select(self.secret_table.c.secret)) if self._has(self.secret_table) else []
+        return found[0].secret if found and isinstance(found[0].secret, bytes) else None
 
     # The log
 
     def head(self) -> int:
         """Return the position of the last event of the log, or 0."""
-        with self.events.connect() as connection:
-            return connection.scalar(select(func.max(self._position))) or 0
+        return self._all(select(func.max(self._position)))[0][0] or 0
 
     def refuse_older(self) -> None:
         """Raise :class:`~referee.store.rows.OlderStore` if an earlier commit stored the rows."""
@@ -125,22 +144,14 @@ class Stored:
 
     def count(self) -> int:
         """Return the number of rows in the log."""
-        with self.events.connect() as connection:
-            return connection.scalar(select(func.count()).select_from(self.rows_table)) or 0
+        return int(self._all(select(func.count()).select_from(self.rows_table))[0][0])
 
     def log(self) -> Iterator[list[Any]]:
         """Yield all rows in the order of the log, page by page: position, aggregate, number, topic, state."""
-        this, last = self.rows_table.c, 0
+        this = self.rows_table.c
         query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
-        query = query.order_by(self._position).limit(ROWS)
-        while True:
-            with self.events.connect() as connection:
-                found = [tuple(row) for row in connection.execute(query.where(self._position > last))]
-            if found:
-                yield found
-                last = found[-1][0]
-            if len(found) < ROWS:
-                return
+        for page in self._pages(self.events, query, self._position, ROWS):
+            yield [tuple(row) for row in page]
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all aggregates that have rows, in order."""
@@ -157,9 +168,7 @@ class Stored:
 
     def ids_of_attempts(self) -> Iterator[str]:
         """Yield the ids of the matches that have refused attempts, in order."""
-        if not self._has_attempts:
-            return iter(())
-        return self._ids(self.events, self.attempts_table.c.originator_id)
+        return self._ids(self.events, self.attempts_table.c.originator_id) if self._has_attempts else iter(())
 
     def ids_in(self, projection: Projection) -> list[Iterator[str]]:
         """Return for each table of a projection an iterator over its aggregates' ids, in order."""
@@ -167,94 +176,65 @@ class Stored:
         return [self._ids(self.projections, one.c.match) for one in tables]
 
     def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
-        query = select(ids).where(ids.is_not(None), *which).distinct().order_by(ids).limit(IDS)
-        page = query
-        while True:
-            with engine.connect() as connection:
-                found = list(connection.scalars(page))
-            yield from (str(one).replace("-", "") if engine.dialect.name == "postgresql" else one for one in found)
-            if len(found) < IDS:
-                return
-            page = query.where(ids > found[-1])
+        query = select(ids).where(ids.is_not(None), *which).distinct()
+        for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS)):
+            yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
     def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
         """Yield the rows of an aggregate in order, page by page."""
         this = self.rows_table.c
-        query = (
-            select(self._position, this.originator_version, this.topic, this.state)
-            .where(this.originator_id == aggregate_id)
-            .order_by(this.originator_version)
-            .limit(ROWS)
-        )
-        page = query
-        while True:
-            with self.events.connect() as connection:
-                found = [Row(*row) for row in connection.execute(page).all()]
-            if found:
-                yield found
-            if len(found) < ROWS:
-                return
-            page = query.where(this.originator_version > found[-1].number)
+        query = select(self._position, this.originator_version, this.topic, this.state)
+        query = query.where(this.originator_id == aggregate_id)
+        for page in self._pages(self.events, query, this.originator_version, ROWS):
+            yield [Row(*row) for row in page]
 
     def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
         """Return the snapshots of an aggregate, each with the number of the event after which it was taken."""
         this = self.snapshots_table.c
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
-        with self.events.connect() as connection:
-            return [(row[0], _bytes(row[1])) for row in connection.execute(query.order_by(this.originator_version))]
+        return [(number, _bytes(state)) for number, state in self._all(query.order_by(this.originator_version))]
 
     @cached_property
     def _has_attempts(self) -> bool:
-        """True if the table of attempts exists. The next start of the service creates it."""
-        with self.events.connect() as connection:
-            return inspect(connection).has_table(self.attempts_table.name)
+        return self._has(self.attempts_table)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
-        """Return the refused attempts in a match, in order. Their position is 0, for they are not in the log."""
+        """Return the refused attempts in a match, in order."""
         if not self._has_attempts:
             return []
         this = self.attempts_table.c
         query = select(this.originator_version, this.topic, this.state).where(this.originator_id == aggregate_id)
-        with self.events.connect() as connection:
-            return [Row(0, *row) for row in connection.execute(query.order_by(this.originator_version))]
+        return [Row(0, *row) for row in self._all(query.order_by(this.originator_version))]
 
     @cached_property
-    def has_acts(self) -> bool:
-        """True if the table of keyed acts exists. The next start of the service creates it from the events."""
-        with self.events.connect() as connection:
-            return inspect(connection).has_table(self.acts_table.name)
+    def _has_acts(self) -> bool:
+        return self._has(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return by hash of their keys the keyed acts of an aggregate: the first and the last event of each.
-
-        None if the table does not exist.
-        """
-        if not self.has_acts:
+        """Return the first and the last event of each keyed act of an aggregate, by hash of its key; None before the
+        next start of the service, which creates the table."""
+        if not self._has_acts:
             return None
         this = self.acts_table.c
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
-        with self.events.connect() as connection:
-            return {_bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
+        return {_bytes(key): (first, last) for key, first, last in self._all(query)}
 
     def states(self, aggregate_id: str, topic: str) -> list[bytes]:
         """Return the rows of an aggregate that have this topic, in order."""
         this = self.rows_table.c
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
-        with self.events.connect() as connection:
-            return [_bytes(state) for state in connection.scalars(query.order_by(this.originator_version))]
+        return [_bytes(row.state) for row in self._all(query.order_by(this.originator_version))]
 
     def has_event_since(self, aggregate_id: str, number: int, topic: str) -> bool:
         """Return whether an aggregate has an event of this topic after event ``number``."""
         this = self.rows_table.c
         query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
-        with self.events.connect() as connection:
-            return connection.scalar(query.where(this.topic == topic).limit(1)) is not None
+        return bool(self._all(query.where(this.topic == topic).limit(1)))
 
     # Names
 
     def texts(self) -> Iterator[Sequence[Any]]:
-        """Yield each ref with its salt, its text as JSON, the ref of the text that replaced it, and its club, match,
-        member and kind, all as they are stored."""
+        """Yield each ref with its salt, text, replacing ref, club, match, member and kind, as they are stored."""
         this = NAMES_TABLE.c
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
@@ -264,7 +244,7 @@ class Stored:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
-        """Return those of the refs that have a text in a club."""
+        """Return the refs that have a text in a club."""
         found: set[str] = set()
         with self._names_connection() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS):
@@ -274,8 +254,7 @@ class Stored:
         return found
 
     def redacted(self, club: UUID) -> dict[str, str | None]:
-        """Return by ref the existing names, numbers and texts of a club, each with the ref of the text that replaced
-        it."""
+        """Return the refs of a club's names, numbers and texts, each with the ref of the text that replaced it."""
         this = NAMES_TABLE.c
         with self._names_connection() as connection:
             if connection is None:
@@ -284,8 +263,7 @@ class Stored:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return by digest the changes of each erasure of a club, planned or done. A list that does not match its
-        digest is left out."""
+        """Return the changes of each erasure of a club, planned or done, as :func:`lists_in` does."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
@@ -309,14 +287,22 @@ class Stored:
         with connection:
             yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
-    # The books
+    # The projections
 
     def positions(self) -> dict[str, int]:
         """Return the positions of the projections by their keys; empty before the first start."""
+        if POSITIONS.name not in self.projection_tables():
+            return {}
         with self.projections.connect() as connection:
-            if POSITIONS.name not in inspect(connection).get_table_names():
-                return {}
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
+
+    def projection_tables(self) -> set[str]:
+        """Return the names of the tables beside the projections; empty before the first start."""
+        try:
+            with self.projections.connect() as connection:
+                return set(inspect(connection).get_table_names())
+        except FileNotFoundError:
+            return set()
 
 
 def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
@@ -326,7 +312,7 @@ def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine that only reads. Its connections raise ``FileNotFoundError`` if the file does not exist."""
+    """Return an engine that only reads. Its connections raise ``FileNotFoundError`` without a file."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():
@@ -352,6 +338,6 @@ def _bytes(state: Any) -> bytes:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of a database or the system as one line, without SQLAlchemy's additions."""
+    """Return the message of a database or the system as one line."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 from eventsourcing.persistence import StoredEvent
+from msgspec.structs import replace
 
 from api.maintenance.raw_store import Row
 from referee.history import History as Past
@@ -24,15 +25,13 @@ SEED, OTHER_SEED = "heads", "tails"
 LENGTH_MAX = 60
 """Most characters of a value in a line."""
 
-
 MATCH, UNKNOWN = "match", "id"
 KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
-"""The kind of aggregate that has events of a topic: ``match``, ``club`` or ``log``."""
+"""The kind of aggregate by topic: ``match``, ``club`` or ``log``."""
 
 
 class Difference(NamedTuple):
-    """A difference between stored and expected data. ``event``: 0 if it concerns the whole aggregate. ``kind``: one
-    of :data:`KIND_OF`, or ``id`` if it is unknown."""
+    """A difference between stored and expected data. ``event``: 0 if it concerns the whole aggregate."""
 
     kind: str
     aggregate: str
@@ -40,12 +39,11 @@ class Difference(NamedTuple):
     what: str
 
     def __str__(self) -> str:
-        """Return the difference as one line."""
         return f"{self.kind} {self.aggregate}: {f'event {self.event}: ' if self.event else ''}{self.what}"
 
 
 class _ReadRow(NamedTuple):
-    """A row, its recorded event, and the hash that the next row must name."""
+    """``hash``: the one that the next row must name."""
 
     stored: StoredEvent
     recorded: Recorded
@@ -58,7 +56,6 @@ class History:
     def __init__(self, aggregate_id: UUID, snapshots: Sequence[tuple[int, bytes]]) -> None:
         self.id = aggregate_id
         self.events = 0
-        """The number of rows added."""
         self.readable = 0
         """The last event up to which every row exists and can be read."""
         self.unusable_snapshots = 0
@@ -71,26 +68,24 @@ class History:
         self._folds = True
         self._act: list[_ReadRow] = []
         self._past: list[Recorded] = []
-        """The events before the act; some acts are decided on them."""
+        """The events before the act."""
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def report(self, number: int, what: str) -> None:
-        """Record a difference at this event; 0: it concerns the whole aggregate."""
+        """Note a difference at this event; 0: it concerns the whole aggregate."""
         self._problems.append((number, what))
 
     @property
     def kind(self) -> str:
-        """The kind of the aggregate, by its first row with a known topic. Without rows: a match, for its id is in
-        snapshots, attempts or projections."""
+        """The kind of the aggregate, by its first row with a known topic; without rows a match."""
         return self._kind or (UNKNOWN if self.events else MATCH)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """The differences found so far."""
         return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._problems)
 
     def add(self, rows: Sequence[Row]) -> dict[int, Recorded]:
-        """Check more rows. Return by number the recorded events of those that can be read."""
+        """Check more rows. Return by number the events that can be read."""
         recorded: dict[int, Recorded] = {}
         for row in rows:
             self.events += 1
@@ -103,21 +98,18 @@ class History:
             self._record_key(kept.recorded)
             if self._folds:
                 self.readable = row.number
-                if self._act and _begins(kept.recorded, self._act[-1].recorded):
+                if self._act and kept.recorded.begins_after(self._act[-1].recorded):
                     self._check_act()
                 self._act.append(kept)
         return recorded
 
     @property
     def aggregate(self) -> Aggregate | None:
-        """The aggregate after its rows; None if they cannot all be folded."""
+        """The aggregate after its rows; None if some cannot be folded."""
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
-        """Check the last act, the snapshots and the keyed acts. Call it after all rows.
-
-        ``acts``: by hash of its key the first and last event of each stored keyed act.
-        """
+        """Check the last act, the snapshots and the stored keyed acts, after all rows were added."""
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
             if made is None and kept is not None and (not isinstance(kept[0], int) or kept[0] <= self._number):
@@ -131,7 +123,6 @@ class History:
                 self.report(number, "it has a snapshot, but the event does not exist")
 
     def _stop_folding(self) -> None:
-        """Check the act so far. Later rows are not folded."""
         if self._act:
             self._check_act()
         self._folds = False
@@ -139,7 +130,7 @@ class History:
     # Rows
 
     def _read(self, row: Row) -> _ReadRow | None:
-        """Return the content of a row; None if it cannot be read. Check its number and its link to the row before."""
+        """Check the number of a row and its link to the row before. Return None if it cannot be read."""
         number, state, before, prev = row.number, row.state, self._number, self._prev
         if number != before + 1:
             self._stop_folding()
@@ -163,13 +154,12 @@ class History:
     # Acts
 
     def _record_key(self, recorded: Recorded) -> None:
-        """Note the first and last event of an act with a key."""
         if not recorded.act_id.startswith(OWN):
             key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
     def _check_act(self) -> None:
-        """Decide the present act again, fold it, and compare its snapshots."""
+        """Decide the act again, fold it, and compare its snapshots."""
         act, self._act = self._act, []
         before, number = self._aggregate, act[0].stored.originator_version
         after: Aggregate | None = None
@@ -199,7 +189,7 @@ class History:
                 self._compare_snapshot(snapshot, Loaded(self._aggregate, kept.hash))
 
     def _decide_again(self, before: Aggregate | None, act: list[_ReadRow]) -> Aggregate | None:
-        """Decide an act again. Return the aggregate after it, or report the differences and return None."""
+        """Decide an act again. Return the aggregate after it, or None after reporting the differences."""
         history = [kept.recorded for kept in act]
         first, number = history[0], history[0].originator_version
         request = msgspec.json.encode(first.event) if before is None else first.request
@@ -223,7 +213,6 @@ class History:
     # Snapshots
 
     def _compare_snapshot(self, row: bytes, here: Loaded) -> None:
-        """Report the differences between a stored snapshot and the fold."""
         number = here.aggregate.version
         own = snapshot_row(here).state
         if row == own:
@@ -257,15 +246,6 @@ def _events(first: int, last: int) -> str:
     return f"event {first} is" if first == last else f"events {first} to {last} are"
 
 
-def _begins(recorded: Recorded, before: Recorded) -> bool:
-    """Return whether an event begins an act, and does not belong to the act of the event before."""
-    return recorded.request is not None or (recorded.act_id, recorded.actor, recorded.at) != (
-        before.act_id,
-        before.actor,
-        before.at,
-    )
-
-
 def _decided(
     before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
@@ -292,31 +272,13 @@ def _decided(
 def _rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[_ReadRow, StoredEvent]]:
     """Yield each row of an act with the row that would be written today."""
     digest = digest_of(request)
-    first = act[0].recorded if act else None
-    for kept, event in zip(act, events, strict=False):
-        one = kept.recorded
-        assert first is not None
-        yield (
-            kept,
-            to_row(
-                Recorded(
-                    one.originator_id,
-                    one.originator_version,
-                    one.at,
-                    one.actor,
-                    one.act_id,
-                    digest,
-                    one.prev,
-                    event,
-                    first.request if one is first else None,
-                    one.salt,
-                )
-            ),
-        )
+    for place, (kept, event) in enumerate(zip(act, events, strict=False)):
+        request_here = None if place else kept.recorded.request
+        yield kept, to_row(replace(kept.recorded, digest=digest, event=event, request=request_here))
 
 
 def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> bool:
-    """Return whether today's rules make exactly the stored rows of an act from its request."""
+    """Return whether today's rules make exactly the stored rows of an act."""
     rows = _rows(act, events, request)
     return len(act) == len(events) and all(
         kept.stored.state == expected.state and kept.stored.topic == expected.topic for kept, expected in rows
@@ -324,7 +286,7 @@ def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) ->
 
 
 def _differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the event numbers at which today's rules decide a request differently, with the differences."""
+    """Yield the numbers and differences of events that today's rules decide differently."""
     for (kept, expected), event in zip(_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):
@@ -345,7 +307,7 @@ def _differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -
 
 
 def differing(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
-    """Yield a line for each place where two JSON values differ: the path, the actual and the expected value."""
+    """Yield a line for each place where two JSON values differ."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         for key in dict.fromkeys((*expected, *actual)):
             if (one := actual.get(key, _NOTHING)) != (other := expected.get(key, _NOTHING)):

@@ -1,13 +1,10 @@
 """``knacka restore``: checks a backup, and then installs it as an empty store.
 
-It first makes a temporary SQLite store from the backup. Members whose erasure is on record are erased again there:
-the backup may have been taken after the erasure was recorded and before it was carried out. Then everything is
-checked as by ``knacka verify``. Only then the store is installed: on SQLite the files are moved, the events last; on
-PostgreSQL all rows are stored in one transaction. So an interrupted restore leaves no events, and no service starts
-on half.
+It makes a temporary SQLite store from the backup, carries out its recorded erasures, and verifies it. Then SQLite's
+files are moved, the events last, or PostgreSQL stores all rows in one transaction. So an interrupted restore leaves
+no events.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -21,6 +18,7 @@ from sqlalchemy import Connection, create_engine, delete, func, select, text
 
 from api.maintenance.archive import Archive, Damaged
 from api.maintenance.backup import write_backup
+from api.maintenance.files import store_files, sync
 from api.maintenance.raw_store import Stored
 from api.maintenance.tables import (
     BY_BOOK,
@@ -32,26 +30,25 @@ from api.maintenance.tables import (
     parts_of_names,
     parts_of_projections,
 )
-from api.maintenance.verify import verify
 from api.personal_data.erasures import Erasures
-from api.personal_data.names import NAMES, PRAGMAS, Names, names_file
+from api.personal_data.names import NAMES, PRAGMAS, Names
 from api.runtime.projections import all_projections
 from api.startup import open_once
-from projections.follow.engine import books_file, engine_for, without_limits, writer
+from projections.follow.engine import engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
 from referee.store.club import Club
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.store import construct
 
 Say = Callable[[str], None]
 
 
 class NotEmpty(Exception):
-    """The store to restore into is not empty. The message says what it holds."""
+    """The store to restore into is not empty. The message names its content."""
 
 
 class Connections(NamedTuple):
-    """Connections to the parts of a store; on PostgreSQL one connection is all three."""
+    """Connections to the parts of a store, which are one and the same on PostgreSQL."""
 
     events: Connection
     projections: Connection
@@ -60,10 +57,9 @@ class Connections(NamedTuple):
 
 @contextmanager
 def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
-    """Yield the URL of a temporary store with the content of a backup, and delete it afterwards.
+    """Yield the URL of a temporary store with the content of a backup, and report the members erased again in it.
 
-    Reports the members who were erased again in it. ``beside``: the folder in which to make it. Raises
-    :class:`~api.maintenance.archive.Damaged`.
+    ``beside``: the folder in which to make it. Raises :class:`~api.maintenance.archive.Damaged`.
     """
     with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
         url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
@@ -73,20 +69,13 @@ def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
         yield url
 
 
-def is_proved(url: str, say: Say, progress: Say) -> bool:
-    """Return whether a store has no differences, and report those it has."""
-    return verify(url, None, say, progress) == 0
-
-
 def install(url: str, staged_url: str) -> None:
-    """Install a staged store at a URL. Raises :class:`NotEmpty` if the store there is not empty, and the databases'
-    errors."""
+    """Install a staged store at a URL. Raises :class:`NotEmpty` and the databases' errors."""
     refuse_unless_empty(url)
-    target = place_of(url)
-    if isinstance(target, SqliteFile):
+    if store_files(url):
         _move(staged_url, url)
         return
-    copy = _file_of(staged_url).with_name("again.backup")
+    copy = store_files(staged_url)[-1].with_name("again.backup")
     with copy.open("x+b") as file:
         write_backup(staged_url, file)
     open_once(url)
@@ -99,19 +88,13 @@ def install(url: str, staged_url: str) -> None:
 
 def refuse_unless_empty(url: str) -> None:
     """Raise :class:`NotEmpty` unless the store at a URL is empty or does not exist."""
-    target = place_of(url)
-    if isinstance(target, SqliteFile):
-        for file in _files(url):
-            for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm", "-journal"))):
-                if one.exists():
-                    raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
+    if files := store_files(url):
+        for one in (file.with_name(file.name + more) for file in files for more in ("", "-wal", "-shm", "-journal")):
+            if one.exists():
+                raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
         return
-    stored = Stored(url)
-    try:
-        with stored.events.connect() as connection:
-            _refuse_rows(connection, stored)
-    finally:
-        stored.close()
+    with closing(Stored(url)) as stored, stored.events.connect() as connection:
+        _refuse_rows(connection, stored)
 
 
 def _refuse_rows(connection: Connection, stored: Stored) -> None:
@@ -122,71 +105,48 @@ def _refuse_rows(connection: Connection, stored: Stored) -> None:
             )
 
 
-def _files(url: str) -> tuple[Path, ...]:
-    """Return the files of a SQLite store, in the order in which they are installed."""
-    return names_file(url), books_file(url), _file_of(url)
-
-
-def _file_of(url: str) -> Path:
-    target = place_of(url)
-    assert isinstance(target, SqliteFile), "it is a file"
-    return Path(target.path)
-
-
 def _move(staged_url: str, url: str) -> None:
-    for source, goal in zip(_files(staged_url), _files(url), strict=True):
+    for source, goal in zip(store_files(staged_url), store_files(url), strict=True):
         with closing(sqlite3.connect(source)) as connection:  # a reader leaves the write-ahead log beside it
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with source.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(source)
         source.rename(goal)
-    folder = os.open(_file_of(url).absolute().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(goal.absolute().parent)
 
 
 # Loading
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
-    """Store the content of a backup in a store with empty tables, and report the projections to build again.
+    """Fill the empty tables of a store with the content of a backup, and report the projections to build again.
 
     Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`, and then stores nothing.
     """
-    stored = Stored(url)
-    try:
-        events, names = parts_of_events(stored), parts_of_names()
-        keys = _usable_projections(archive, say)
-        projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
-        with _write_connections(url) as connections:
-            if connections.events.dialect.name == "postgresql":
-                connections.events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
-                _refuse_rows(connections.events, stored)
-            for connection, parts in zip(connections, (events, projections, names), strict=True):
-                for part in parts:
-                    _fill(archive, connection, part, keys)
-            if connections.events.dialect.name == "postgresql":
-                _set_next_position(connections.events, stored)
-    finally:
-        stored.close()
+    keys = _usable_projections(archive, say)
+    projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
+    with closing(Stored(url)) as stored, _write_connections(url) as connections:
+        events = connections.events
+        if events.dialect.name == "postgresql":
+            events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
+            _refuse_rows(events, stored)
+        parts_of_each = parts_of_events(stored), projections, parts_of_names()
+        for connection, parts in zip(connections, parts_of_each, strict=True):
+            for part in parts:
+                _fill(archive, connection, part, keys)
+        if events.dialect.name == "postgresql":
+            _set_next_position(events, stored)
 
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
     """Return the keys of the projections in a backup that have the tables of this release. Report the others."""
-    parts_by_key = {
-        projection.key: parts_of_projections([projection])[len(BY_BOOK) :] for projection in all_projections()
-    }
-    keys = frozenset(
-        key
-        for key, parts in parts_by_key.items()
-        if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
-    )
+    keys = set()
     for projection in all_projections():
-        if projection.key not in keys:
+        parts = parts_of_projections([projection])[len(BY_BOOK) :]
+        if projection.key in archive.manifest.keys and all(_fits(archive, one) for one in parts):
+            keys.add(projection.key)
+        else:
             say(f"projection {projection.name} is not in the backup in this release's form: it will be built again")
-    return keys
+    return frozenset(keys)
 
 
 def _fits(archive: Archive, part: Part) -> bool:
@@ -219,7 +179,7 @@ def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
 
 
 def _set_next_position(connection: Connection, stored: Stored) -> None:
-    """Make PostgreSQL give the next row the position after the last one."""
+    """Make PostgreSQL continue the positions after the last row."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
         connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
@@ -228,16 +188,16 @@ def _set_next_position(connection: Connection, stored: Stored) -> None:
 @contextmanager
 def _write_connections(url: str) -> Iterator[Connections]:
     """Yield connections that commit at the end, or roll back after an error."""
-    with ExitStack() as info:
-        target = place_of(url)
+    with ExitStack() as stack:
+        target = parse_store_url(url)
         if isinstance(target, SqliteFile):
             events = create_engine(f"sqlite:///{target.path}", hide_parameters=True)
             engines = [events, engine_for(url), engine_for(url, what=NAMES, pragmas=PRAGMAS)]
         else:
             engines = [engine_for(url)]
         for engine in engines:
-            info.callback(engine.dispose)
-        connections = [info.enter_context(writer(engine).begin()) for engine in engines]
+            stack.callback(engine.dispose)
+        connections = [stack.enter_context(writer(engine).begin()) for engine in engines]
         for connection in connections:
             without_limits(connection)
         yield Connections(*connections) if len(connections) > 1 else Connections(*connections * 3)
@@ -247,23 +207,15 @@ def _write_connections(url: str) -> Iterator[Connections]:
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Carry out the recorded erasures in a store, and report the members whose names and texts were left.
-
-    Skips a club that cannot be read: the check reports it.
-    """
-    names, stored = Names(url), Stored(url)
-    erasures = Erasures(names)
-    try:
-        with construct(url) as referee:
-            for club_id in stored.ids_of(ClubFounded.TOPIC):
-                try:
-                    club = referee.load(UUID(club_id)).aggregate
-                except Exception:  # a row may be anything
-                    continue
-                assert isinstance(club, Club), "it begins as one"
-                for member, texts in sorted(erasures.carry_out(club).items()):
-                    say(f"member {member} of club {club.id} is erased again: {texts} names and texts")
+    """Carry out the recorded erasures in a store, and report the members whose names and texts were left."""
+    with closing(Names(url)) as names, closing(Stored(url)) as stored, construct(url) as referee:
+        erasures = Erasures(names)
+        for club_id in stored.ids_of(ClubFounded.TOPIC):
+            try:
+                club = referee.load(UUID(club_id)).aggregate
+            except Exception:  # a row may hold anything; the verification reports it
+                continue
+            assert isinstance(club, Club), "it begins as one"
+            for member, texts in sorted(erasures.carry_out(club).items()):
+                say(f"member {member} of club {club.id} is erased again: {texts} names and texts")
         names.rewrite_due()
-    finally:
-        stored.close()
-        names.close()

@@ -1,4 +1,4 @@
-"""The tables of a store, with rows in a form that is the same on SQLite and PostgreSQL."""
+"""Reads and fills the tables of a store, with rows of the same form on SQLite and PostgreSQL."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -18,7 +18,6 @@ from sqlalchemy import (
     Text,
     Uuid,
     column,
-    func,
     insert,
     inspect,
     select,
@@ -36,7 +35,7 @@ from projections.follow.sheets import Kept
 PAGE = 2000
 """Rows that are read or stored at a time."""
 Cell = str | int | float | bytes | date | datetime | None
-"""A cell of a table: an id as 32 hex digits, JSON as text."""
+"""An id is 32 hex digits, JSON is text."""
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
@@ -48,12 +47,11 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Text: None,
     Utc: datetime.fromisoformat,
 }
-"""Conversions of a backup's cells by type of column. ``None``: the archive returns the stored value. A part cannot
-have columns of other types."""
+"""Conversions of a backup's cells by type of column. ``None``: the archive returns the stored value."""
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: their names in a backup. ``key``: that of the projection which has the table."""
+    """A table. ``columns``: their names in a backup. ``key``: that of its projection."""
 
     name: str
     table: TableClause
@@ -61,7 +59,7 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order. Parts in :data:`BY_BOOK`: only rows of the projections with these ``keys``."""
+        """Yield the rows in order; of parts in :data:`BY_BOOK` only those of the projections with these ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in BY_BOOK:
@@ -74,7 +72,6 @@ class Part(NamedTuple):
             yield cells
 
     def fill(self, connection: Connection, rows: Iterable[Sequence[Cell]]) -> None:
-        """Insert rows."""
         columns = [one.name for one in self.table.c]
         if connection.dialect.name == "postgresql":
             driver: Any = connection.connection.driver_connection
@@ -90,8 +87,10 @@ class Part(NamedTuple):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
     def read(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
-        """Return the rows of a backup with the types that the table stores. Raises ``ValueError`` and ``TypeError``
-        if a cell cannot be converted."""
+        """Yield the rows of a backup with the types that the table stores.
+
+        Raises ``ValueError`` or ``TypeError`` if a cell cannot be converted.
+        """
         conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
         for cells in rows:
             yield [
@@ -105,7 +104,7 @@ BY_BOOK = frozenset({"places", "aside"})
 
 
 def parts_of_events(stored: Stored) -> tuple[Part, ...]:
-    """Return the parts of the events' file or schema: the log and data derived from it, the secret, the attempts."""
+    """Return the parts of the events' file or schema."""
     return (
         _part("events", stored.rows_table, "position"),
         _part("snapshots", stored.snapshots_table),
@@ -120,7 +119,7 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 
 def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Return the parts of projections: their positions, the matches set aside, and their tables."""
+    """Return the parts of the ``selected`` projections, else of all."""
     projections = all_projections() if selected is None else selected
     return (
         _part("places", POSITIONS),
@@ -134,7 +133,6 @@ def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[
 
 
 def parts_of_names() -> tuple[Part, ...]:
-    """Return the parts with names and texts."""
     return tuple(_part(str(one.name), raw_table(one)) for one in (names.TABLE, names.ERASED))
 
 
@@ -146,7 +144,7 @@ def _part(name: str, table: TableClause, first: str | None = None, key: str | No
 
 
 def raw_table(projections: TableClause) -> TableClause:
-    """Return a table with its JSON and its ids as the stored text."""
+    """Return a table with its JSON and its ids as text."""
     return table(projections.name, *(_raw_column(one) for one in projections.columns))
 
 
@@ -177,5 +175,4 @@ def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tupl
 
 
 def is_empty(connection: Connection, part: Part) -> bool:
-    """Return whether a part has no rows."""
-    return not connection.scalar(select(func.count()).select_from(select(part.table.c[0]).limit(1).subquery()))
+    return connection.execute(select(part.table.c[0]).limit(1)).first() is None

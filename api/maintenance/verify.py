@@ -1,22 +1,18 @@
 """``knacka verify``: checks that all stored data agree with each other.
 
-Each aggregate is read from its first row. Its rows must be numbered without a gap, be readable, and each name the
-hash of the row before. Each request is decided again: it is recorded with its events, and with the seed of a deal. So
-the last row, whose hash no row names, is checked too. Snapshots are compared with the fold at their event, keyed acts
-and projections with those calculated from these rows alone. The ledger of clubs numbers its entries in the order of
-the log, so it is compared with one calculated from all rows. The tree over the log and each recorded checkpoint are
-compared with the rows. Refused attempts are a chain of their own; each must name an existing event by its hash. Names
-and texts must match the HMACs in the rows, and each member must have a name until erased.
+Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, keyed
+acts, projections, the ledger, the tree and the checkpoints are compared with those calculated from the rows, names
+and texts with their refs, and refused attempts with the events that they name.
 
-The store alone cannot prove three things: that no acts are missing at the end of a history, after the last one in a
-snapshot or projection, or attempts at the end; that no act was replaced, with all its records, by a different legal
-one; which cards the house drew for the first deal or for the lead in a duel, for their seed is not recorded.
+The store alone cannot prove that no acts are missing at its end, that no act was replaced with all its records by a
+different legal one, or which cards the house drew for the first deal or a duel's lead: their seed is not recorded.
 """
 
 import heapq
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from itertools import chain, groupby
 from typing import NamedTuple
 from uuid import UUID
@@ -34,16 +30,15 @@ from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
 PROGRESS_SECONDS = 5.0
-"""Seconds between two lines of progress."""
 
 
 class Found(NamedTuple):
-    """The result for one aggregate: its kind, the number of its events, its snapshots of a different release, and its
-    differences."""
+    """The result for one aggregate."""
 
     kind: str
     events: int
     unusable_snapshots: int
+    """The number of snapshots of a different release."""
     differences: tuple[Difference, ...]
 
 
@@ -54,7 +49,7 @@ def verify_aggregate(
     texts: TextCheck | None = None,
     dockets: DocketCheck | None = None,
 ) -> Found:
-    """Check an aggregate by its id as it is stored. ``texts``, ``dockets``: shared by several calls."""
+    """Check an aggregate by its id as it is stored. Several calls may share ``texts`` and ``dockets``."""
     try:
         valid_id = UUID(aggregate_id)
     except ValueError:
@@ -64,7 +59,7 @@ def verify_aggregate(
         return Found(UNKNOWN, 0, 0, (no_id,))
     history = History(valid_id, ())
     try:
-        # Data to compare with the rows are read before them: rows are only added.
+        # These data are read before the rows, to which others may be added meanwhile.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
         projection_check = projections.of(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
@@ -75,7 +70,6 @@ def verify_aggregate(
             for row in rows:
                 if row.number in recorded and isinstance(row.state, bytes) and b"hmac:" in row.state:
                     refs |= {ref: row.number for ref in refs_in(recorded[row.number]) if ref not in refs}
-        # Read after the rows: acts since then are ignored.
         history.end(stored.acts(aggregate_id))
         projection_check.compare(history)
         attempts.compare(history)
@@ -100,16 +94,10 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
     Return the exit code: 0 without differences, 1 with some, 2 for an unknown id. Raises the databases' errors, and
     :class:`~referee.store.rows.OlderStore`.
     """
-    stored = Stored(url)
-    try:
+    with closing(Stored(url)) as stored:
         stored.refuse_older()
-        projections = StoredProjections(stored)
-        try:
+        with closing(StoredProjections(stored)) as projections:
             return _verify(stored, projections, match, say, progress)
-        finally:
-            projections.close()
-    finally:
-        stored.close()
 
 
 def _verify(
@@ -151,7 +139,7 @@ def _verify(
 
 
 def _counted(kinds: Mapping[str, int]) -> str:
-    """Return the number of each kind as text: always that of matches, the other kinds only if there are any."""
+    """Return the number of matches as text, and that of the other kinds if there are any."""
     matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
     parts = [
         "1 match" if matches == 1 else f"{matches} matches",
@@ -164,9 +152,7 @@ def _counted(kinds: Mapping[str, int]) -> str:
 
 
 def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
-    """Yield a line for each projection whose position is after the end of the log."""
-    positions = stored.positions() if projections.existing else {}
-    head = stored.head()
+    positions, head = stored.positions(), stored.head()
     for projection in projections.existing:
         position = positions.get(projection.key, 0)
         if position > head:

@@ -16,7 +16,7 @@ from api.http.problems import STORE_FAILURES, Document, encoded_problem
 from api.http.query import refuse_null
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import replayed
-from api.matches.schemas import ActSent, ActShown, EventSeen, event_seen
+from api.matches.schemas import ActSchema, EventSeen, event_seen
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.acts import AnyAct
@@ -91,7 +91,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, Not
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)],
+        gives=Annotated[tuple[ActSchema, ...], wire_types.at_most(wire_types.ACTS_MAX)],
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
@@ -126,7 +126,8 @@ def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, 
     """Return the events of an act as the caller saw them when it was recorded: a repeated request gets the same
     answer."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
-    return [event_seen(one, caller, one.originator_version <= public_to) for one in events]
+    number = events[0].originator_version
+    return [event_seen(one, caller, one.originator_version <= public_to, number) for one in events]
 
 
 @post(
@@ -149,7 +150,7 @@ def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, 
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=ActSent,
+        body=ActSchema,
         gives=ActDone,
         status=201,
         says="The act is recorded.",

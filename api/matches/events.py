@@ -1,10 +1,11 @@
 """Operations that return the events of a match: pages, NDJSON, and a stream that can be resumed."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
+import msgspec
 from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
@@ -32,7 +33,7 @@ from api.http.replies import (
     streamed,
 )
 from api.http.threads import in_stream_thread, in_thread
-from api.matches.schemas import EventSeen, StateSeen, event_seen, state_seen
+from api.matches.schemas import ActSeen, EventSeen, StateSeen, event_seen, request_seen, state_seen
 from api.runtime.aggregate_reader import is_over
 from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
@@ -46,7 +47,7 @@ from referee.store.command import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version
-from referee.visibility import Recorded
+from referee.visibility import Recorded, with_act_numbers
 
 PAGE = 500
 """Maximum number of events in one read."""
@@ -57,7 +58,8 @@ KEEP_ALIVE_SECONDS = 15
 
 SENT = Text(
     "Server-sent events. `id` is the event's number, `event` its topic, and `data` an `EventSeen` as one line of "
-    "JSON. An event `state` has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
+    "JSON; for the official the first event of an act also has `request`, the request of the act. An event `state` "
+    "has no `id`, and its `data` is a `StateSeen`. The stream begins with `retry`, and "
     "comments keep the connection open.",
     begins="retry: ",
     holds=(EventSeen, StateSeen),
@@ -68,31 +70,59 @@ class EventPage(Value):
     """A page of events."""
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    acts: Annotated[tuple[ActSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """The acts that begin with one of these events and have a request, in order; empty unless the caller is the
+    official."""
     next: EventNumber | None
     version: Version
 
 
-def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[dict[str, Any]]:
-    """Return events up to the version of ``match``, as the caller may see them. Touches the database."""
+class Shown(NamedTuple):
+    """An event as the caller may see it, with the request of its act if the event is the first of it."""
+
+    event: dict[str, Any]
+    request: msgspec.Raw | None
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The fields of a line of NDJSON, and of a server-sent event."""
+        return self.event if self.request is None else {**self.event, "request": self.request}
+
+
+def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> Iterator[Shown]:
+    """Yield events up to the version of ``match``, as the caller may see them. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
-        return []
+        return
     rows = service.referee.rows(match.id, after=after, to=last)
-    return [_seen(match, row, from_row(row), caller) for row in rows]
+    events = [from_row(row) for row in rows]
+    first = service.referee.first_of_act(events[0])
+    for row, (recorded, act_number) in zip(rows, with_act_numbers(events, first), strict=True):
+        yield _seen(match, row, recorded, act_number, caller)
 
 
-def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
+def _seen(match: Match, row: StoredEvent, recorded: Recorded, act_number: int, caller: Caller) -> Shown:
     public = recorded.originator_version <= match.public_to
     hashed = row_hash(row) if caller.sees_as(public) == "official" else None
+    request = request_seen(recorded, caller, public)
     if isinstance(recorded.event, MatchOpened):  # names for the caller
         recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
-    return event_seen(recorded, caller, public, hashed)
+    return Shown(event_seen(recorded, caller, public, act_number, hashed), request)
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
     """Return an encoded :class:`EventPage`. Touches the database."""
-    events = read_events(service, match, caller, after, limit)
-    return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
+    shown = [*read_events(service, match, caller, after, limit)]
+    return encode(
+        {
+            "events": [one.event for one in shown],
+            "acts": [
+                {"number": one.event["number"], "request": one.request} for one in shown if one.request is not None
+            ],
+            "next": next_after(match, after, limit),
+            "version": match.version,
+        }
+    )
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
@@ -100,14 +130,14 @@ def next_after(match: Match, after: int, limit: int) -> int | None:
     return after + limit if after + limit < match.version else None
 
 
-Form = Callable[[dict[str, Any]], bytes]
+Form = Callable[[Shown], bytes]
 """Encodes one event of a list."""
 
 
 def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
     """Return at most ``PAGE`` encoded events up to number ``to``, and the last number. Touches the database."""
-    events = read_events(service, match, caller, after, min(PAGE, to - after))
-    return b"".join(map(form, events)), events[-1]["number"] if events else to
+    last = min(to, match.version, after + PAGE)
+    return b"".join(map(form, read_events(service, match, caller, after, last - after))), max(last, after)
 
 
 @get(
@@ -119,12 +149,20 @@ def read_piece(service: Service, match: Match, caller: Caller, after: int, to: i
     "are sent.\n\n"
     "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is over; if "
     "none comes the page is empty.\n\n"
-    "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
+    "An event names its act by `act_number`, the number of the first event of the act. The official also gets the "
+    "requests: `acts` has those that begin on the page, and with `application/x-ndjson` the line of the first event "
+    "of an act has a field `request` more. The official also gets the hash chain: each `prev` is the `hash` of the "
+    "event before.",
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: Text("One event per line.", begins=r"\{|$")},
+        others={
+            NDJSON: Text(
+                "One `EventSeen` per line; for the official with the `request` of an act that it begins.",
+                begins=r"\{|$",
+            )
+        },
         errors=(400, 401, 404, 409, 503),
     ),
 )
@@ -182,8 +220,8 @@ async def _lines(
         yield piece
 
 
-def _line(event: dict[str, Any]) -> bytes:
-    return encode(event) + b"\n"
+def _line(shown: Shown) -> bytes:
+    return encode(shown.sent) + b"\n"
 
 
 @get(
@@ -292,17 +330,18 @@ def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> by
     act: list[Recorded] = []
     for row in service.referee.rows(match.id, after=sent.version, to=match.version):
         recorded = from_row(row)
-        if recorded.request is not None and act:  # the first event of the next act
+        if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
             pieces.append(_framed_state(sent, caller))
             act = []
         act.append(recorded)
-        pieces.append(_framed(_seen(match, row, recorded, caller)))
+        pieces.append(_framed(_seen(match, row, recorded, act[0].originator_version, caller)))
     return b"".join([*pieces, _framed_state(match, caller)])
 
 
-def _framed(event: dict[str, Any]) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(event))
+def _framed(shown: Shown) -> bytes:
+    event = shown.event
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(shown.sent))
 
 
 def _framed_state(match: Match, caller: Caller) -> bytes:

@@ -9,7 +9,7 @@ import msgspec
 from litestar import post
 from msgspec.structs import replace
 
-from api.access.access import anybody
+from api.access.access import check_authorization
 from api.access.clubs import must_have
 from api.access.idempotent_secrets import Derived
 from api.access.tokens import hash_of, new_token
@@ -231,7 +231,7 @@ async def _opened(service: Service, command: Command, opened: MatchOpened) -> Ou
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
     """Return the club and the actor who opens the match. Raises Problem (401, 403, 404) if they may not."""
     if body.club is None:
-        anybody(request)
+        check_authorization(request)
         service.quotas.may_open()
         return None, "official"
     caller = await service.club_access.caller(request, body.club)

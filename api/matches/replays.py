@@ -14,7 +14,7 @@ from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
-from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
+from api.matches.schemas import ActSchema, MatchSeen, seen_fields, tag_now
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -25,7 +25,7 @@ from referee.store.store import Referee
 class Replayed(MatchSeen, kw_only=True):
     """The state of a match after event ``version``. When its deal is over, every caller sees its cards."""
 
-    legal_acts: wire_types.BySeat[Annotated[tuple[ActShown, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
+    legal_acts: wire_types.BySeat[Annotated[tuple[ActSchema, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
     """Legal acts by seat; ``null``: the caller may not see them."""
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from msgspec import Meta
 
 from api.access.caller import Caller
@@ -22,9 +23,11 @@ from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 from referee.visibility import Recorded, Viewer, seen
 
-_ACT_SAYS = "An act of a seat or the official: `act` is its name and decides which fields go with it."
-ActSent = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
-ActShown = Annotated[AnyAct, Meta(title="ActShown", description=_ACT_SAYS)]
+_ACT_SAYS = (
+    "An act of a seat or the official: `act` is its name and decides which fields go with it. An act of "
+    "`list_legal_acts` can be sent as it is. The service refuses other fields."
+)
+ActSchema = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
 AskedSeen = Annotated[
     Request,
     Meta(title="Asked", description="A request to the match: an act or a knock. `act` is its name."),
@@ -190,10 +193,12 @@ NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
 class EventSeen(Value, omit_defaults=True):
     """An event of a match. ``act`` is the Idempotency-Key of its act, for the sender and the official.
 
-    Only the official gets ``digest``, ``prev``, ``hash`` and ``request``.
+    Only the official gets ``digest``, ``prev`` and ``hash``.
     """
 
     number: EventNumber
+    act_number: EventNumber
+    """The number of its act: that of the first event of the act."""
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
@@ -202,16 +207,27 @@ class EventSeen(Value, omit_defaults=True):
     digest: wire_types.Digest | None = None
     prev: wire_types.Hash | None = None
     hash: wire_types.Hash | None = None
-    request: AskedSeen | None = None
 
 
-def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | None = None) -> dict[str, Any]:
+class ActSeen(Value):
+    """An act of a match, for the official."""
+
+    number: EventNumber
+    """The number of the act: that of its first event."""
+    request: AskedSeen
+    """The request, as it was sent."""
+
+
+def event_seen(
+    recorded: Recorded, caller: Caller, public: bool, act_number: int, hashed: str | None = None
+) -> dict[str, Any]:
     """Return an event as the caller may see it, ready to encode. ``public``: its deal is over."""
     viewer = caller.sees_as(public)
     official = viewer == "official"
     mine = official or recorded.actor == caller.actor
     fields = {
         "number": recorded.originator_version,
+        "act_number": act_number,
         "at": recorded.at,
         "actor": recorded.actor,
         "act": recorded.act_id if mine and not recorded.act_id.startswith("~") else None,
@@ -222,6 +238,11 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | N
         fields |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
             fields["hash"] = hashed
-        if recorded.request is not None and not isinstance(recorded.event, NAMES_A_HASH):
-            fields["request"] = recorded.request
     return fields
+
+
+def request_seen(recorded: Recorded, caller: Caller, public: bool) -> msgspec.Raw | None:
+    """Return the request of the act that begins with this event; ``None`` if the caller may not see it."""
+    if recorded.request is None or isinstance(recorded.event, NAMES_A_HASH):
+        return None
+    return recorded.request if caller.sees_as(public) == "official" else None

@@ -34,7 +34,7 @@ from api.money.ledger_access import (
 )
 from api.money.statements import Checkpointed, Statement, StatementLine
 from api.runtime.call import ApiCall
-from api.runtime.proofs import signed_last
+from api.runtime.proofs import find_last_signed
 from projections.cursors import page_of
 from projections.ledger import Ledger
 from projections.ledger.tables import Line
@@ -90,7 +90,7 @@ async def get_statement(
     account, unit = account_in(caller, account), currency_of(caller, currency)
     must_be_period(first, last)
     names = await names_by_member(service, caller, () if owner is None else (owner,))
-    signed = await signed_last(service)
+    signed = await find_last_signed(service)
     checkpoint = None if signed is None else checkpoint_in(signed.note)
     part = _Part(account, unit, after, first, last, limit)
 

@@ -59,6 +59,8 @@ class Checkpointed(Value):
 class Statement(Value):
     """The postings on an account: ``before`` plus the amounts is ``after``."""
 
+    SCHEMA = "AccountStatement"
+
     club: wire_types.Name
     """Name of the club."""
     account: Account

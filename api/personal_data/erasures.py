@@ -1,15 +1,13 @@
 """Plans, records and carries out erasures of members.
 
-An erasure has three steps. It is planned: its changes are stored beside the texts. It is recorded: the event
-``member/erased`` names the digest of the changes. It is carried out: the texts are deleted or replaced. After a crash
-between two steps the plan is void (no event) or is carried out by the next caller (:meth:`Erasures.carry_out`).
-
-The digest covers the ref of each deleted text, and of each replaced text its ref and the ref of the new text. So a
-text may be missing or changed only if a recorded erasure says exactly that.
+A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
+deleted or replaced. After a crash in between, a plan without an event is void, and a recorded one is carried out by
+the next caller. So a text may be missing or changed only if a recorded erasure says exactly that.
 """
 
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -34,7 +32,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""The ref of each erased text with that of the text that replaced it; None for a deleted text."""
+"""The ref of each erased text with that of the new text; None for a deleted text."""
 
 
 class Change(NamedTuple):
@@ -53,7 +51,6 @@ class Change(NamedTuple):
 
     @property
     def match(self) -> UUID | None:
-        """The match in which the text was written; None for names and numbers."""
         return self.origin.match
 
     @property
@@ -72,7 +69,6 @@ class Plan(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest of the changes, which is recorded."""
         return digest_of(self.club, self.member, {one.ref: one.redacted for one in self.changes})
 
     @property
@@ -93,12 +89,12 @@ class Plan(NamedTuple):
 
 
 def digest_of(club: UUID, member: int, changes: Redactions) -> str:
-    """Return the SHA-256 over the changes of an erasure, in hex."""
+    """Return the SHA-256 of an erasure's changes, in hex."""
     return sha256(msgspec.json.encode([club.hex, member, sorted(changes.items())])).hexdigest()
 
 
 def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
-    """Return the combined changes of erasures, in their order. A missing list is ignored."""
+    """Return the combined changes of erasures, in their order. Ignores a missing list."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
         found.update(lists.get(erasure, {}))
@@ -106,7 +102,7 @@ def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dic
 
 
 def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
-    """Return by digest the changes of all erasures of a club. A list that does not match its digest is left out."""
+    """Return by digest the changes of each erasure of a club, without lists that do not match their digest."""
     this = ERASED.c
     query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
     found: dict[tuple[str, int], dict[str, str | None]] = {}
@@ -118,7 +114,7 @@ def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
 def prepare_erasure(
     erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
 ) -> tuple[Erase, Plan]:
-    """Return the request for an erasure, and its plan, which is not stored.
+    """Return the request for an erasure, and its plan, which is not stored yet.
 
     ``says``: the facts of the ledger and matches on which it is decided. Raises Refused if the club refuses it.
     """
@@ -139,7 +135,7 @@ def _decide(club: Club, actor: Actor, request: Erase) -> None:
 
 
 class Erasures:
-    """Plans and carries out the erasures of clubs' members. Touches the database: call it in a thread."""
+    """Touches the database: call it in a thread."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -150,12 +146,14 @@ class Erasures:
             return folded_over(club.state.erasures, lists_in(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
-        """Return the plan of a member's erasure. First carry out recorded erasures that are not done."""
+        """Return the plan of a member's erasure. First carry out the recorded erasures."""
         self.carry_out(club)
-        return _Planning(self._rows(club.id), self.redactions(club), referee, club, member).plan()
+        with self._names.reader.connect() as connection:
+            rows = connection.execute(select(TABLE).where(TABLE.c.club == club.id)).all()
+        return _Planning(rows, self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
-        """Store a plan. Call it before its digest is recorded."""
+        """Store a plan, before its digest is recorded."""
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -172,8 +170,7 @@ class Erasures:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
     def finish(self, referee: Referee) -> None:
-        """Carry out the erasures that an earlier process recorded but did not finish. Skip a club that cannot be
-        read."""
+        """Carry out the erasures of earlier processes. Skip a club that cannot be read."""
         with self._names.reader.connect() as connection:
             clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()
         for club_id in clubs:
@@ -186,9 +183,9 @@ class Erasures:
                 self.carry_out(club)
 
     def carry_out(self, club: Club) -> dict[int, int]:
-        """Carry out the recorded erasures. Return by member the number of changed names, numbers and texts.
+        """Carry out the recorded erasures, and delete plans that were not recorded at their version of the club.
 
-        Deletes plans that were not recorded at their version of the club. Calling it again changes nothing. Then call
+        Return by member the number of changed names, numbers and texts. Then call
         :meth:`~api.personal_data.names.Names.rewrite_due`, which removes the copies in the files.
         """
         this = ERASED.c
@@ -209,14 +206,7 @@ class Erasures:
                 connection.execute(update(ERASED).where(own, this.erasure.in_(done)).values(values))
                 note_due(connection, done)
             connection.execute(delete(ERASED).where(own, this.version < club.version))
-        counts: dict[int, int] = {}
-        for row in (row for changes in due.values() for row in changes):
-            counts[row.member] = counts.get(row.member, 0) + 1
-        return counts
-
-    def _rows(self, club: UUID) -> list[Any]:
-        with self._names.reader.connect() as connection:
-            return list(connection.execute(select(TABLE).where(TABLE.c.club == club)).all())
+        return dict(Counter(row.member for changes in due.values() for row in changes))
 
 
 def _apply(connection: Connection, changes: Sequence[Any]) -> None:
@@ -240,7 +230,7 @@ class _Planning:
         own = {*club.state.members[member - 1].names, *club.state.members[member - 1].payee.numbers}
         self._theirs = [row for row in rows if row.ref in own or row.member == member]
         theirs = {row.ref for row in self._theirs}
-        intact = [row for row in rows if _is_intact(row, on_record)]
+        intact = [row for row in rows if _is_on_record(row, on_record)]
         self._others = [row for row in intact if row.kind == "text" and row.ref not in theirs]
         self._by_ref = {row.ref: row for row in self._others}
         names = [row for row in intact if row.kind == "name"]
@@ -248,12 +238,11 @@ class _Planning:
         self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
         shared = {folded(row.text) for row in names if row.ref not in theirs}
         self._unshared = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
-        """The folded names that no other member has had, each with the time since when the member has it."""
+        """The folded names that no other member has had, each with the time when the member got it."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 
     def plan(self) -> Plan:
-        """Return all changes."""
         deleted = [_deletion(row) for row in self._theirs]
         return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes()))
 
@@ -281,13 +270,13 @@ class _Planning:
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         """Return whether the member took part in a match, and the refs by which it names the member as an official.
 
-        A member took part who played, wrote a text, officiated with a key or is named as an official.
+        A member took part who played, wrote a text, acted with a key or is named as an official.
         """
         if match_id not in self._matches:
-            self._matches[match_id] = self._involvement(match_id)
+            self._matches[match_id] = self._read_involvement(match_id)
         return self._matches[match_id]
 
-    def _involvement(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
+    def _read_involvement(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         try:
             match = self._referee.load(match_id).aggregate
         except UnknownAggregate:  # the text was stored for a match that was never opened
@@ -300,7 +289,7 @@ class _Planning:
         return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
 
     def _is_unshared_name(self, ref: str) -> bool:
-        """Return whether a text consists only of a name that no other member has had."""
+        """Return whether a text is only a name that no other member has had."""
         row = self._by_ref.get(ref)
         since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at
@@ -319,8 +308,5 @@ def _origin(row: Any) -> Origin:
     return Origin(row.club, row.match, row.member, row.kind)
 
 
-def _is_intact(row: Any, on_record: Redactions) -> bool:
-    """Return whether a row has the original text, or the one by which a recorded erasure replaced it."""
-    if not is_intact(row):
-        return False
-    return row.redacted is None or on_record.get(row.ref) == row.redacted
+def _is_on_record(row: Any, on_record: Redactions) -> bool:
+    return is_intact(row) and (row.redacted is None or on_record.get(row.ref) == row.redacted)

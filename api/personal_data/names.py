@@ -1,14 +1,10 @@
 """Stores the names, payment numbers and texts of a club's members outside the event rows, which hold a ref instead.
 
-A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. Its salt is stored with the text,
-so a changed text, or one moved to a different member, is detected. After both are deleted a ref reveals nothing. An
-erasure may replace a text by one without the member's name (:mod:`api.personal_data.erasures`): its row then also
-has the ref of the new text.
+A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text:
+so a changed or moved text is detected, and after both are deleted the ref reveals nothing.
 
-On SQLite they are in a file of their own. Freed space is overwritten, and a finished transaction leaves no journal.
-SQLite may leave copies of rows that it has moved, so the file is rewritten after erasures: within a minute, and at
-most once a minute, for other writers wait meanwhile. On PostgreSQL they are a table, which is rewritten too. Its
-write-ahead log holds deleted data until the server recycles it.
+The texts are a file of their own (SQLite) or a table (PostgreSQL). After erasures it is rewritten, because databases
+leave copies of rows in free space. PostgreSQL's write-ahead log holds deleted data until the server recycles it.
 """
 
 import hmac
@@ -49,31 +45,29 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
 from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 
 log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
-"""Settings of SQLite. It deletes the journal and syncs the folder before a commit returns, so that deleted data do
-not return after a power cut. Temporary data stay in memory, so that no other file holds changed rows."""
+"""Settings of SQLite, so that no other file holds rows, and deleted data do not return after a power cut."""
 SALT_BYTES = 32
 REF = "hmac:"
-REF_LENGTH = len(REF) + 64
 BATCH_MAX = 10_000
 """Most refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
-"""Seconds between two rewrites of the tables."""
+"""Seconds between two rewrites: other writers wait during one."""
 REWRITE_WAIT_SECONDS = 1
-"""Seconds a rewrite waits for exclusive use of the tables. Other processes wait behind it for as long."""
+"""Seconds a rewrite waits for exclusive use of the tables, and other processes behind it."""
 
 Kind = Literal["name", "number", "text"]
-"""The kind of a text: a member's name, a payment number, or a text that a member wrote."""
+"""A member's name, a payment number, or a text that a member wrote."""
 
 
 class TextType(Json):
-    """A column with a text as JSON. A cell that is not JSON is returned unchanged; its HMAC will not match."""
+    """A text as JSON. A cell that is not JSON is returned unchanged; its HMAC will not match."""
 
     cache_ok = True
 
@@ -81,7 +75,6 @@ class TextType(Json):
         super().__init__(str)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Return the text of a cell."""
         try:
             text: str | None = super().process_result_value(value, dialect)
         except (msgspec.MsgspecError, ValueError, TypeError):
@@ -106,9 +99,8 @@ TABLE = Table(
     Column("text", TextType, nullable=False),
     Index("names_by_act", "club", "act"),
 )
-"""Names, numbers and texts. ``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the
-ref of the text that replaced it, or null."""
-_names = TABLE
+"""``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the ref of the text by which an
+erasure replaced it."""
 ERASED = Table(
     "names_erased",
     _metadata,
@@ -122,60 +114,51 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""The changes of each erasure (:mod:`api.personal_data.erasures`). ``redacted``: the ref of the text that replaces
-that of ``ref``; null for a deleted text. Until the erasure is done, ``version`` is the version of the club for which
-it was planned, and ``salt`` and ``text`` are the new ones."""
+"""The changes of each erasure. ``redacted``: the ref of the new text; null for a deleted one. Until the erasure is
+done, ``version`` is that of the club for which it was planned, and ``salt`` and ``text`` are the new ones."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
 
 class StoredText(NamedTuple):
-    """A text, the club it belongs to, and the ref of the text that replaced it, if one did."""
-
     text: str
     club: UUID
     redacted: str | None
+    """The ref of the text by which an erasure replaced it."""
 
 
 def names_file(url: str) -> Path:
-    """Return the SQLite file of the names, beside that of the events: ``knacka-names.db`` for ``knacka.db``."""
+    """Return the SQLite file of the names: ``knacka-names.db`` for ``knacka.db``."""
     return file_beside(url, NAMES)
 
 
 class Origin(NamedTuple):
-    """The club, match, member and kind of a text, which its ref covers."""
+    """The facts about a text that its ref covers."""
 
     club: UUID
     match: UUID | None
     member: int | None
-    """The member who wrote the text or has the name or number; None for no member, or one who is just joining."""
+    """None for no member, or one who is just joining."""
     kind: Kind
 
 
 def ref_of(salt: bytes, text: str, origin: Origin) -> str:
-    """Return the ref of a text, which replaces it in the event rows."""
     return REF + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
 
 
 def is_intact(row: Any) -> bool:
-    """Return whether the text of a row matches its ref: the original text, or one by which an erasure replaced it."""
+    """Return whether the text of a row, original or replaced, matches its ref."""
     origin = Origin(row.club, row.match, row.member, row.kind)
     whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
     return whole
 
 
-def is_ref(text: str) -> bool:
-    """Return whether a text has the form of a ref."""
-    return len(text) == REF_LENGTH and text.startswith(REF)
-
-
 class Names:
-    """Stores, reads and deletes names, numbers and texts. Touches the database: call it in a thread."""
+    """The names, numbers and texts of a store. Touches the database: call it in a thread."""
 
     def __init__(self, url: str, books: Engine | None = None) -> None:
-        """``books``: the engine of the projections. On PostgreSQL its connections are shared, and
-        :meth:`close` leaves them open."""
-        shared = books if isinstance(place_of(url), Postgres) else None
+        """``books``: the engine of the projections, whose connections are shared on PostgreSQL."""
+        shared = books if isinstance(parse_store_url(url), Postgres) else None
         self._own = shared is None
         self.reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
         self.writer = writer(self.reader)
@@ -188,7 +171,6 @@ class Names:
         self.rewrite_due()
 
     def close(self) -> None:
-        """Close the connections, unless they are shared."""
         if self._own:
             self.reader.dispose()
 
@@ -202,10 +184,9 @@ class Names:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> tuple[str, ...]:
-        """Store texts of a member, or of no member (None), and return their refs in the same order.
+        """Store texts and return their refs in the same order.
 
-        ``match``: the match in which they were written. ``act``: identifies the act that has them, by its
-        Idempotency-Key. A text that is stored again for the same ``act`` gets the same ref.
+        A text that is stored again for the same ``act``, identified by its Idempotency-Key, gets the same ref.
         """
         at = utc_now()
         with self.writer.begin() as connection:
@@ -213,63 +194,55 @@ class Names:
             new: dict[str, str] = {}
             for text in dict.fromkeys(texts):
                 if text in found:
-                    again = update(_names).where(_names.c.ref == found[text]).values(puts=_names.c.puts + 1)
+                    again = update(TABLE).where(TABLE.c.ref == found[text]).values(puts=TABLE.c.puts + 1)
                     connection.execute(again)
                     continue
                 salt = secrets.token_bytes(SALT_BYTES)
                 origin = Origin(club, match, member, kind)
                 new[text] = ref_of(salt, text, origin)
                 row = {**origin._asdict(), "ref": new[text], "act": act}
-                connection.execute(insert(_names).values(**row, at=at, puts=1, salt=salt, text=text))
+                connection.execute(insert(TABLE).values(**row, at=at, puts=1, salt=salt, text=text))
         return tuple((found | new)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
-        """Delete the texts with these refs, whose act was refused, unless a repeat of the act stored them too."""
+        """Delete the texts of a refused act, unless a repeat of the act stored them too."""
         wanted = sorted(set(refs))
         with self.writer.begin() as connection:
-            these = _names.c.ref.in_(wanted)
-            connection.execute(select(_names.c.ref).where(these).order_by(_names.c.ref).with_for_update()).all()
-            connection.execute(delete(_names).where(these, _names.c.puts <= 1))
-            connection.execute(update(_names).where(these).values(puts=_names.c.puts - 1))
+            these = TABLE.c.ref.in_(wanted)
+            connection.execute(select(TABLE.c.ref).where(these).order_by(TABLE.c.ref).with_for_update()).all()
+            connection.execute(delete(TABLE).where(these, TABLE.c.puts <= 1))
+            connection.execute(update(TABLE).where(these).values(puts=TABLE.c.puts - 1))
 
     def forget(self, refs: Collection[str]) -> None:
-        """Delete the texts with these refs, however often they were stored, because others replace them."""
+        """Delete the texts with these refs, however often they were stored."""
         for batch in batches(sorted(refs)):
             with self.writer.begin() as connection:
-                connection.execute(delete(_names).where(_names.c.ref.in_(batch)))
+                connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
-        """Return by ref the names and numbers of a club. One that does not match its ref is left out."""
-        found = self._found(_names.c.club == club, refs)
+        """Return by ref the intact names and numbers of a club."""
+        found = self.looked_at(club, refs).items()
         return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
-        """Return by ref the texts that were written in these matches. A text that does not match its ref is left out.
+        """Return by ref the intact texts that were written in these matches, and not those of other matches.
 
-        So a client cannot read texts of one match by sending their refs in a different match. The caller of this
-        method must compare ``redacted`` with the recorded erasures.
+        Compare ``redacted`` with the recorded erasures before you show one.
         """
-        found = self._found(_names.c.match.in_(matches), refs)
+        found = self._read(TABLE.c.match.in_(matches), refs).items()
         return {ref: stored for ref, stored in found if stored is not None}
 
     def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
         """Return by ref the texts of a club; None for a text that does not match its ref."""
-        return dict(self._found(_names.c.club == club, refs))
+        return self._read(TABLE.c.club == club, refs)
 
-    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, StoredText | None]]:
-        this = _names.c
+    def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, StoredText | None]:
+        found: dict[str, StoredText | None] = {}
         for batch in batches(list(set(refs))):
-            query = select(_names)
             with self.reader.connect() as connection:
-                for row in connection.execute(query.where(where, this.ref.in_(batch))):
-                    yield row.ref, StoredText(row.text, row.club, row.redacted) if is_intact(row) else None
-
-    def check(self) -> list[str]:
-        """Return the refs whose texts were changed or moved."""
-        with self.reader.connect() as connection:
-            return [
-                row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_intact(row)
-            ]
+                for row in connection.execute(select(TABLE).where(where, TABLE.c.ref.in_(batch))):
+                    found[row.ref] = StoredText(row.text, row.club, row.redacted) if is_intact(row) else None
+        return found
 
     def rewrite_due(self) -> None:
         """Rewrite the tables if an erasure requires it, so that no file holds data that it deleted.
@@ -297,7 +270,7 @@ class Names:
 
 
 class Rewriter:
-    """Rewrites the tables on a thread of its own, periodically and at the end, if erasures require it."""
+    """Rewrites the tables on a separate thread, periodically and at the end, if erasures require it."""
 
     def __init__(self, names: Names, *, seconds: float = REWRITE_SECONDS) -> None:
         self._names, self._seconds = names, seconds
@@ -305,11 +278,9 @@ class Rewriter:
         self._thread = threading.Thread(target=self._run, name="rewriter", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Rewrite the tables if required, and stop the thread."""
         self._closed.set()
         self._thread.join()
 
@@ -326,12 +297,12 @@ class Rewriter:
 
 
 def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]:
-    """Return by text the refs of an act, and lock them against other writers until this transaction ends."""
+    """Return by text the refs of an act, and lock them until this transaction ends."""
     if connection.dialect.name == "postgresql":
         whole = f"{NAMES} {club} {act}"
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(whole, 0))))
-    query = select(_names.c.text, _names.c.ref).where(_names.c.club == club, _names.c.act == act)
-    return {row.text: row.ref for row in connection.execute(query.order_by(_names.c.ref).with_for_update())}
+    query = select(TABLE.c.text, TABLE.c.ref).where(TABLE.c.club == club, TABLE.c.act == act)
+    return {row.text: row.ref for row in connection.execute(query.order_by(TABLE.c.ref).with_for_update())}
 
 
 def note_due(connection: Connection, erasures: Collection[str]) -> None:

@@ -1,9 +1,8 @@
 """Replaces the names and numbers of a person in a text by a placeholder.
 
-A name counts as whole words: in any Unicode form, with any blanks between its words, and in the genitive ("Annas",
-"Anna's"). Within another word or a double name ("bordet", "Bo-Erik") it is not the name. A name of several words
-counts in any letter case. A name of one word counts only with a capital first letter: "Hans" may be a name, "hans" is
-a pronoun. A name of a single letter has no genitive: "As" is a word.
+A name counts as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
+within another word or a double name ("Bo-Erik"). A name of one word counts only with a capital letter: "hans" is a
+pronoun. A name of one letter has no genitive: "As" is a word.
 """
 
 import re
@@ -15,15 +14,13 @@ from api.http.strict import UNSEEN
 from projections.payable import SEPARATORS
 
 PLACEHOLDER = "█"
-"""A single character, so that no text exceeds the maximum length."""
+"""A single character, so that no text exceeds its maximum length."""
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
-"""Characters that join two parts of one word."""
 _ALIKE = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
 """Other forms of these characters, in normal form NFKD."""
 
 Span = tuple[int, int]
-"""Start and end of a part of a text."""
 
 
 class Redactor:
@@ -58,8 +55,8 @@ class Redactor:
 
 
 class _Folded:
-    """A text in one form for comparison: without case, composition and invisible characters, and with single blanks.
-    ``starts`` and ``ends`` map places in it to places in the written text."""
+    """A text for comparison: without case, composition and invisible characters, and with single blanks. ``starts``
+    and ``ends`` map its places to those of the written text."""
 
     def __init__(self, written: str) -> None:
         self.written = written
@@ -79,19 +76,19 @@ class _Folded:
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in the written text between two places in the folded one."""
+        """Return the span in the written text of a span in the folded one."""
         return self.starts[start], self.ends[end]
 
 
 class _Needle(NamedTuple):
-    """A name to look for, folded."""
+    """A name to look for."""
 
     folded: str
     one_word: bool
     one_letter: bool
 
     def is_at(self, text: _Folded, start: int) -> bool:
-        """Return whether the name is at a place of a text, as separate words."""
+        """Return whether the name begins at this place, as whole words."""
         end = start + len(self.folded)
         if not text.text.startswith(self.folded, start) or end not in text.ends:
             return False
@@ -104,7 +101,7 @@ class _Needle(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """Return a text in one form for comparison."""
+    """Return a text as :class:`_Folded` compares it."""
     return _Folded(text.strip()).text
 
 
@@ -114,14 +111,14 @@ def _needle(name: str) -> _Needle:
 
 
 def _perhaps(needle: _Needle) -> str:
-    """Return a pattern that finds every possible occurrence of the name in a text that was folded as a whole."""
+    """Return a pattern for every possible occurrence of the name in a folded text."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
     return before + re.escape(needle.folded) + after
 
 
 def _clusters(text: str) -> Iterator[Span]:
-    """Yield the span of each character with the marks and invisible characters after it."""
+    """Yield each character's span, with the marks and invisible characters after it."""
     start = 0
     for place, character in enumerate(text):
         if place > start and not (category(character)[0] == "M" or UNSEEN.fullmatch(character)):
@@ -157,7 +154,7 @@ def _is_genitive(after: str) -> bool:
 
 
 def _number_pattern(number: str) -> re.Pattern[str]:
-    """Return a pattern for a number, with or without separators, and for a mobile number also with a country code."""
+    """Return a pattern for a number with any separators, and a mobile number also with a country code."""
     between = f"(?:{SEPARATORS.pattern})*"
     if number.startswith("07"):
         first, number = rf"(?:(?:\+|00)?{between}46{between}(?:\(?0\)?{between})?|0{between})", number[1:]

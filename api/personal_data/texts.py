@@ -1,8 +1,6 @@
 """Replaces texts that members write in matches by refs in requests, and refs by texts in answers.
 
-:func:`written` and :func:`replaced` find the texts of a request by its types, so that no call can forget it.
-:class:`Texts` replaces refs in answers to callers who may read the texts. It is an argument of every reply
-(:class:`~api.http.member_texts.MemberTexts`).
+The texts of a request are found by its types, so that no call can forget one.
 """
 
 import html
@@ -26,7 +24,6 @@ from referee.value import Value
 
 
 def is_prose(kind: inspect.Type) -> bool:
-    """Return whether a type is that of a free text."""
     return (
         isinstance(kind, inspect.Metadata)
         and isinstance(kind.type, inspect.StrType)
@@ -36,13 +33,13 @@ def is_prose(kind: inspect.Type) -> bool:
 
 @cache
 def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
-    """Return the fields of a type that hold a free text."""
+    """Return the names of the fields that hold a free text."""
     shape = inspect.type_info(kind)
     assert isinstance(shape, inspect.StructType), "it is one"
-    return frozenset(field.name for field in shape.fields if any(map(is_prose, _either(field.type))))
+    return frozenset(field.name for field in shape.fields if any(map(is_prose, _alternatives(field.type))))
 
 
-def _either(kind: inspect.Type) -> tuple[inspect.Type, ...]:
+def _alternatives(kind: inspect.Type) -> tuple[inspect.Type, ...]:
     return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
 
 
@@ -67,7 +64,7 @@ def _may_hold(kind: type) -> bool:
 
 
 def replaced(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a request, or a part of it, with each free text changed. Without such a text return it unchanged."""
+    """Return a request, or a part of it, with each free text changed."""
     match value:
         case msgspec.Struct():
             prose = _prose_of(type(value))
@@ -98,8 +95,6 @@ def written(request: Value) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Answers
-
 _BEGINS = REF.encode()
 _REF = re.compile(rb"%b[0-9a-f]{64}" % _BEGINS)
 
@@ -119,7 +114,7 @@ def _in_html(text: str) -> bytes:
 _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
     {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html, PLAIN: _in_notation}
 )
-"""Functions that write a text in an answer of a media type. Answers of other types hold no texts."""
+"""Functions that write a text in a media type. Answers of other types hold no texts."""
 
 
 class Texts:
@@ -128,15 +123,14 @@ class Texts:
     def __init__(
         self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
     ) -> None:
-        """``redactions``: returns the changes of a club's texts by recorded erasures."""
+        """``redactions``: returns the changes of a club's texts by its recorded erasures."""
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
-        """Return whether a body may hold a ref."""
         return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """Return the body of an answer with texts instead of refs. The ref of a deleted text stays."""
+        """Return a body with texts instead of refs. The ref of a deleted text stays."""
         as_in = _AS_IN.get(media_type)
         if as_in is None or not (refs := set(_REF.findall(body))):
             return body
@@ -150,5 +144,5 @@ class Texts:
 
 
 def _is_on_record(ref: str, stored: StoredText, erased: Redactions) -> bool:
-    """Return whether a text is the original one, or the one by which a recorded erasure replaced it."""
+    """Return whether a text is original or was replaced by a recorded erasure."""
     return stored.redacted == erased.get(ref) and (stored.redacted is not None or ref not in erased)

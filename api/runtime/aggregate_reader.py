@@ -1,4 +1,7 @@
-"""Finds matches and clubs in memory or in the store, at the version that a request needs."""
+"""Finds matches and clubs in memory or in the store, at the version that a request needs.
+
+Methods raise ``UnknownAggregate`` if the match or club does not exist.
+"""
 
 import asyncio
 import logging
@@ -21,57 +24,40 @@ log = logging.getLogger(__name__)
 
 
 class AggregateReader:
-    """Returns matches and clubs, and waits for versions that another process may store."""
-
     def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
-        """``wait_seconds``: most seconds a read waits for the requested version."""
+        """``wait_seconds``: longest wait for a version that another process may store."""
         self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
         self._wait_seconds = wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """Return the match, at this version or later; wait for it briefly.
-
-        Raises ``UnknownAggregate`` if the match does not exist, Problem if it does not reach the version in time.
-        """
+        """Return the match at this version or later. Raises Problem (409) if it does not reach it in time."""
         match = match_of(self._desk.cached(match_id) or await self._loaded(match_id))
         return match if match.version >= min_version else match_of(await self._at_version(match, min_version))
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club, at this version or later; wait for it briefly.
-
-        Raises ``UnknownAggregate`` if the club does not exist, Problem if it does not reach the version in time.
-        """
+        """Return the club at this version or later. Raises Problem (409) if it does not reach it in time."""
         club = club_of(self._desk.cached(club_id) or await self._loaded(club_id))
         return club if club.version >= min_version else club_of(await self._at_version(club, min_version))
 
     async def opened(self, match_id: UUID) -> Match:
-        """Return the match for a caller who needs its opening: the state may be older than the stored one.
-
-        Raises ``UnknownAggregate`` if the match does not exist.
-        """
+        """Return the match, perhaps in an old state, for a caller who needs only its opening."""
         return match_of(self._desk.cached(match_id, allow_stale=True) or await self._loaded(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match after its opening.
-
-        Raises ``UnknownAggregate`` if the match does not exist, ``DamagedRow`` if its opening cannot be read.
-        """
+        """Return the match after its opening. Raises ``DamagedRow`` if that cannot be read."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
-        """Return the match with all its stored events: another process may have added some."""
+        """Return the match with the events that another process may have added."""
         return match_of(await self._stored(match))
 
     async def newest_club(self, club: Club) -> Club:
-        """Return the club with all its stored events: another process may have added some."""
+        """Return the club with the events that another process may have added."""
         return club_of(await self._stored(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
-        """Return the club, None if the club does not exist or its rows cannot be read.
-
-        A match of a club with a damaged row can be played without the names of its members.
-        """
+        """Return the club, None if it does not exist or cannot be read: its matches go on, without names."""
         try:
             club = self._desk.cached(club_id) or await self._loaded(club_id)
         except UnknownAggregate:
@@ -83,7 +69,7 @@ class AggregateReader:
         return club if isinstance(club, Club) else None
 
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
-        """Return the match. Raises Problem (404) if it has no case of this number."""
+        """Raises Problem (404) if the match has no case of this number."""
         match = await self.match(match_id)
         if case > match.play.table.ledger.cases:
             match = await self.newest(match)
@@ -93,10 +79,7 @@ class AggregateReader:
         return match
 
     async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
-        """Return whether a case was ruled on, in a match that members of this club may know.
-
-        False for a match or a case that does not exist, or that a match of ``club`` may not mention.
-        """
+        """Return whether a case was ruled on, in a match that exists and that a match of ``club`` may mention."""
         try:
             match = await self.match(match_id)
         except (UnknownAggregate, DamagedRow):
@@ -109,11 +92,11 @@ class AggregateReader:
         return match.docket is None or match.docket.case(case).verdict is not None
 
     async def _loaded(self, aggregate_id: UUID) -> Aggregate:
-        """Read an aggregate that is not cached, once for all requests that wait for it."""
+        """Read an aggregate once for all requests that wait for it."""
         if aggregate_id in self._loading:
             await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
-                return found  # else another process has added events since it was read
+                return found  # else another process has added events
         loading = asyncio.ensure_future(in_thread(self._desk.get, aggregate_id))
         self._loading[aggregate_id] = loading
         try:
@@ -141,19 +124,17 @@ class AggregateReader:
 
 
 def is_over(match: Match) -> bool:
-    """Return whether no event can follow, unless officials open a case again."""
+    """Return whether no event can follow, except by officials."""
     return isinstance(match.play, Over) and not match.provisional(utc_now())
 
 
 def match_of(aggregate: Aggregate) -> Match:
-    """Return the aggregate as a match. Raises ``UnknownAggregate`` if it is something else."""
     if not isinstance(aggregate, Match):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate
 
 
 def club_of(aggregate: Aggregate) -> Club:
-    """Return the aggregate as a club. Raises ``UnknownAggregate`` if it is something else."""
     if not isinstance(aggregate, Club):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate

@@ -1,4 +1,4 @@
-"""The last signed checkpoint, in a file beside the data, so that a store restored to an older state is noticed."""
+"""The last signed checkpoint in a file beside the data: it shows if a store is restored to an older state."""
 
 import fcntl
 import os
@@ -8,15 +8,14 @@ from sqlalchemy import Connection
 
 from projections.log import Log
 from referee.log.notes import Checkpoint, checkpoint_in
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 
 
 def file_for(url: str, named: str) -> Path | None:
-    """Return the path of the checkpoint file: ``named`` if it is set, else beside a SQLite file (``knacka-log.note``
-    for ``knacka.db``). None for PostgreSQL."""
+    """Return ``named`` if it is set, else a path beside a SQLite file, and None for PostgreSQL."""
     if named:
         return Path(named)
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile) and place.path != ":memory:":
         events = Path(place.path)
         return events.with_name(f"{events.stem}-log.note")
@@ -30,10 +29,7 @@ class CheckpointFile:
         self.file = file
 
     def read(self) -> Checkpoint | None:
-        """Return the checkpoint in the file; None without a file.
-
-        Raises ``ValueError`` or ``OSError`` if it cannot be read.
-        """
+        """Return the checkpoint in the file, if there is one. Raises ``ValueError`` or ``OSError``."""
         if self.file is None:
             return None
         try:
@@ -42,9 +38,9 @@ class CheckpointFile:
             return None
 
     def write(self, note: str) -> None:
-        """Replace the note, atomically and flushed to disk, unless the present one covers the same rows or more.
+        """Replace the note, atomically and flushed to disk, unless the present one covers its rows.
 
-        Raises ``ValueError`` or ``OSError`` if the file cannot be read or written.
+        Raises ``ValueError`` or ``OSError``.
         """
         if self.file is None:
             return
@@ -67,5 +63,5 @@ class CheckpointFile:
 
 
 def extends(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
-    """Return whether a tree of ``size`` rows extends a signed checkpoint: it has the same root over those rows."""
+    """Return whether a tree of ``size`` rows extends a signed checkpoint."""
     return signed.size <= size and tree.tree(connection, signed.size).root() == signed.root

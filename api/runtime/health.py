@@ -16,16 +16,14 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 
 STUCK_SECONDS = 5.0
-"""Seconds after which a transaction of the desk that has not ended counts as stuck."""
+"""Seconds after which a transaction of the desk counts as stuck."""
 FAILED_SECONDS = 30.0
-"""Seconds for which a failed transaction counts as a trouble. Only a later act shows that the store works again."""
+"""Seconds for which a failed transaction counts as a trouble."""
 ASIDE_NAMED_MOST = 100
 """Set-aside matches that the metrics name. The log names all."""
 
 
 class Health:
-    """Reports the troubles, the lag and the gauges of one process."""
-
     def __init__(
         self,
         referee: Referee,
@@ -41,7 +39,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """The reasons to send this process no requests. Empty if there is no reason."""
+        """The reasons to send this process no requests."""
         found: list[Reason] = []
         try:
             utc_now()
@@ -68,9 +66,9 @@ class Health:
         return self._projections.lag()
 
     def gauges(self) -> Gauges:
-        """Return the present measurements. Touches the database."""
+        """Touches the database."""
         aside, lag = self._projections.set_aside(), {}
-        with suppress(*STORE_FAILURES):  # without the store the other gauges are still of use
+        with suppress(*STORE_FAILURES):
             lag = {"follower_lag_events": ("Stored events that the slowest projection has not applied.", self.lag())}
         damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
         named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
@@ -86,7 +84,7 @@ class Health:
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:
-        """Return the ids and numbers of damaged rows that have not been repaired. Touches the database."""
+        """Return the ids and numbers of damaged rows that are not repaired."""
         known = self._metrics.damaged
         for whose, number in list(known):
             with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):

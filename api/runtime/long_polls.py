@@ -17,10 +17,9 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait, at most ``seconds``, until the match is no longer ``known`` to the caller. Return both, up to date.
+    """Wait until the match is no longer ``known`` to the caller, is over, or the caller has left. Return both.
 
-    Does not wait if the match is over or the caller has closed the connection. Raises
-    :class:`~referee.store.command.Busy` if too many wait, Problem (401) if the token or key has ended meanwhile.
+    Raises Busy if too many wait, Problem (401) if the token or key has ended meanwhile.
     """
     service = request.service
     if not (seconds and known(match)):

@@ -1,7 +1,4 @@
-"""Names of members, their payment numbers, and the texts that they wrote, for callers who may read them.
-
-They are stored outside the events, so that they can be erased.
-"""
+"""Names of members, their payment numbers, and the texts that they wrote, for callers who may read them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -37,14 +34,14 @@ def may_be_shown(field: str, name: str) -> None:
 
 
 class Numbers(NamedTuple):
-    """The payment numbers of a member or the club, if the caller may see them."""
+    """The payment numbers of a member or the club."""
 
     swish: str | None = None
     iban: str | None = None
 
 
 def numbers_meant(sent: SetPayee) -> SetPayee:
-    """Return the act with each number in the one form that is stored. Raises Problem (422) for a wrong number."""
+    """Return the act with numbers in the form that is stored. Raises Problem (422) for a wrong number."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
     except ValueError:
@@ -58,11 +55,7 @@ def numbers_meant(sent: SetPayee) -> SetPayee:
 
 
 def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
-    """Return whether a caller may see the payment numbers of a member, or of the club (``None``).
-
-    A key with `treasury` or `keys` and the member's own key may. Any key of the club sees the club's numbers. The
-    operator's key sees no names and no numbers.
-    """
+    """Return whether a caller may see the payment numbers of a member, or of the club (``None``)."""
     if not isinstance(caller, KeyHolder):
         return False
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
@@ -77,25 +70,23 @@ def _refs(member: Member) -> tuple[Ref, ...]:
 
 
 class MemberNames:
-    """Reads the names and numbers of members, and the texts that they wrote in matches."""
-
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
         self._called_by: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """The names by their refs, for each club, with the version of the club at which they were read."""
+        """Version at which names were read, and the names by ref; by club."""
         self._redacted: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """The texts that erasures have changed, for each club, with the erasures on record."""
+        """Erasures on record, and the texts that they have changed; by club."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return access to the texts of a match, for a caller who may read them. It has no mark of names."""
+        """Return the texts of a match, for a caller who may read them, without a mark of names."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
-        """Return access to the texts of several matches, for a caller who may read them. It has no mark of names."""
+        """Return the texts of these matches, for a caller who may read them, without a mark of names."""
         return MemberTexts(Texts(self._names, matches, self.redactions))
 
     async def redactions(self, club_id: UUID) -> Redactions:
-        """Return the texts of a club that the erasures on record have changed, by ref; None for a deleted one."""
+        """Return by ref the texts that erasures have changed; None for a deleted one."""
         club = await self._reader.readable_club(club_id)
         if club is None or not (erasures := club.state.erasures):
             return {}
@@ -107,9 +98,9 @@ class MemberNames:
         return known[1]
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with the names of its players, and the caller's ``texts`` with the names' mark for ETags.
+        """Return the match with the names of its players, and ``texts`` with the mark of the names.
 
-        Returns both unchanged if the caller may read no texts. Erased names are left out.
+        Both are unchanged if the caller may read no texts.
         """
         opened = match.opened
         if opened.club is None or texts.resolver is None:
@@ -125,7 +116,7 @@ class MemberNames:
         return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
 
     async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
-        """Return by number the names of members of a club. Erased members are left out."""
+        """Return by number the names of members that are not erased."""
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}
@@ -135,7 +126,7 @@ class MemberNames:
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return names by their refs. They are cached for one version of the club: the next may erase a member."""
+        """Return names by ref, cached for one version of the club: the next may erase a member."""
         version, known = self._called_by.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}
@@ -146,10 +137,7 @@ class MemberNames:
         return known
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-        """Return by ref the names of these members. Erased members are left out.
-
-        Carries out an erasure that is recorded but was interrupted.
-        """
+        """Return by ref the names of members that are not erased. Complete an interrupted erasure."""
         found = await self._texts_of(club.id, (ref for member in members.values() for ref in _refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
@@ -157,7 +145,7 @@ class MemberNames:
         return {name: found[name] for name in here if name in found}
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-        """Return the payment numbers by member; the club's own under None."""
+        """Return the payment numbers by member, the club's under None."""
         known = {one: club.state.payee_of(one) for one in payees}
         found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _kept(payee)))
         return {
@@ -165,8 +153,7 @@ class MemberNames:
         }
 
     async def numbers_seen(self, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False) -> dict[str, str]:
-        """Return by field the numbers of a proposed payee, as texts if the caller may see numbers or confirms the
-        proposal (``confirms``), else as refs."""
+        """Return by field the numbers of a payee: texts if the caller may see or ``confirms`` them, else refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
         if not (confirms or sees_numbers(caller, sent.member)):
             return refs
@@ -174,12 +161,12 @@ class MemberNames:
         return {name: texts.get(ref, ref) for name, ref in refs.items()}
 
     async def forget_numbers(self, club: Club, whose: int | None) -> None:
-        """Delete the replaced numbers of a member, or of the club (None). Calling it again changes nothing."""
+        """Delete the replaced numbers of a member, or of the club (None)."""
         payee = club.state.payee_of(whose)
         if gone := set(payee.numbers).difference(_kept(payee)):
             await in_thread(self._names.forget, gone)
 
     async def _texts_of(self, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
-        """Return the stored texts by ref. A deleted text is left out."""
+        """Return by ref the texts that are not deleted."""
         wanted = list(refs)
         return await in_thread(self._names.read, club_id, wanted) if wanted else {}

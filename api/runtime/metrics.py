@@ -12,8 +12,6 @@ MEDIA_TYPE = "text/plain; version=0.0.4"
 
 
 class Metrics:
-    """The counts since the process started."""
-
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, str, int]] = Counter()
         """Answers by method, route and status."""
@@ -21,16 +19,14 @@ class Metrics:
         """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by the least bound of :data:`BATCH_BOUNDS` that their events fit into; 0 if none."""
+        """Transactions by the bound in :data:`BATCH_BOUNDS` of the number of their events; 0: above all."""
         self.batch_events = 0
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
-        """Refused attempts by outcome: stored, counted or dropped."""
-
         self.damaged: set[tuple[UUID, int]] = set()
-        """Rows that could not be read, by the id of their aggregate and the number of the event."""
+        """Aggregate and event number of rows that could not be read."""
 
     def found_damaged(self, row: DamagedRow) -> bool:
-        """Count a row that could not be read. Return whether it was not known yet."""
+        """Count a row that could not be read. Return whether it is new."""
         place = row.aggregate_id, row.number
         if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:
             return False
@@ -38,12 +34,11 @@ class Metrics:
         return True
 
     def count_transaction(self, events: int) -> None:
-        """Count a transaction of the desk, and the events that it stored."""
         self.events += events
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
     def count_answer(self, method: str, route: str, status: int, problem: str | None) -> None:
-        """Count an answer, and its problem by code if it is one."""
+        """Count an answer. ``problem``: its code."""
         self.requests[method, route, status] += 1
         if problem is not None:
             self.problems[problem] += 1
@@ -61,11 +56,10 @@ def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Ite
 
 
 Gauges = Mapping[str, tuple[str, float | Mapping[str, float]]]
-"""Each name with its help text and its value, or its values by labels."""
+"""Help text, and value or values by labels, of each gauge."""
 
 
 def exposition(metrics: Metrics, gauges: Gauges) -> str:
-    """Return all metrics as the text that Prometheus reads."""
     requests = {
         f'{{method="{method}",route="{route}",status="{status}"}}': count
         for (method, route, status), count in sorted(metrics.requests.items())

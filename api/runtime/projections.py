@@ -33,16 +33,16 @@ from referee.visibility import Recorded
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""Seconds a read waits for a projection to reach a version. It takes milliseconds unless the projection is broken."""
+"""Seconds a read waits for a projection. It takes milliseconds unless the projection is broken."""
 
 
 def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
-    """Return the recorded event of a row. Raises DamagedRow if it cannot be read."""
+    """Raises DamagedRow if the row cannot be read."""
     return from_row(StoredEvent(aggregate, number, topic, state))
 
 
 def log_of(referee: Referee) -> Log:
-    """Return the functions by which a follower reads the log of all aggregates.
+    """Return the functions by which a follower reads all rows.
 
     They use the driver: the library makes an object of each row, which takes longer than decoding it.
     """
@@ -98,19 +98,16 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
 
 
 def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
-    """Return the projections of matches. ``secret``: returns the secret of the store. Only projections that apply
-    events call it."""
+    """Return the projections of matches. ``secret``: returns the secret of the store, for applying events."""
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
 def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projection, ...]:
-    """Return the projections of matches, of clubs' money and of the log. ``secret``: as for matches."""
     return (*match_projections(secret), Ledger(), LogBook())
 
 
 class Projections:
-    """Holds the projections and reads them. Methods that are not ``async`` may touch the database: call them in a
-    thread."""
+    """Holds the projections and reads them. Call methods that are not ``async`` in a thread."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
@@ -123,61 +120,59 @@ class Projections:
         self.follower = Follower(self._log, self.engine, projections, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
-        """Create the missing tables."""
+        """Create missing tables."""
         prepare(self.engine, self.follower.projections)
 
     def start(self) -> None:
-        """Create the missing tables, and start the follower."""
+        """Create missing tables, and start the follower."""
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
         """Build projections beside those that are read, in one pass. Return the position that they reached.
 
-        Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
+        Raises ``RebuildRunning`` if another rebuild runs.
         """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 
     def wake(self) -> None:
-        """Wake the follower after events were stored. May be called on any thread."""
+        """Wake the follower. May be called on any thread."""
         self.follower.wake()
 
     def close(self) -> None:
-        """Stop the follower, and close the connections."""
         self.follower.close()
         self.engine.dispose()
 
     def head(self) -> int:
-        """Return the position of the last event of the log."""
+        """Return the position of the last stored row."""
         return self._log.head()
 
     def log_after(self, position: int, limit: int) -> Page:
-        """Return at most ``limit`` stored rows of the log after a position."""
+        """Return at most ``limit`` rows after a position."""
         return self._log.read(position, limit)
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
-        """Return at most ``limit`` stored rows of an aggregate, with their positions."""
+        """Return at most ``limit`` rows of an aggregate."""
         return self._log.history(aggregate_id, after, limit)
 
     def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
-        """Return the rows of the refused attempts in a match."""
         return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
-        """Return how many events the slowest projection is behind the log."""
+        """Return how many events the slowest projection is behind."""
         return self.follower.lag(self.head())
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """Return the matches that projections have set aside because they could not apply a row."""
+        """Return the matches with a row that a projection could not apply."""
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return by name the projections that make no progress, since when and why."""
+        """Return by name the projections that make no progress."""
         return self.follower.standing_still()
 
     async def ask_of(
         self, projection: Projection, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
     ) -> T:
-        """Return the answer to a question about a match, from a projection that has reached this version.
+        """Ask a projection that has reached this version about a match.
 
         Raises Problem (503) if it does not reach it in time, or has set the match aside.
         """
@@ -192,17 +187,14 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Return the answer to a question to a projection, and how many stored events it is behind.
-
-        ``fresh``: first wait, at most :data:`WAIT_SECONDS`, for the events stored by now.
-        """
+        """Ask a projection. Return also how many events it is behind. ``fresh``: wait for those stored by now."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
         return await in_thread(self._asked_of_all, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """Return the answer to a question that takes long, on a thread for such work."""
+        """Ask on a thread for long work."""
         return await in_long_thread(self._asked, question)
 
     async def catch_up(self, projection: Projection) -> None:

@@ -24,7 +24,7 @@ from referee.wire_types import EXACT_MAX
 T = TypeVar("T")
 
 PROOF_MAX = 64
-"""Most hashes in a proof: enough for 2^64 leaves."""
+"""Hashes of a proof in a tree of 2^64 leaves."""
 HashText = Annotated[
     str,
     Meta(
@@ -59,19 +59,18 @@ class Placed(NamedTuple):
 
 
 def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
-    """Return hashes in base64, as clients get them."""
     return tuple(map(base64, proof))
 
 
-async def signed_last(service: Service) -> LogSigned | None:
-    """Return the last signed checkpoint; None before the first signature."""
+async def find_last_signed(service: Service) -> LogSigned | None:
+    """Return the last signed checkpoint, if there is one."""
     log = await in_thread(stored_log, service.desk)
     return log.state.last if log else None
 
 
 async def last_signed(service: Service) -> LogSigned:
     """Return the last signed checkpoint. Raises Problem (404) before the first signature."""
-    last = await signed_last(service)
+    last = await find_last_signed(service)
     if last is None:
         raise Problem("log_unsigned")
     return last
@@ -80,10 +79,7 @@ async def last_signed(service: Service) -> LogSigned:
 async def in_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """Return the answer to a question about the signed tree.
-
-    Raises Problem (503) while the projection of the log is rebuilt and has fewer rows than were signed.
-    """
+    """Ask about the signed tree. Raises Problem (503) while the projection of the log has fewer rows than it."""
     projection = service.projections.tree
 
     def in_connection(connection: Connection) -> T:
@@ -105,10 +101,7 @@ def rows_of(
     last: int,
     kinds: Collection[str] | None = None,
 ) -> list[Placed]:
-    """Return the rows ``first`` to ``last`` of a match or club with their leaves, if the tree has them.
-
-    ``kinds``: only rows with these topics.
-    """
+    """Return the rows ``first`` to ``last`` of a match or club that the tree has. ``kinds``: only these topics."""
     placed = []
     for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
         if kinds is not None and row[3] not in kinds:
@@ -120,6 +113,6 @@ def rows_of(
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return rows and proofs, or 304 if the caller has them. Refs stay: texts instead of refs would break proofs."""
+    """Return proofs, or 304 if the caller has them. Refs stay: texts would break the proofs."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

@@ -1,4 +1,4 @@
-"""Records refused attempts for officials (J12), and waits until the records are stored."""
+"""J12: Records refused attempts for officials after their answers have been sent."""
 
 import asyncio
 
@@ -13,30 +13,24 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 
 KEPT = frozenset((403, 409, 412, 422))
-"""Statuses of the refusals that are recorded. The others concern the service, or a body that cannot be read."""
+"""Statuses of the refusals that are recorded."""
 SETTLE_SECONDS = 2.0
-"""Seconds a read of attempts waits for those that were refused just before it."""
 
 
 class RefusedAttempts:
-    """Records refused attempts after their answers have been sent."""
+    """Call the methods on the loop. Attempts are dropped if the match is not cached or the clock is wrong."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
         self.rows = attempts.rows
 
     def record(self, tried: Tried, told: AnsweredProblem) -> None:
-        """J12: Record that an act by a token or key was refused, after the answer is sent. Call it on the loop.
-
-        Drops the attempt if its match is not cached or the clock shows no usable time.
-        """
         if told.status not in KEPT:
             return
         self._put(tried, told.code, told.rule)
 
     def record_held_back(self, match: Match, caller: Caller) -> None:
-        """Record that a caller requested a match in which a member behind their key or token plays. Call it on the
-        loop."""
+        """Record that a caller requested a match in which a member behind their key or token plays."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None and self._desk.cached_head(match.id) is not None:
             self._put(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
@@ -54,7 +48,7 @@ class RefusedAttempts:
         asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
     async def settled(self) -> None:
-        """Wait, at most :data:`SETTLE_SECONDS`, until the attempts that this process has recorded are stored."""
+        """Wait, at most :data:`SETTLE_SECONDS`, until recorded attempts are stored."""
         loop, settled = asyncio.get_running_loop(), asyncio.Event()
         self._attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
         await set_within(settled, SETTLE_SECONDS)

@@ -1,8 +1,7 @@
 """Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A signed checkpoint is stored first in a file, then as an event of the log, and only then shown to clients. So after
-a crash no client has a checkpoint that the file lacks. A checkpoint that is only in the file covers stored rows. If
-two processes sign the same rows, the expected version of the log decides which event is stored.
+A checkpoint is stored first in a file, then as an event of the log, and only then shown: so after a crash no client
+has a checkpoint that the file lacks. If two processes sign, the expected version of the log decides.
 """
 
 import logging
@@ -24,9 +23,9 @@ from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
 LOOK_SECONDS = 5.0
-"""Most seconds between two looks for rows to sign."""
+"""Seconds between two looks for rows to sign."""
 ANSWER_SECONDS = 30.0
-"""Most seconds to wait for the desk or the projection of the log."""
+"""Seconds to wait for the desk or the projection of the log."""
 
 PASSING: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
 """Errors that may be gone at the next look."""
@@ -35,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 def stored_log(desk: Desk) -> Log | None:
-    """Return the log aggregate; None before the first signature. Touches the database."""
+    """Return the log aggregate, if anything was signed. Touches the database."""
     try:
         aggregate = desk.get(LOG_ID)
     except UnknownAggregate:
@@ -56,8 +55,7 @@ class Signer:
         *,
         seconds: float = 60.0,
     ) -> None:
-        """``keys``: all sign, and all have the log's origin as their name. ``seconds``: least time between two
-        signatures, unless a client requests one."""
+        """``keys``: all sign, and have the log's origin as their name. ``seconds``: between periodical signatures."""
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
@@ -65,10 +63,9 @@ class Signer:
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._look_seconds = min(LOOK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """The reason why nothing is signed although there is a key."""
+        """The reason why nothing is signed."""
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
@@ -79,18 +76,8 @@ class Signer:
             self._thread.join()
 
     def sign_soon(self) -> None:
-        """Request a signature over the rows stored by now, as soon as the projection of the log has them.
-
-        May be called on any thread; does not wait.
-        """
+        """Request a signature over the rows stored by now, without waiting. May be called on any thread."""
         self._requested.set()
-
-    def sign_now(self) -> bool:
-        """Sign the rows that the projection of the log has. Return whether something was signed.
-
-        Touches the database.
-        """
-        return self._look(at_once=True)
 
     def _run(self) -> None:
         last_damage = ""
@@ -100,7 +87,7 @@ class Signer:
             if self._closed.is_set():
                 return
             try:
-                self._look(at_once=requested and self._caught_up())
+                self.sign(at_once=requested and self._caught_up())
             except PASSING as error:
                 log.info("the log was not signed; the next try follows: %s: %s", type(error).__name__, error)
                 if requested and not self._closed.wait(self._look_seconds):
@@ -123,7 +110,11 @@ class Signer:
                 raise TimeoutError("the projection of the log is behind")
         return True
 
-    def _look(self, *, at_once: bool = False) -> bool:
+    def sign(self, *, at_once: bool) -> bool:
+        """Sign the rows that the projection of the log has. Return whether any were new. Touches the database.
+
+        ``at_once``: even if the last signature is recent.
+        """
         with self._turn:
             head = self._projections.head()
             at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
@@ -152,10 +143,7 @@ class Signer:
             return True
 
     def _tree(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them.
-
-        ``at_head``: the projection has reached the end of the log.
-        """
+        """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them."""
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
             size = tree.size(connection)
@@ -168,7 +156,7 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
     def _signature_rows(self, version: int, size: int) -> int:
-        """Return how many of the log's own last two events are in the tree after its first ``size`` rows."""
+        """Return how many of the log's last two events are in the tree after its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]
@@ -180,7 +168,7 @@ class Signer:
         self.trouble = trouble
 
     def _open(self) -> int:
-        """Store the first event of the log aggregate, and return its version."""
+        """Store the first event of the log, and return its version."""
         opened = LogOpened(origin=self.origin)
         command = Command(id=LOG_ID, actor="operator", request=opened)
         return self._desk.submit(command).result(ANSWER_SECONDS).aggregate.version

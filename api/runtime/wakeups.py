@@ -9,21 +9,20 @@ from uuid import UUID
 from referee.store.command import Busy
 
 POLLS_MAX = 5000
-"""Most long polls at a time; each takes some 16 kB."""
+"""Long polls at a time, of 16 kB each."""
 
 
 class Hub:
-    """Knows the waiting requests of this process. There is one hub, on the loop that serves."""
+    """Knows the waiting requests of this process."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: dict[UUID, set[asyncio.Event]] = defaultdict(set)
         self.polls = 0
-        """Long polls that wait now."""
         self.closed = False
 
     def wake(self, matches: Iterable[UUID]) -> None:
-        """Wake all requests that wait for one of these matches or clubs. May be called on any thread."""
+        """Wake the requests for these matches or clubs. May be called on any thread."""
         awaited = {match_id for match_id in matches if match_id in self._waiting}
         if awaited and not self.closed:
             self._loop.call_soon_threadsafe(self._wake, awaited)
@@ -35,10 +34,7 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when one of these matches or clubs gets new events.
-
-        Enter first, then read, then wait: so no event is missed.
-        """
+        """Yield an event that is set when one of these matches or clubs changes. Enter, then read, then wait."""
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)
@@ -52,8 +48,7 @@ class Hub:
 
     @contextmanager
     def polling(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield the event of :meth:`waiting` for a long poll. Raises :class:`~referee.store.command.Busy` if
-        :data:`POLLS_MAX` wait already."""
+        """Yield the event of :meth:`waiting` for a long poll. Raises Busy if :data:`POLLS_MAX` wait already."""
         if self.polls >= POLLS_MAX:
             raise Busy
         self.polls += 1
@@ -64,7 +59,7 @@ class Hub:
             self.polls -= 1
 
     def close(self) -> None:
-        """Wake all requests, because the service stops. Call it on the loop."""
+        """Wake all requests. Call it on the loop."""
         self.closed = True
         self._wake(list(self._waiting))
 

@@ -1,4 +1,4 @@
-"""Comparison of a club's books with the ledger that the audit made from its rows."""
+"""Comparison of a club's books (kept) with the ledger that the audit made from the rows (made)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +19,8 @@ from referee.clubs.facts import Balance
 
 AHEAD = 3
 """Entries to look ahead for the next equal one."""
-
-
 Stored = Callable[[UUID, int], int | None]
-"""A function that returns the present position of an event, ``None`` if it is not stored."""
+"""A function that returns the position of an event, ``None`` if it is not stored."""
 
 
 class Written(NamedTuple):
@@ -73,14 +71,8 @@ class Compared:
         self, rows: Rows, kept: Connection, ledger: Ledger, stored: Stored, to: int, findings: Findings
     ) -> None:
         """``to``: the position up to which the rows were read."""
-        self.rows, self.kept, self.ledger, self.stored, self.to, self.findings = (
-            rows,
-            kept,
-            ledger,
-            stored,
-            to,
-            findings,
-        )
+        self.rows, self.kept, self.ledger = rows, kept, ledger
+        self.stored, self.to, self.findings = stored, to, findings
         self.club = rows.club
         self.last = 0 if rows.keeping is None else rows.keeping.last
         self._running: dict[tuple[str, str], int] = defaultdict(int)
@@ -100,8 +92,6 @@ class Compared:
                 part()
             except UNREADABLE as error:  # a damaged cell may hold any value
                 self.findings.add(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
-
-    # Entries
 
     def _entries(self) -> None:
         last = self._last_kept()
@@ -140,7 +130,6 @@ class Compared:
         return last
 
     def _is_stored_later(self, cause: str) -> bool:
-        """Return whether the event is stored after the rows that were read."""
         aggregate, _, number = cause.rpartition("/")
         try:
             position = self.stored(UUID(aggregate), int(number))
@@ -149,7 +138,7 @@ class Compared:
         return position is not None and position > self.to
 
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
-        """Yield the entries of the books. Check each alone and against the one before."""
+        """Yield the entries of the books, and check each alone and against the one before."""
         before = 0
         for one in written(self.kept, self.ledger, self.club, last):
             if one.number != before + 1:
@@ -195,10 +184,8 @@ class Compared:
             values = {"stands": _listed(theirs_too), "should": _listed(ours_too)}
             self.findings.add("settlements", "entry_heading", **place, **values)
 
-    # Balances
-
     def _balances(self) -> None:
-        """Compare the present balances, less the entries since the rows were read, with those of the rows."""
+        """Compare the balances without the entries made since the rows were read."""
         last, now = self.ledger.balances_now(self.kept, self.club)
         values = {(one.currency, one.account): one.amount for one in now}
         for one in self.ledger.sums_between(self.kept, self.club, self.last, last):
@@ -219,7 +206,7 @@ class Compared:
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _pot(self) -> None:
-        """Check that no pot was overdrawn. Debit is above zero, so the pot's balance must not be."""
+        """Report each posting that overdrew the pot: a balance above 0, since debit is positive."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
         query = select(postings.number, postings.currency, postings.balance)
@@ -231,8 +218,6 @@ class Compared:
             place = {"entry": number, "account": "pot", "aggregate": aggregate or None}
             values = {"stands": f"{decimal(balance)} {currency}", "should": f"{decimal(0)} {currency}"}
             self.findings.add("pot_not_negative", "pot_negative", **place, event=int(event or 0) or None, **values)
-
-    # Closings
 
     def _closings(self) -> None:
         ours = {one.closing: one for one in self.rows.ledger.closings_of(self.rows.made, self.club)}
@@ -254,10 +239,8 @@ class Compared:
             for number, one in theirs.items():
                 self.findings.add("closings", "closing_extra", closing=number, stands=one.label)
 
-    # Versions
-
     def _versions(self) -> None:
-        """Check that the books have applied all stored events and no others."""
+        """Compare the books' state of the club and of its matches."""
         matches, clubs = self.ledger.matches.c, self.ledger.clubs.c
         row = self.kept.execute(select(clubs.version, clubs.keeping).where(clubs.club == self.club)).one_or_none()
         if row is not None:
@@ -288,13 +271,11 @@ class Compared:
 
 
 class _Ahead:
-    """An iterator that can look ahead."""
-
     def __init__(self, entries: Iterator[Written]) -> None:
         self._entries, self._some = entries, list[Written]()
 
     def next(self, further: int) -> Written | None:
-        """Return the next entry, or one ``further`` ahead; ``None`` after the last."""
+        """Return the entry ``further`` after the next one, ``None`` after the last."""
         while len(self._some) <= further:
             one = next(self._entries, None)
             if one is None:
@@ -303,12 +284,11 @@ class _Ahead:
         return self._some[further]
 
     def drop(self) -> Written:
-        """Remove and return the next entry."""
         return self._some.pop(0)
 
 
 def _step(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
-    """Return how many entries of either side to skip to reach an equal one; ``None`` if no equal one is near."""
+    """Return how many entries of either side to skip to reach equal ones, ``None`` if none are near."""
     ours, theirs = made.next(0), kept.next(0)
     for further in range(1, AHEAD + 1):
         if (one := made.next(further)) is not None and theirs is not None and one.of == theirs.of:
@@ -332,7 +312,7 @@ def _listed(parts: Any) -> str:
 
 
 def _fields(value: Any, other: Any) -> str:
-    """Return the fields that differ from those of ``other``, as text."""
+    """Return the fields of ``value`` that differ from those of ``other``, as text."""
     if value is None:
         return ""
     known = ((name, getattr(value, name)) for name in value.__struct_fields__)

@@ -52,19 +52,17 @@ class Difference(Value):
     code: wire_types.Code
     """The kind of difference."""
     entry: wire_types.EntryNumber | None = None
-    """The number of the entry in the books."""
+    """The number of the entry."""
     aggregate: wire_types.MatchId | None = None
-    """The id of the match, or of the club."""
+    """The id of the match or club."""
     event: EventNumber | None = None
     """The number of the event in the match or club."""
     closing: wire_types.ClosingNumber | None = None
     """The number of the closing."""
     account: Account | None = None
-    """The account."""
     leaf: LeafNumber | None = None
     """The number of the leaf in the log, from 0."""
     member: wire_types.MemberNumber | None = None
-    """The number of the member."""
     stands: Said = ""
     """The actual value; empty: it does not exist."""
     should: Said = ""
@@ -72,7 +70,7 @@ class Difference(Value):
 
 
 class Findings:
-    """The differences found so far: their number for each check, and the first ones."""
+    """The number of differences by check, and the first ones."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(CHECKS, 0)
@@ -94,7 +92,6 @@ def _is_place(name: str, value: Any) -> bool:
 
 
 def is_account(name: str) -> bool:
-    """Return whether this is the name of an account."""
     return re.fullmatch(ACCOUNT, name) is not None
 
 

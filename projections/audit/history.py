@@ -1,4 +1,4 @@
-"""The audit's lists of acts in a club without entries: keys, settings, payees, erasures, closings, confirmed acts."""
+"""The audit's lists of acts in a club that make no entries."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Most items of a list that an audit shows: the last ones."""
+"""Most items of a list: the last ones are shown."""
 
 
 class Person(Value):
@@ -39,7 +39,7 @@ class Person(Value):
     member: wire_types.MemberNumber | None
     """The member who owns the key; null: a program or the operator."""
     name: Ref | None
-    """The member's name; null: the caller is no member."""
+    """The member's name."""
     app: AppName | None
     """The program that owns the key; null: a member or the operator."""
 
@@ -71,8 +71,8 @@ class KeyChange(Change):
     """A change of a key."""
 
     what: KeyChanged
-    """`issued`: the key was issued. `invited`: its member was invited to it. `redeemed`: the member redeemed the
-    invitation. `rotated`: it got a new secret. `revoked`: it was revoked."""
+    """The change. `invited`: the member was invited to the key. `redeemed`: the member redeemed the invitation.
+    `rotated`: the key got a new secret."""
 
 
 class SettingChange(Change):
@@ -92,11 +92,11 @@ class PayeeChange(Change):
     member: wire_types.MemberNumber | None
     """The member who is paid; null: the club."""
     name: Ref | None
-    """The member's name; null: the club."""
+    """The member's name."""
     swish: bool
-    """True if there is a Swish number after the change."""
+    """True if there is a Swish number now."""
     iban: bool
-    """True if there is an IBAN after the change."""
+    """True if there is an IBAN now."""
 
 
 class Erasure(Change):
@@ -105,18 +105,18 @@ class Erasure(Change):
     member: wire_types.MemberNumber
     """The former member."""
     deleted: wire_types.Tally
-    """The number of texts by the member, which were deleted."""
+    """The number of deleted texts by the member."""
     changed: wire_types.Tally
-    """The number of texts by others in which the member's name or number was replaced."""
+    """The number of texts by others in which the name or number was replaced."""
 
 
 class BooksClosing(Change):
-    """A closing of the books, and its author."""
+    """A closing of the books."""
 
     closing: wire_types.ClosingNumber
-    """The number of the closing, from 1."""
+    """The number of the closing."""
     through: wire_types.EntryNumber
-    """The last entry that was closed."""
+    """The last closed entry."""
     label: Label
     """The club's label of the closing."""
 
@@ -132,7 +132,7 @@ class ActOfTwo(Change):
     """An act of two members who are related: one invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
-    """The number of the confirmed proposal."""
+    """The confirmed proposal."""
     act: wire_types.Code
     """The act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
@@ -142,7 +142,7 @@ class ActOfTwo(Change):
 
 
 class History:
-    """Collects the lists of acts from a club's events."""
+    """Collects the lists from a club's events."""
 
     def __init__(self, names: Mapping[int, Ref]) -> None:
         """``names``: members' names by number."""
@@ -157,7 +157,7 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """The persons who gave a member keys, by member number, or by actor if they are no member."""
+        """The persons who gave a member keys, by their member number or actor."""
         self._behind: dict[Actor, dict[int | Actor, Person]] = {}
         """The persons who gave a program its key, by the key."""
         self._acts: dict[int, ProposalMade] = {}
@@ -166,7 +166,6 @@ class History:
         """The sender of the proposal that the present request confirms."""
 
     def take(self, recorded: Recorded) -> None:
-        """Apply an event of the club."""
         event = recorded.event
         if recorded.request is not None:
             self._sender = None
@@ -223,8 +222,6 @@ class History:
                 self._set[setting] = after
                 self.settings.append(SettingChange(**done, setting=setting, before=_text(before), after=_text(after)))
 
-    # Relations between members
-
     def _key_given(self, recorded: Recorded, event: KeyIssued | KeyInvited, done: dict[str, Any]) -> None:
         app = event.app if isinstance(event, KeyIssued) else None
         actor = f"key:{event.key}"
@@ -236,10 +233,7 @@ class History:
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
     def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
-        """Record who gave a member or a program this key: the sender of the act, and the member who confirmed it.
-
-        The confirming member sees the code of an invitation.
-        """
+        """Record who gave a member or a program this key: the sender, and the member who confirmed the act."""
         givers = self._persons_behind(recorded.actor)
         if self._sender is not None:
             givers |= self._persons_behind(self._sender)
@@ -250,10 +244,7 @@ class History:
             self._invited.setdefault(member, {}).update(others)
 
     def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
-        """Return the persons who act by this key: its member, or for a program those who gave it the key.
-
-        The operator is no member and is returned as itself.
-        """
+        """Return the member who owns the key, or those who gave a program the key, or the operator."""
         person = self.person(actor)
         if person.member is not None:
             return {person.member: person}
@@ -278,7 +269,6 @@ def _tag(act: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return the value of a setting as text."""
     if value is None:
         return ""
     if isinstance(value, Value):

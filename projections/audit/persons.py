@@ -47,7 +47,6 @@ class KeyHeld(Value):
     since: Time
     """The time when the key was issued, or its member invited."""
     expires_at: Time
-    """The time when the key expires."""
     revoked_at: Time | None
     """The time when the key was revoked; null: it was not."""
 
@@ -57,9 +56,9 @@ class Waiting(Value):
 
     proposal: ProposalNumber
     act: ProposedAct
-    """The act of the proposal."""
+    """The proposed act."""
     draft: MoneyDraft | None
-    """The entry that the act makes in the books; null: it makes no entry."""
+    """The entry that the act makes; null: none."""
     by: Actor
     """The sender of the act."""
     at: Time
@@ -74,12 +73,12 @@ class People:
         self.name = ""
         self.keys: dict[str, KeyHeld] = {}
         self.names: dict[int, list[str]] = {}
-        """References to all names of a member, and to the numbers by which they were paid."""
+        """References to the names and payment numbers of a member."""
         self.replaced: set[str] = set()
         """References to replaced payment numbers."""
         self._paid_by: dict[int | None, set[str]] = {}
         self.erasures: dict[str, tuple[UUID, int]] = {}
-        """The club and event number of each erasure by its digest, in order."""
+        """The club and event number of each erasure, by its digest."""
         self.proposals: dict[int, Waiting] = {}
         self._confirmed: dict[int, Waiting] = {}
         """Confirmed proposals whose entry is not posted yet."""
@@ -88,7 +87,7 @@ class People:
         """Payouts of the last 30 days by account and currency, each with its time."""
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
-        """Apply an event of the club. ``kind_of``: a function that returns the kind of an entry by its number."""
+        """Apply an event of the club. ``kind_of``: returns the kind of an entry by its number."""
         self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
@@ -120,7 +119,7 @@ class People:
                 self._report_unless_member(recorded)
 
     def take_names(self, recorded: Recorded) -> None:
-        """Apply only the names and payment numbers that an event adds or removes."""
+        """Apply only the names and payment numbers of an event."""
         match recorded.event:
             case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
                 self.names.setdefault(member, []).append(ref)
@@ -138,7 +137,6 @@ class People:
                 self.erasures[digest] = recorded.originator_id, recorded.originator_version
 
     def _report_unless_member(self, recorded: Recorded) -> None:
-        """Report an act about money that no member made."""
         if self._member(recorded.actor) is None:
             where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
             self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
@@ -146,8 +144,7 @@ class People:
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """Check that an entry that needs two members has them.
 
-        A payment between members, or its reversal, is confirmed by a party or a treasurer; any other such entry
-        by a treasurer. The sender never confirms.
+        A treasurer may confirm any entry, a party also a payment between members or its reversal; the sender never.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
@@ -179,13 +176,13 @@ class People:
             self.findings.add("two_persons", "one_person", **where, **who)
 
     def _add_payout(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
-        """Add a payout, and return the sum of those that count against the limit."""
+        """Add a payout, and return the sum that counts against the limit."""
         recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
         self._paid[whose] = [*recent, (at, amount)]
         return sum(some for _, some in self._paid[whose])
 
     def _member(self, actor: Actor) -> int | None:
-        """Return the member who owns an actor's key, ``None`` for a program or an actor without a key."""
+        """Return the member who owns an actor's key, if one does."""
         key = self._key(actor)
         return None if key is None else key.member
 

@@ -1,7 +1,6 @@
-"""The audit's reading of a club's rows and its matches' rows in log order, entered into a ledger of its own.
+"""The audit's reading of the rows of a club and its matches, entered into a ledger of its own.
 
-That ledger is a temporary database file, which is deleted when it is closed. So memory grows with the number of
-matches and members, not with that of rows.
+That ledger is a temporary database file. So memory grows with the number of matches and members, not of rows.
 """
 
 import sqlite3
@@ -56,7 +55,6 @@ TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
 LEDGER, TREE = Ledger(), Log()
-"""The audit's own projections."""
 _scratch = MetaData()
 _scores = Table(
     "audit_scores",
@@ -73,12 +71,12 @@ _owed = Table(
     Column("postings", Json(tuple[Posting, ...]), nullable=False),
 )
 _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_same_thread=False), poolclass=NullPool)
-"""Engine whose every connection has a separate temporary database. Statements are compiled once for all."""
+"""Engine whose connections each have a temporary database. Statements are compiled once for all."""
 
 How = Callable[[MatchOpened], SettlingRules | None]
 """A function that returns how an opened match is settled, ``None`` if it is not for money."""
 Redactions = Mapping[str, str | None]
-"""References of erased texts, with that of the replacing text; ``None``: the text was deleted."""
+"""The reference of the replacing text by that of the erased one; ``None``: the text was deleted."""
 
 
 class TextFound(NamedTuple):
@@ -87,7 +85,7 @@ class TextFound(NamedTuple):
     whole: bool
     """The text is the original one, or the one that replaced it."""
     redacted: str | None
-    """The reference of the text that replaced it; ``None``: it was not replaced."""
+    """The reference of the text that replaced it, if any."""
 
 
 class Texts(Protocol):
@@ -97,7 +95,7 @@ class Texts(Protocol):
         """Return those that are stored, by reference."""
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts of each erasure of the club, by its digest."""
+        """Return the deleted and replaced texts of each erasure, by its digest."""
 
 
 Since = Callable[[int], Sequence[Row]]
@@ -105,7 +103,7 @@ Since = Callable[[int], Sequence[Row]]
 
 
 class _Own:
-    """The club or one of its matches, and its last row that was read."""
+    """The club or one of its matches, by the rows read so far."""
 
     __slots__ = ("closings", "club", "ended_by", "head", "how", "id", "opened", "version")
 
@@ -116,7 +114,7 @@ class _Own:
         self.opened = None if opened is None or how is None else (opened.evening, opened.members)
         self.version, self.head, self.ended_by = 0, FIRST, 0
         self.closings: list[int] = []
-        """Closings of the club between the match's opening and the entry of its result."""
+        """Closings between the match's opening and the entry of its result."""
 
 
 class MatchWaiting(Value):
@@ -124,7 +122,7 @@ class MatchWaiting(Value):
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match was opened; null: no evening."""
+    """The evening on which the match was opened; null: no evening."""
     event: EventNumber
     """The number of the event that ended the match."""
     members: wire_types.BySeat[wire_types.MemberNumber]
@@ -164,7 +162,7 @@ class AcrossClosings(NamedTuple):
 
 
 class Rows:
-    """The ledger, tree, members and lists made from the rows up to a position."""
+    """The ledger, tree, members and lists made from the rows."""
 
     def __init__(
         self,
@@ -185,9 +183,9 @@ class Rows:
         self._by_text: dict[Any, _Own] = {str(club): self.own[club], club.hex: self.own[club]}
         self._mark = str(club).encode()
         self._missing: dict[str, tuple[UUID, int]] = {}
-        """References without a text, with the first event that has each."""
+        """The first event with each reference that has no text."""
         self._replaced: dict[str, tuple[UUID, int]] = {}
-        """References whose text was replaced, with the first event that has each."""
+        """The first event with each reference whose text was replaced."""
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
@@ -207,16 +205,15 @@ class Rows:
 
     @property
     def keeping(self) -> Keeping | None:
-        """The state of the books by these rows; ``None`` if the club was never founded."""
+        """The state of the books; ``None`` if the club was never founded."""
         return self._writing.clubs.get(self.club)
 
     @property
     def money(self) -> Mapping[UUID, Money | None]:
-        """The ledger's state of each match."""
         return self._writing.matches
 
     def of(self, text: Any) -> UUID | None:
-        """Return the id of the club or of one of its matches from its stored form."""
+        """Return the id of the club or of one of its matches from its stored form, else ``None``."""
         own = self._by_text.get(text)
         return None if own is None else own.id
 
@@ -238,8 +235,6 @@ class Rows:
         self._settle()
         self._compare_erasures()
 
-    # Rows
-
     def _apply(self, rows: Sequence[Row], leaves: bytes) -> None:
         refs: dict[str, tuple[UUID, int]] = {}
         scores: list[dict[str, Any]] = []
@@ -259,7 +254,8 @@ class Rows:
             if topic in entered:
                 self._enter(own, recorded)
             if own.opened is not None:
-                self._apply_agreement(recorded, *own.opened)
+                with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
+                    self.agreements.take(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
                 scores.append({"match": own.id, "number": own.version, "topic": topic, "state": state})
             if own.club:
@@ -270,7 +266,7 @@ class Rows:
         self._flush()
 
     def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
-        """Check that a row continues the chain. Return its event, ``None`` if it cannot be read."""
+        """Check that a row continues the chain. Return its event, ``None`` if it is unreadable."""
         _, _, number, topic, state = row
         prev, own.head = own.head, head
         if number != own.version + 1:
@@ -297,17 +293,12 @@ class Rows:
             what = f"{recorded.event.TOPIC}: {error}"
             self._say(own, recorded.originator_version, "row_unreadable", stands=what)
 
-    def _apply_agreement(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
-        with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
-            self.agreements.take(recorded, evening, members)
-
     def _say(self, own: _Own, number: Any, code: str, **more: Any) -> None:
-        """Report a fault of the chain at an event."""
         event = number if isinstance(number, int) and number > 0 else None
         self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
     def _opened_by(self, row: Row) -> _Own | None:
-        """Add the match if this row opens a match of the club."""
+        """Add and return the match if this row opens one of the club."""
         _, text, _, topic, state = row
         if topic != MatchOpened.TOPIC or not isinstance(state, bytes) or self._mark not in state:
             return None
@@ -320,8 +311,6 @@ class Rows:
             return None
         own = self.own[match_id] = self._by_text[text] = _Own(match_id, opened, self._how(opened))
         return own
-
-    # Entries
 
     def _enter(self, own: _Own, recorded: Recorded) -> None:
         if isinstance(recorded.event, MatchOpened | ClubFounded) and recorded.originator_version != 1:
@@ -353,7 +342,7 @@ class Rows:
                 own.closings.append(closing)
 
     def _flush(self) -> None:
-        """Write the collected entries. If that fails, enter no more; it is reported once."""
+        """Write the collected entries. If that fails, report it and write no more."""
         if self._stuck:
             return
         try:
@@ -371,20 +360,20 @@ class Rows:
         return kind
 
     def owed(self, cause: str) -> tuple[Posting, ...] | None:
-        """Return the postings of a match's result by the event that ended it, ``None`` if they are unknown."""
+        """Return the postings of the result of an event, ``None`` if they are unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
         return found
 
     def open_matches(self) -> Iterator[tuple[UUID, int | None]]:
-        """Yield the matches for money that are not over, each with its evening."""
+        """Yield the matches for money that are not over, with their evenings."""
         for own in self.own.values():
             if own.opened is not None and not own.ended_by:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield the finished matches for money that were opened before a closing without their result, in order of
-        opening, except those that wait for agreement to their stakes."""
+        """Yield in order of opening the finished matches for money that were opened before a closing without their
+        result, except those in :meth:`waiting`."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -402,16 +391,13 @@ class Rows:
                 yield MatchWaiting(match=str(own.id), evening=money.evening, event=own.ended_by, members=members)
 
     def left_out(self) -> Iterator[ResultLeftOut]:
-        """Yield each match whose result is too large to be entered, with the event of the result."""
         for match, money in self.money.items():
             if money is not None and money.club == self.club and money.beyond:
                 why: LeftOut = "above_limit" if money.above_limit else "balance_too_large"
                 yield ResultLeftOut(match=str(match), event=money.beyond, why=why)
 
-    # Settlements
-
     def _settle(self) -> None:
-        """Calculate the result of each match after each event with a result."""
+        """Calculate the postings of each event with a result."""
         this = _scores.c
         query = select(_scores).order_by(this.match, this.number)
         rows = self.made.execute(query, execution_options={"yield_per": ROWS})
@@ -441,8 +427,6 @@ class Rows:
         if found:
             self.made.execute(insert(_owed), found)
 
-    # Names
-
     def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
         """Record missing and replaced texts, and report exchanged ones."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
@@ -458,8 +442,7 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report texts that are missing, replaced or left, unlike the recorded erasures: those in the rows read, and
-        those stored since."""
+        """Report texts that are missing, replaced or left unlike the erasures in the rows read and stored since."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):
@@ -489,5 +472,5 @@ class Rows:
 
 
 def _place(place: tuple[UUID, int]) -> dict[str, Any]:
-    """Return the fields of a difference that name the event."""
+    """Return the fields of a difference that name an event."""
     return {"aggregate": str(place[0]), "event": place[1]}

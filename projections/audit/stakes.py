@@ -1,4 +1,4 @@
-"""Agreements to the stakes of a match that a different person than the member gave or invited to."""
+"""Agreements to the stakes of a match that someone other than the member gave or invited to."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,19 +14,19 @@ from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
-    """Stakes of a match that a person confirmed or declined for others, or to which a member agreed by redeeming an
-    invitation of a different person."""
+    """Stakes of a match that a person confirmed or declined for others, or to which a member agreed by another
+    person's invitation."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening of the club on which the match was opened; null: no evening."""
+    """The evening on which the match was opened; null: no evening."""
     event: EventNumber
     """The number of the event in the match."""
     at: Time
     """The time of the answer."""
     how: Literal["secretary", "invitation", "declined"]
-    """`secretary`: the person in `by` confirmed for the members; `invitation`: invited the member; `declined`:
-    declined for all."""
+    """The act of `by`. `secretary`: confirmed for the members; `invitation`: invited the member; `declined`: declined
+    for all."""
     by: Person
     """The person who confirmed, invited or declined."""
     members: wire_types.BySeat[wire_types.MemberNumber]
@@ -34,14 +34,13 @@ class StakesAnswered(Value):
 
 
 class Agreements:
-    """Collects agreements to stakes that rest on a different person than the member, from the events of matches."""
+    """Collects :class:`StakesAnswered` from the events of matches."""
 
     def __init__(self, person: Callable[[Actor], Person]) -> None:
-        """``person``: a function that returns the caller behind an actor."""
         self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
         self._person = person
         self._invited: dict[tuple[UUID, int], Actor] = {}
-        """Inviting actors by match and number of the invitation."""
+        """Inviting actors by match and invitation."""
 
     def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
         """Apply an event of a match for money. ``members``: by seat."""

@@ -1,4 +1,4 @@
-"""Comparison of the signed log with the rows: each row is the leaf of its number, and the checkpoint covers them."""
+"""Comparison of the signed log with the rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,35 +12,39 @@ from projections.log import Log
 from referee.log.tree import TILE_WIDTH
 
 LEVELS = 8
-"""More levels than a tree of 2^63 leaves has, in tiles of 256."""
+"""More levels of tiles than a tree of 2^63 leaves has."""
 
 
 class Signed(NamedTuple):
-    """The last checkpoint: its number of rows, and their root in hex."""
+    """The last checkpoint: the number of rows, and their root in hex."""
 
     size: int
     root: str
 
 
 EventAt = Callable[[int], tuple[UUID, int] | None]
-"""A function that returns the aggregate and number of the event at a position, ``None`` if it is of a different club
-or does not exist."""
+"""A function that returns the aggregate and number of an event of the club by its position, else ``None``."""
 
 
 def compare(
-    rows: Rows, kept: Connection, book: Log, to: int, signed: Signed | None, event_at: EventAt, findings: Findings
+    rows: Rows,
+    kept: Connection,
+    projection: Log,
+    to: int,
+    signed: Signed | None,
+    event_at: EventAt,
+    findings: Findings,
 ) -> None:
-    """Report all differences between the log and the rows up to a position. Rows of other clubs are reported by
-    position only."""
+    """Report all differences between the log and the rows up to a position, without the place in other clubs."""
     made, size = rows.made, rows.tree.size(rows.made)
-    first = _first_differing_tile(rows, kept, book, 0)
-    if first is not None or book.size_at(kept, to) != size:
-        _leaves(
-            rows, kept, book, to, max(0, (size - 1) // TILE_WIDTH) if first is None else first, event_at, findings
-        )
+    tile = _first_differing_tile(rows, kept, projection, 0)
+    if tile is None and projection.size_at(kept, to) != size:
+        tile = max(0, (size - 1) // TILE_WIDTH)
+    if tile is not None:
+        _leaves(rows, kept, projection, to, tile, event_at, findings)
     else:
         for level in range(1, LEVELS):
-            if (number := _first_differing_tile(rows, kept, book, level)) is not None:
+            if (number := _first_differing_tile(rows, kept, projection, level)) is not None:
                 findings.add("log", "tile", leaf=number * TILE_WIDTH ** (level + 1), stands=f"{level}/{number}")
     if signed is None:
         return
@@ -50,9 +54,9 @@ def compare(
         findings.add("log", "checkpoint_root", stands=root, should=signed.root)
 
 
-def _first_differing_tile(rows: Rows, kept: Connection, book: Log, level: int) -> int | None:
-    """Return the number of the first tile of a level that differs from the rows."""
-    theirs = book.tiles_of(kept, level)
+def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: int) -> int | None:
+    """Return the number of the first tile that differs."""
+    theirs = projection.tiles_of(kept, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))
         if there != number or not stored.startswith(hashes) or not at.startswith(positions):
@@ -61,10 +65,10 @@ def _first_differing_tile(rows: Rows, kept: Connection, book: Log, level: int) -
 
 
 def _leaves(
-    rows: Rows, kept: Connection, book: Log, to: int, first: int, event_at: EventAt, findings: Findings
+    rows: Rows, kept: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
 ) -> None:
-    """Compare the leaves from tile ``first`` on, by the positions of their rows."""
-    ours, theirs = rows.tree.leaves(rows.made, first=first), book.leaves(kept, first=first)
+    """Report the leaves from tile ``first`` on that differ, matched by position."""
+    ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(kept, first=first)
     actual, stored = next(ours, None), next(theirs, None)
 
     def place(position: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A club's journal as files for accounting programs: pure functions of a :class:`projections.journal.Journal`."""
+"""A club's journal as files for accounting programs."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ class Export(Value):
     suffix: str
     write: Callable[[Journal], bytes]
     one_currency: bool = False
-    """The file can hold one currency only: ``in_currency`` selects that part of the journal."""
+    """Pass a journal of one currency, made by :func:`~projections.journal.in_currency`."""
 
 
 EXPORTS = {
@@ -24,4 +24,4 @@ EXPORTS = {
     "csv": Export(media_type="text/csv; charset=utf-8", suffix=".csv", write=tables.csv),
     "json": Export(media_type="application/json", suffix=".json", write=tables.json),
 }
-"""The exports by name in the request. One file serves both hledger and ledger."""
+"""The exports by name in the request."""

@@ -1,7 +1,6 @@
-"""A file for beancount.
+"""A file for beancount, which asserts each balance with zero tolerance.
 
-By default beancount accepts a balance that is wrong by an öre, so each balance is asserted with zero tolerance. It is
-dated one day later, since beancount compares before a day's transactions.
+Balances are dated one day later, since beancount compares before a day's transactions.
 """
 
 from collections.abc import Iterable, Iterator

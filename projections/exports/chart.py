@@ -1,4 +1,4 @@
-"""Account names for plain-text accounting programs, and texts that they can read."""
+"""Account names and texts for plain-text accounting programs."""
 
 import unicodedata
 
@@ -18,22 +18,21 @@ CLOSING = "closing balances"
 
 
 def full(account: Account) -> str:
-    """Return the account's name under one of the five root accounts of hledger and beancount."""
+    """Return the name of an account in hledger and beancount."""
     return NAMES.get(account) or f"Liabilities:Member:{member_of(account)}"
 
 
 def narration(entry: JournalEntry) -> str:
-    """Return a short description of an entry."""
     evening = f", evening {entry.evening}" if entry.evening is not None else ""
     reverses = f", takes back {entry.reverses}" if entry.reverses is not None else ""
     return f"{entry.kind}{evening}{reverses}"
 
 
 def actor(entry: JournalEntry) -> str:
-    """Return the actor of an entry without a colon, which would make it a tag: ``key k3``."""
+    """Return the actor of an entry as ``key k3``: a colon would make it a tag."""
     return actors.write(entry.by).replace(":", " ")
 
 
 def words(text: str, kept: str) -> str:
-    """Return a text's letters, digits and ``kept`` signs, with single spaces for all else."""
+    """Return a text's letters, digits and ``kept`` signs, with single spaces instead of all else."""
     return spelled(text, lambda one: unicodedata.category(one)[0] in "LMN" or one in kept, " ")

@@ -1,7 +1,6 @@
 """One file for both hledger and ledger, in the syntax that they share.
 
-In a comment ``word:`` would be a tag and ``[`` a date, and ``ledger --pedantic`` rejects undeclared tags. So texts
-keep letters, digits and harmless signs only.
+Texts keep only letters, digits and some signs: in a comment ``word:`` would be a tag and ``[`` a date.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,7 @@ KEPT = ",.-()/!?'&%+_"
 
 
 def write(journal: Journal) -> bytes:
-    """Return declarations, opening balances, entries, and a transaction of zero amounts that asserts all balances."""
+    """Return the journal, with a last transaction of zero amounts that asserts all balances."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 

@@ -1,8 +1,4 @@
-"""SIE 4I, the import format for vouchers of Swedish accounting programs: CP437, one currency per file.
-
-Such a file has no balances, since the program that reads it has them. Members are objects of a dimension, the first
-number that the standard leaves free.
-"""
+"""SIE 4I, the import format for vouchers of Swedish accounting programs: CP437, one currency, no balances."""
 
 from collections.abc import Iterator
 
@@ -11,7 +7,7 @@ from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20
-"""Number of the members' dimension."""
+"""The members' dimension: the first number that the standard leaves free."""
 SERIES = "K"
 TITLES = {
     "cash": "Kassa",
@@ -33,7 +29,7 @@ KINDS = {
 
 
 def write(journal: Journal) -> bytes:
-    """Return the vouchers of a journal. Raises ``ValueError`` if it has more than one currency."""
+    """Return the vouchers of a journal. Raises: ValueError unless it has one currency."""
     if len(journal.currencies) != 1:
         raise ValueError("a SIE file holds one currency")
     return b"".join(line.encode(ENCODING) + b"\r\n" for line in _lines(journal))
@@ -62,7 +58,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def _numbers(journal: Journal) -> dict[str, list[str]]:
-    """Return the titles of each four-digit account, sorted by number."""
+    """Return the titles by four-digit account, sorted."""
     numbers: dict[str, list[str]] = {}
     for role, title in TITLES.items():
         numbers.setdefault(getattr(journal.sie, role), []).append(title)
@@ -84,11 +80,8 @@ def _text(entry: JournalEntry) -> str:
 
 
 def quoted(text: str, otherwise: str = "") -> str:
-    """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains.
-
-    The standard escapes only the quotation mark, so a backslash is replaced.
-    """
-    written = spelled(text.replace("\\", "/"), _known, "?") or otherwise
+    """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains."""
+    written = spelled(text.replace("\\", "/"), _known, "?") or otherwise  # the standard escapes no backslash
     return '"' + written.replace('"', '\\"') + '"'
 
 

@@ -18,10 +18,7 @@ BROUGHT_FORWARD = "brought_forward"
 
 
 def csv(journal: Journal) -> bytes:
-    """Return CSV after RFC 4180, with a row for each opening balance and then one for each posting.
-
-    ``amount`` is debit above zero; ``balance`` is the account's balance after the row. Both have two decimals.
-    """
+    """Return CSV (RFC 4180): a row for each opening balance, then one for each posting with the balance after it."""
     return table(COLUMNS, _rows(journal)).encode()
 
 
@@ -44,7 +41,7 @@ def _rows(journal: Journal) -> Iterator[list[object]]:
 
 
 def json(journal: Journal) -> bytes:
-    """Return the journal in minor units: ``accounts`` with names, ``opening``, ``entries``, ``closing``."""
+    """Return the journal in minor units."""
     fields = {
         "club": journal.club,
         "currencies": journal.currencies,

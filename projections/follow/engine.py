@@ -1,7 +1,7 @@
-"""The database of the projections, on SQLite or PostgreSQL, used through SQLAlchemy.
+"""SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite projections have a separate file, so that writers of events never wait for them. On PostgreSQL they are
-tables of the same database, all named ``book_…``. Other data beside the events is accessed in the same way.
+On SQLite they have separate files, so that writers of events never wait for them. On PostgreSQL they are tables of
+the same database; those of projections are named ``book_…``.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,24 +13,25 @@ import msgspec
 import sqlalchemy
 from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
 
-from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
+from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, parse_store_url
 
 LOCK_SECONDS = 10
 """Seconds to wait on SQLite for a process that writes."""
 POOL_SECONDS = 2
 """Seconds to wait for a connection when all are in use."""
 IDLE_SECONDS = 10
-"""Seconds after which PostgreSQL ends an idle transaction, since others wait for its locks."""
-
+"""Seconds after which PostgreSQL ends an idle transaction."""
 
 BOOKS = "books"
 BOOKS_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 
 
 def file_beside(url: str, what: str) -> Path:
-    """Return the path of a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``. Raises
-    ``ValueError`` for a store without a file."""
-    place = place_of(url)
+    """Return the path of a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``.
+
+    Raises: ValueError if the store has no file.
+    """
+    place = parse_store_url(url)
     if not isinstance(place, SqliteFile) or place.path == ":memory:":
         raise ValueError(f"{what} need a file: sqlite:///knacka.db")
     events = Path(place.path)
@@ -45,13 +46,12 @@ def books_file(url: str) -> Path:
 def engine_for(
     url: str, silence: float = SILENCE_SECONDS, *, what: str = BOOKS, pragmas: Sequence[str] = BOOKS_PRAGMAS
 ) -> Engine:
-    """Return the engine for the data beside the events of the store at ``url``. Raises ``ValueError`` if the URL
-    names no store.
+    """Return the engine for the data beside the events of the store at ``url``. Its errors contain no stored values.
 
-    ``silence``: seconds that PostgreSQL may be silent during a statement before its connection is closed.
-    ``pragmas``: settings for SQLite. Errors never contain stored values.
+    ``silence``: seconds after which a statement of PostgreSQL without an answer is given up.
+    Raises: ValueError if the URL names no store.
     """
-    place = place_of(url)
+    place = parse_store_url(url)
     return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
 
 
@@ -71,7 +71,7 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
-        # A writer takes the lock at once: SQLite refuses a reader that writes later, instead of making it wait.
+        # SQLite refuses a reader that begins to write, instead of making it wait.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -79,7 +79,7 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
 
 
 def without_limits(connection: sqlalchemy.Connection) -> None:
-    """Remove all time limits until the transaction ends: to create tables, or for a large page."""
+    """Remove all time limits until the transaction ends."""
     if connection.dialect.name == "postgresql":
         driver: Any = connection.connection.driver_connection
         driver.silence = None
@@ -89,7 +89,7 @@ def without_limits(connection: sqlalchemy.Connection) -> None:
 
 
 def _postgres(place: Postgres, silence: float) -> Engine:
-    # The parameters, including the password, stay out of the engine's URL and so out of logs.
+    # The password stays out of the engine's URL, and so out of logs.
     opener, path = Opener(place.parameters), '"' + place.schema.replace('"', '""') + '"'
 
     def begin(connection: Connection) -> None:
@@ -113,22 +113,20 @@ def _postgres(place: Postgres, silence: float) -> Engine:
     return engine
 
 
-# Columns. A projection must accept every stored value, or it would stop permanently. So texts of players and clients
-# are stored as JSON, which escapes characters that a database cannot store.
+# Columns. Texts of clients are stored as JSON, which escapes characters that a database cannot store.
 
 
 class DamagedCell(ValueError):
-    """A cell whose content does not fit its column's type. Its table can be rebuilt from the events."""
+    """A cell whose content does not fit its column's type."""
 
 
 T = TypeVar("T")
 
 
 class Checked(TypeDecorator[T]):
-    """A type whose cells may hold anything. Raises :class:`DamagedCell` for a cell that cannot be read."""
+    """A column type. Raises :class:`DamagedCell` for a cell that cannot be read."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], T | None]:
-        """Return the function that reads a cell."""
         read = super().result_processor(dialect, coltype)
 
         def checked(value: Any) -> T | None:
@@ -147,17 +145,14 @@ class Utc(Checked[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Convert to UTC, since SQLite stores no zone."""
+        """Convert to UTC, since SQLite stores no time zone."""
         return value and value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the time with its zone."""
         return value and (value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC))
 
 
 class Day(Checked[date]):
-    """A date."""
-
     impl = Date
     cache_ok = True
 
@@ -171,12 +166,10 @@ class Json(Checked[Any]):
     def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
-        self._read = msgspec.json.Decoder(kind).decode  # made here: two threads must not make it at once
+        self._read = msgspec.json.Decoder(kind).decode  # two threads must not construct it at the same time
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """Return JSON, which escapes NUL. PostgreSQL cannot store NUL."""
         return None if value is None else msgspec.json.encode(value).decode()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Return the decoded value."""
         return None if value is None else self._read(value)

@@ -1,4 +1,4 @@
-"""The follower: updates the projections from the event log, and reports lag and errors."""
+"""The follower: a thread that updates the projections from the event log, and reports lag and errors."""
 
 import asyncio
 import logging
@@ -33,47 +33,45 @@ from projections.follow.projection import (
     set_aside,
     start_over,
 )
-from referee.store.connection import Postgres, SqliteFile, place_of
+from referee.store.connection import Postgres, SqliteFile, parse_store_url
 from referee.value import Value
 
 __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them. A follower further
-behind uses the pages of a rebuild."""
+"""Events in one transaction. A follower further behind uses the pages of a rebuild."""
 LATEST_MAX = 50_000
 """Matches whose last event is cached, so that waiting for it needs no query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before a retry: doubled each time, within these bounds."""
+"""Seconds before a retry: the first, doubled each time up to the last."""
 AGAIN_SECONDS = 5.0
-"""Seconds between two attempts to resume what was set aside."""
+"""Seconds between two attempts to resume the matches set aside."""
 AGAIN_MOST_SECONDS = 0.5
-"""Seconds that such an attempt may delay the projections. The rest waits for the next one."""
+"""Seconds that one such attempt may delay the projections."""
 STILL_SECONDS = 10.0
 """Seconds of failures after which a projection counts as standing still."""
 PACE = 20_000.0
-"""Events a second that a projection applies, until that has been measured."""
+"""Events a second that a projection applies, until it is measured."""
 
 log = logging.getLogger(__name__)
 
 
 class Fault(Value):
-    """The reason why a projection does not advance. ``since``: its start by the monotonic clock; ``position``: the
-    last one applied.
-
-    ``how``: it ``failed`` this many ``times``, the last with this ``error``; or the database did not answer
-    (``unanswered``); or the follower has ``ended``.
-    """
+    """The reason why a projection does not advance."""
 
     since: float
+    """The start, in seconds of the monotonic clock."""
     position: int
+    """The last position applied."""
     times: int = 1
+    """The number of failures, the last with ``error``."""
     error: str = ""
     how: Literal["failed", "unanswered", "ended"] = "failed"
+    """``unanswered``: the database has not answered; ``ended``: the follower has ended."""
 
 
 class Follower:
-    """Updates projections from the log on a thread that only :meth:`close` ends."""
+    """Updates projections from the log on a thread. Public methods may be called from any thread."""
 
     def __init__(
         self,
@@ -89,22 +87,19 @@ class Follower:
         listen: str | None = None,
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen`` is called on the follower's thread with each page of events stored after the start, used by
-        projections or not. A page at which it fails is passed again in halves.
-
-        ``listen``: the URL of the store. On PostgreSQL its notifications wake the follower; otherwise it finds an
-        event within ``poll_seconds``. Unless a reader waits, it rests for ``rest_seconds`` between two turns: pages
-        are fuller, and writers get the processor. ``in_thread`` runs the database queries of waiting readers.
+        """``seen``: called on the follower's thread with each page of events stored after the start, and again with
+        its halves if that fails. ``listen``: the URL of a store whose notifications (PostgreSQL) wake the follower.
+        ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs the queries of readers.
         """
         self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
         self._poll_seconds, self._rest_seconds, self._retry_seconds = poll_seconds, rest_seconds, again_seconds
         self._seen, self._in_thread = seen, in_thread
-        self._place = place_of(listen) if listen else None
+        self._place = parse_store_url(listen) if listen else None
         self._listener: Listener | None = None
         self._held: IO[bytes] | None = None
-        """Lock file that shows on SQLite that a follower runs."""
+        """The lock of :func:`hold_follow`."""
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
         self._at = {projection.name: 0 for projection in self.projections}
@@ -112,15 +107,14 @@ class Follower:
         self._seen_to = 0
         self._far, self._pace = False, PACE
         self._moved_at = time.monotonic()
-        self._faults: dict[str, Fault] = {}
+        self.faults: dict[str, Fault] = {}
+        """Present failures by the name of the projection, or by ``read``, ``seen`` or ``aside``."""
         self._retry_at: dict[str, float] = {}
-        """Times of the next retries by what failed."""
+        """Time of the next retry, by what failed."""
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
         """Number and position of the last event read, by match."""
-
-    # Public, for any thread
 
     def start(self) -> None:
         """Create the tables and follow from each projection's position."""
@@ -138,11 +132,11 @@ class Follower:
             self._held = hold_follow(Path(str(self._engine.url.database)))
 
     def wake(self) -> None:
-        """Look for new events at once. For any thread."""
+        """Look for new events at once."""
         self._awake.set()
 
     def close(self) -> None:
-        """End after the current transaction and the events stored last. Waiting readers are released."""
+        """End after the events stored last. Release waiting readers."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()
@@ -159,8 +153,7 @@ class Follower:
     ) -> bool:
         """Wait until one or all projections have applied an event of a match. Return whether they have.
 
-        Does not wait if the match is set aside, or if a projection is too far behind or standing still. Queries the
-        database only about matches without new events since the start.
+        Returns at once if the match is set aside, or if a projection is too far behind or standing still.
         """
         projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
@@ -178,8 +171,8 @@ class Follower:
         return await self._wait(has, timeout, projections, match_id)
 
     async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
-        """Wait until a projection has reached a position. Return whether it has. Does not wait if the time is too
-        short."""
+        """Wait until a projection has reached a position. Return whether it has. Returns at once if it is too far
+        behind."""
 
         async def has() -> bool:
             return self._at[projection.name] >= position
@@ -224,8 +217,7 @@ class Follower:
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
-        """Make the follower skip its rests. Yields an event that is set after each turn: clear it, look, then
-        wait."""
+        """Let the follower skip its rests. Yields an event that is set after each turn: clear it, look, then wait."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)
@@ -246,11 +238,11 @@ class Follower:
                 loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
-        """Return each projection's position, as far as this process knows."""
+        """Return the position of each projection by name, as far as this process knows."""
         return dict(self._at)
 
     def lag(self, head_position: int, projection: Projection | None = None) -> int:
-        """Return the difference between the head of the log and the position of a projection, or of the last one."""
+        """Return how many positions a projection, or the last one, is behind the head of the log."""
         at = min(self._at.values(), default=head_position) if projection is None else self._at[projection.name]
         return max(0, head_position - at)
 
@@ -258,18 +250,12 @@ class Follower:
         """Return the estimated seconds until a projection reaches the last event read."""
         return max(0, self._seen_to - self._at[projection.name]) / self._pace
 
-    def faults(self) -> dict[str, Fault]:
-        """Return the failures that were not followed by a success, by projection name, ``read``, ``seen`` or
-        ``aside``."""
-        return dict(self._faults)
-
     def standing_still(self) -> dict[str, Fault]:
-        """Return the projections that have not advanced for :data:`STILL_SECONDS`, by name, and the reasons."""
+        """Return the reasons why projections have not advanced for :data:`STILL_SECONDS`, by name."""
         now, still = time.monotonic(), {}
-        faults = self.faults()
         hanging = now - self._moved_at
         for projection in self.projections:
-            fault = faults.get(projection.name) or faults.get("read")
+            fault = self.faults.get(projection.name) or self.faults.get("read")
             if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
                 how: Literal["unanswered", "ended"] = "unanswered" if self.alive else "ended"
                 still[projection.name] = Fault(since=self._moved_at, position=self._at[projection.name], how=how)
@@ -278,28 +264,20 @@ class Follower:
         return still
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """Return the matches that projections have set aside because of a bad row."""
         return tuple(aside for found in self._aside.values() for aside in found.values())
 
     def aside(self, projection: Projection, match_id: UUID) -> Aside | None:
-        """Return the reason why a projection has set a match aside, if it has."""
         return self._aside[projection.name].get(match_id)
 
     @property
     def alive(self) -> bool:
-        """True while the thread runs."""
         return self._thread.is_alive()
 
     def rebuild(self, *projections: Projection) -> int:
-        """Rebuild projections on the caller's thread, while the old ones are read and updated. Return their position.
-
-        Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
-        """
+        """Rebuild projections on the caller's thread: see :func:`~projections.follow.projection.rebuild`."""
         position = rebuild(self._log.read, self._engine, *projections)
         self._read_set_aside()
         return position
-
-    # The thread
 
     def _run(self) -> None:
         while not self._closed.is_set():
@@ -311,7 +289,7 @@ class Follower:
                     self._worked("read")
                 except Exception:
                     self._failed("read", self._seen_to)
-            if self._due("aside") and "read" not in self._faults:
+            if self._due("aside") and "read" not in self.faults:
                 try:
                     self._check_positions_and_retry()
                     self._worked("aside")
@@ -323,7 +301,7 @@ class Follower:
             if not more:
                 self._hurry.wait(self._rest_seconds)
                 self._awake.wait(self._pause())
-        if not (self._far or self._faults):  # one page is quick, and no projection misses the last events
+        if not (self._far or self.faults):  # the events stored last
             try:
                 self._turn()
             except Exception:
@@ -344,9 +322,8 @@ class Follower:
 
         if page := page_after(self._seen_to):
             self._note(page)
-        for projection in sorted(
-            self.projections, key=lambda projection: self._at[projection.name]
-        ):  # those a little ahead share the page
+        by_position = sorted(self.projections, key=lambda projection: self._at[projection.name])
+        for projection in by_position:  # those a little ahead share the page
             if not self._due(projection.name):
                 continue
             after = self._at[projection.name]
@@ -359,8 +336,7 @@ class Follower:
                 self._failed(projection.name, after)
             self._moved_at = time.monotonic()
         if full := any(len(page) == size for _, page in pages):
-            pace = size / (time.monotonic() - begun)
-            self._pace = (self._pace + pace) / 2
+            self._pace = (self._pace + size / (time.monotonic() - begun)) / 2
         self._far = full
         return full
 
@@ -396,7 +372,7 @@ class Follower:
         return False
 
     def _start_over(self, projection: Projection) -> None:
-        """Start a projection from 0, because the log was restored from a backup and does not contain its position."""
+        """Start a projection from 0: the log was restored from a backup and does not contain its position."""
         position = self._at[projection.name]
         log.error(
             "projection %s starts again: the log has no such event at its position %d", projection.name, position
@@ -405,7 +381,7 @@ class Follower:
         self._at[projection.name] = 0
 
     def _check_positions_and_retry(self) -> None:
-        """Check periodically that the log still contains all positions, and retry what was set aside."""
+        """Check that the log still contains all positions, and retry the matches set aside."""
         head = self._log.head()
         for projection in self.projections:
             if self._at[projection.name] > head:
@@ -440,7 +416,10 @@ class Follower:
                 self._read_set_aside()
 
     def _read_on(self, after: int, limit: int) -> Page:
-        """Read for a rebuild on this thread: report that the thread advances, and stop when the follower closes."""
+        """Read a page for a rebuild on this thread.
+
+        Raises: InterruptedError if the follower closes.
+        """
         if self._closed.is_set():
             raise InterruptedError("the follower ends")
         self._moved_at = time.monotonic()
@@ -465,26 +444,25 @@ class Follower:
         return time.monotonic() >= self._retry_at.get(what, 0)
 
     def _pause(self) -> float:
-        """Return the seconds until the next task. While the log cannot be read, what was set aside is not retried."""
-        now, waits = time.monotonic(), {"aside"} if "read" in self._faults else set()
-        return max(
-            0.0, min([self._poll_seconds, *(at - now for what, at in self._retry_at.items() if what not in waits)])
-        )
+        """Return the seconds until the next task."""
+        now = time.monotonic()
+        retries = [at for what, at in self._retry_at.items() if what != "aside" or "read" not in self.faults]
+        return max(0.0, min([self._poll_seconds, *(at - now for at in retries)]))
 
     def _worked(self, what: str) -> None:
-        if self._faults.pop(what, None):
+        if self.faults.pop(what, None):
             self._retry_at.pop(what, None)
             log.info("%s: works again", what)
 
     def _failed(self, what: str, position: int) -> None:
-        """Record the error being handled and the time of the retry. Log the first one with its traceback."""
+        """Record and log the error being handled, the first time with its traceback, and the time of the retry."""
         error, now = sys.exception(), time.monotonic()
-        before = self._faults.get(what)
+        before = self.faults.get(what)
         times = before.times + 1 if before else 1
         name = f"{type(error).__name__}: {error}"
         log.error("%s: failed after position %d (%d): %s", what, position, times, name, exc_info=times == 1)
         since = before.since if before else now
-        self._faults[what] = Fault(since=since, position=position, times=times, error=name)
+        self.faults[what] = Fault(since=since, position=position, times=times, error=name)
         if what != "seen":  # that page is not shown again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
             self._retry_at[what] = now + seconds

@@ -1,7 +1,6 @@
-"""A listener for PostgreSQL's notifications that a different process has stored events.
+"""A listener for PostgreSQL's notifications that another process has stored events.
 
-A notification is only a hint: followers also poll the tables. So a lost connection does no harm. It is opened again,
-and followers are woken for the notifications they missed.
+A notification is only a hint, since followers also poll the tables. So a lost connection does no harm.
 """
 
 import logging
@@ -18,15 +17,13 @@ from projections.follow.locks import FOLLOW
 from referee.store.connection import Opener
 
 CHANNEL = "referee_events"
-"""Channel of the event store's notifications, named after its table."""
+"""Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before a lost connection is opened again: doubled each time, within these bounds."""
+"""Seconds before a lost connection is opened again: the first, doubled each time up to the last."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 
 HOLD_FOLLOW = f"SELECT pg_advisory_lock_shared(hashtextextended(%s || '.book_places.{FOLLOW}', 0))"
-"""Statement by which the session shows that a follower is running."""
-
 log = logging.getLogger(__name__)
 
 
@@ -36,17 +33,15 @@ class Listener:
     def __init__(
         self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
     ) -> None:
-        """``schema``: the schema of the projections. The session's lock shows that a follower writes to it."""
+        """``schema``: the schema of the projections. A lock of the session shows that a follower writes to it."""
         self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
         self.listening = False
-        """True while notifications are received."""
         self._thread.start()
 
     def close(self) -> None:
-        """End at once."""
         self._closed.set()
         self._there.send(b".")
         self._thread.join()

@@ -1,7 +1,7 @@
-"""Locks across all threads and processes of one store: one for rebuilding projections, one for following the log.
+"""Locks across all processes of one store: one for rebuilding projections, one for following the log.
 
-A lock ends with its process or connection. On SQLite each is a separate file, since SQLite loses its own locks when
-its file is closed elsewhere in the process.
+A lock ends with its process or connection. On SQLite each is a separate file: SQLite loses its own locks when the
+process closes the database's file.
 """
 
 import fcntl
@@ -19,15 +19,13 @@ RELEASE = text(f"SELECT pg_advisory_unlock({KEY.format(':lock')})")
 
 
 class RebuildRunning(Exception):
-    """A different rebuild is still running."""
-
     def __init__(self) -> None:
         super().__init__("a rebuild is running: wait until it has ended")
 
 
 @contextmanager
 def only_rebuild(engine: Engine) -> Iterator[None]:
-    """Exclude all other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
+    """Exclude other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
             connection.detach()  # so that closing it ends the session and releases the lock

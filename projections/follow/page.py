@@ -13,25 +13,23 @@ from referee.visibility import Event, Recorded
 log = logging.getLogger(__name__)
 
 Row = tuple[int, str, int, str, bytes]
-"""A stored row: its position in the log (increasing, with gaps), its aggregate's id, its number there, its topic, and
-its state."""
+"""A stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
-"""A function that decodes a row."""
+"""A function that decodes a row, given without its position."""
 
 
 def topics(*kinds: type[Event]) -> frozenset[str]:
-    """Return the topics of event types."""
     return frozenset(kind.TOPIC for kind in kinds)
 
 
 class News(NamedTuple):
-    """The new events of one aggregate on a page: those not applied yet."""
+    """The events of one aggregate on a page that a projection has not applied yet."""
 
     aggregate: UUID
     version: int
-    """The number of the aggregate's last event on the page, used by the projection or not."""
+    """The number of the last row."""
     last: Row
-    """The last row, used by the projection or not."""
+    """The last row on the page, used by the projection or not."""
     events: list[Recorded]
     """The events that the projection uses."""
 
@@ -45,7 +43,7 @@ class Missing(AssertionError):
 
 
 def row_mark(row: Row) -> str:
-    """Return a hash of a row. In a different history, the hash at this position differs."""
+    """Return a hash of a row, which differs in a different history."""
     return sha256(repr(row).encode()).hexdigest()
 
 
@@ -71,20 +69,18 @@ class Page:
         return row_mark(self.rows[-1])
 
     def after(self, position: int) -> "Page":
-        """Return the page without the rows up to a position."""
+        """Return a page of the rows after a position."""
         if self.rows and self.rows[0][0] > position:
             return self
         return self._with([row for row in self.rows if row[0] > position])
 
     def without(self, aggregates: Collection[UUID]) -> "Page":
-        """Return the page without the rows of these aggregates."""
         if not aggregates:
             return self
         gone = {rows[0][1] for aggregate, rows in self.histories.items() if aggregate in aggregates}
         return self._with([row for row in self.rows if row[1] not in gone]) if gone else self
 
     def halves(self) -> "tuple[Page, Page]":
-        """Return two pages with the first and the second half of the rows."""
         middle = len(self.rows) // 2
         return self._with(self.rows[:middle]), self._with(self.rows[middle:])
 
@@ -107,7 +103,7 @@ class Page:
 
     @cached_property
     def gaps(self) -> dict[UUID, int]:
-        """Numbers of first missing events by aggregate."""
+        """The number of the first missing event by aggregate."""
         found = {}
         for aggregate, rows in self.histories.items():
             for number, row in enumerate(rows, rows[0][2]):
@@ -117,7 +113,7 @@ class Page:
         return found
 
     def recorded(self, aggregate: UUID, row: Row) -> Recorded:
-        """Return the event of a row of this page and aggregate."""
+        """Return the event of a row, decoded once."""
         position, _, number, topic, state = row
         recorded = self._decoded.get(position)
         if recorded is None:
@@ -127,14 +123,14 @@ class Page:
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
         """Yield the new events of each aggregate for a projection with these versions.
 
-        An aggregate without a version is skipped, unless ``takes`` has the topic of its first event.
-        Raises :class:`Missing` if an event is missing, so that none is skipped.
+        Skips an unknown aggregate whose first event is not in ``takes``. Raises :class:`Missing` if an event is
+        missing.
         """
         for aggregate, rows in self.histories.items():
             had, first = versions.get(aggregate, 0), rows[0][2]
             taken = rows if takes is None else [row for row in rows if row[3] in takes]
             if not had and (not taken or (first == 1 and taken[0] is not rows[0])):
-                continue  # an aggregate of a different kind
+                continue
             version = rows[-1][2]
             if first > had + 1:
                 raise Missing(aggregate, had + 1)
@@ -146,9 +142,9 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""A function that returns at most N events after a position, in order."""
+"""A function that returns the events after a position, at most N."""
 History = Callable[[UUID, int, int], Page]
-"""A function that returns at most N events of an aggregate after a number, in order."""
+"""A function that returns the events of an aggregate after a number, at most N."""
 
 
 class Log(NamedTuple):
@@ -157,4 +153,4 @@ class Log(NamedTuple):
     read: Read
     history: History
     head: Callable[[], int]
-    """A function that returns the position of the last event, or 0."""
+    """Returns the position of the last event, or 0."""

@@ -1,11 +1,8 @@
 """The state of each projection: its tables, its position in the log, the matches it has set aside, and its rebuild.
 
-A page is applied in one transaction together with the projection's position. So each event counts exactly once: after
-a crash, after a lost acknowledgement, and when several processes follow into one database.
-
-A row that cannot be applied stops one match and not the projection. The match is set aside: its later rows are
-skipped until the row is repaired, and all other matches continue. A projection that numbers rows across matches sets
-aside all matches whose numbers depend on that row. It is rebuilt when the row is repaired.
+A page and the projection's position are stored in one transaction. So each event counts exactly once, even after a
+crash or with several processes. A row that cannot be applied sets its match aside: the later rows of that match wait
+until the row is repaired. A :class:`Numbering` projection is rebuilt then.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,12 +38,12 @@ from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Events in one transaction of a rebuild, or of a follower that is far behind, so that a match is written seldom.
-Each may be of a different match, and SQLite allows at most 32,766 ids in a statement."""
+"""Events in one transaction of a rebuild, or of a follower that is far behind. A statement of SQLite takes at most
+32,766 ids."""
 ERROR_MAX = 500
-"""Most characters of an error that are stored."""
+"""Characters of an error that are stored."""
 LIVE, FRESH = "book_", "book_fresh_"
-"""Prefixes of the tables of a projection, and of one that is being rebuilt."""
+"""Prefixes of tables in use, and of tables that a rebuild fills."""
 CREATING = 0x6B6E61636B61
 """PostgreSQL advisory lock for creating tables."""
 
@@ -54,8 +51,7 @@ T = TypeVar("T")
 
 
 def own_name(name: str) -> str:
-    """Return a unique name for an index. A rebuilt table keeps its index, and the next rebuild needs a different
-    name."""
+    """Return a unique name for an index: a rebuilt table keeps its index while the next one is filled."""
     return f"{name}_{uuid4().hex[:12]}"
 
 
@@ -64,8 +60,8 @@ class Projection(Protocol):
 
     name: str
     key: str
-    """Identifies the shape of the tables, whose names begin with it, and the position. A new shape has a new key, so
-    it fills from the first event, and a process of an earlier release can follow beside it."""
+    """Name of the tables and of the position. A new shape of the tables has a new key, so that an earlier release can
+    follow beside it."""
     metadata: MetaData
     """The tables, in the order in which readers lock them."""
 
@@ -73,12 +69,11 @@ class Projection(Protocol):
     def takes(self) -> frozenset[str] | None:
         """The topics of the events that the projection uses; ``None``: all.
 
-        An aggregate belongs to the projection if its first event is one of these. Its version then counts all events,
-        but the others are not decoded.
+        An aggregate belongs to the projection if its first event has one of them. Its version counts all its events.
         """
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with a different table prefix. Index names must not repeat."""
+        """Return this projection with a different table prefix."""
 
     def apply(self, connection: Connection, page: Page) -> None:
         """Apply the events of a page. Those of one match are in order and without gaps."""
@@ -89,14 +84,13 @@ class Projection(Protocol):
 
 @runtime_checkable
 class Numbering(Projection, Protocol):
-    """A projection that numbers rows across aggregates in log order, permanently.
+    """A projection that numbers rows across aggregates in log order.
 
-    So no row may be skipped and applied later: all rows after it would have had different numbers.
+    No row may be applied later than its place in the log, since all rows after it would have different numbers.
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for each aggregate whose numbers depend on a bad row. Return the other aggregates that wait
-        for its repair."""
+        """Stop numbering for the aggregates whose numbers depend on a bad row. Return the others that wait for it."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
@@ -107,9 +101,9 @@ class Waits(Exception):
 
 
 class Aside(Value):
-    """A match that a projection has set aside: the time, the event, and the error.
+    """A match, or in a numbering projection any aggregate, that is set aside because of an event.
 
-    A numbering projection may set aside any aggregate. If that ``waits``, the event is of a different aggregate.
+    If it ``waits``, the event is of a different aggregate.
     """
 
     projection: str
@@ -120,12 +114,11 @@ class Aside(Value):
 
     @property
     def waits(self) -> bool:
-        """The aggregate has no bad row itself."""
         return self.error.startswith(f"{Waits.__name__}:")
 
 
 class Place(NamedTuple):
-    """A projection's position: that of the last applied row, and the hash of that row."""
+    """The position and the hash of the last row that a projection applied."""
 
     position: int
     mark: str = ""
@@ -160,7 +153,7 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 
 
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
-    """Create missing tables and return each projection's position. A projection that lacks a table starts from 0."""
+    """Create missing tables. Return each projection's position by name; one that lacked a table starts from 0."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
@@ -189,7 +182,7 @@ def exclude_others(connection: Connection) -> None:
 
 
 def _clear(connection: Connection, projection: Projection, key: str) -> None:
-    """Create the tables again, empty. The caller holds the lock of :func:`exclude_others`."""
+    """Create the tables again, empty. Call only after :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     projection.metadata.drop_all(connection)
@@ -203,7 +196,7 @@ def _place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return the position of a projection. Until the transaction ends, no other can move it or set a match aside."""
+    """Return a projection's position. Until the transaction ends, no other can move it or set a match aside."""
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
         raise LookupError(f"projection {key} has no position: its tables were deleted")
@@ -220,8 +213,7 @@ def _move(connection: Connection, key: str, place: Place) -> None:
 def apply_page(
     connection: Connection, projection: Projection, key: str, after: int, page: Page, carefully: bool
 ) -> tuple[int, dict[UUID, Aside]]:
-    """Apply the rows of a page that begins after ``after``, except those already applied. Return the new position and
-    the matches set aside.
+    """Apply the new rows of a page that begins after ``after``. Return the new position and the matches set aside.
 
     ``carefully``: set aside the matches whose rows cannot be applied, instead of raising.
     """
@@ -238,10 +230,7 @@ def apply_page(
 
 
 def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """Return the result of some work in a transaction. If it fails, run it again carefully.
-
-    Careful work takes several times as long.
-    """
+    """Return the result of ``work`` in a transaction. If it fails, run it again carefully, which takes longer."""
     try:
         with writes.begin() as connection:
             return work(connection, False)
@@ -253,7 +242,7 @@ def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
 
 
 def _is_database_failure(error: Exception) -> bool:
-    """Return whether the database or the machine failed, and not the given rows."""
+    """Return whether the database or the machine failed, rather than a row."""
     if isinstance(error, SQLAlchemyError):
         given = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
         return not given
@@ -261,10 +250,9 @@ def _is_database_failure(error: Exception) -> bool:
 
 
 def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
-    """Apply the valid rows of a page, and set aside the matches of the others. Return those matches.
+    """Apply the valid rows of a page in log order. Set aside the matches of the others and return those matches.
 
-    The page is halved to find a bad row fast. Rows stay in log order, since the result of one may depend on those
-    before.
+    The page is halved until a bad row is alone.
     """
     if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
@@ -273,7 +261,7 @@ def _apply_what_fits(connection: Connection, projection: Projection, key: str, p
         gone = _apply_what_fits(connection, projection, key, first)
         return gone | _apply_what_fits(connection, projection, key, last.without(gone))
     [(aggregate, [row])] = page.histories.items()
-    event = _event(bad, row)
+    event = bad.number if isinstance(bad, Missing) else row[2]
     _set_aside(connection, key, aggregate, event, bad)
     gone = {aggregate}
     if isinstance(projection, Numbering):
@@ -297,10 +285,6 @@ def _apply_or_error(connection: Connection, projection: Projection, page: Page) 
         return error
 
 
-def _event(bad: Exception, row: Row) -> object:
-    return bad.number if isinstance(bad, Missing) else row[2]
-
-
 def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, error: Exception) -> None:
     said = f"{type(error).__name__}: {error}"[:ERROR_MAX].encode(errors="replace").decode()
     found = {"event": event if isinstance(event, int) else 0, "error": said}
@@ -311,7 +295,7 @@ def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, 
 
 
 def set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
-    """Return the matches that a projection has set aside."""
+    """Return the matches that a projection has set aside, by id."""
     found = connection.execute(_ASIDE_OF, {"key": key or projection.key})
     return {
         row.match: Aside(
@@ -335,8 +319,7 @@ def resume(connection: Connection, log: Log, projection: Projection, match_id: U
 
 
 def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
-    """Return whether a numbering projection could now apply the bad row. It is applied in a savepoint and rolled
-    back."""
+    """Return whether a numbering projection can now apply the bad row. It is applied on trial and rolled back."""
     if aside.waits:
         return False
     without_limits(connection)
@@ -355,12 +338,9 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
 
 
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
-    """Build projections from the first event in separate tables, then replace the old ones. Return their position.
+    """Build projections from the first event in separate tables, then replace the old ones in one transaction.
 
-    One pass over the log builds all. The old projections change only in the final transaction. A rebuild removes the
-    tables of an aborted one.
-
-    Raises :class:`~projections.follow.locks.RebuildRunning` if a different rebuild is running.
+    Return their position. Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild is running.
     """
     prepare(engine, projections)
     with only_rebuild(engine):
@@ -389,7 +369,7 @@ def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projecti
         events = read(position, page)
     with writes.begin() as connection:
         without_limits(connection)
-        # Followers wait for these positions. Rows that they applied meanwhile are applied here too.
+        # Followers wait for these locks. The rows that they applied meanwhile are applied here too.
         goal = max([_lock_position(connection, projection.key) for projection in projections])
         position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
@@ -406,7 +386,6 @@ def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projecti
 
 
 def _switch(connection: Connection, projection: Projection, fresh: Projection) -> None:
-    # Dropped in the order in which readers lock them, to avoid deadlocks.
     for table in projection.metadata.tables.values():
         table.drop(connection)
     for old, new in zip(projection.metadata.tables, fresh.metadata.tables, strict=True):

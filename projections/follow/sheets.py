@@ -1,6 +1,6 @@
 """The base of the protocol and pot projections: a sheet for each match, and lines that never change.
 
-Corrections are stored beside the lines. The corrected form is computed when a reader requests it.
+Corrections are stored beside the lines and applied when the sheet is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,6 @@ class Kept(Checked[msgspec.Raw]):
     cache_ok = True
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Return the JSON without decoding it."""
         return None if value is None else _RAW.decode(value)
 
 
@@ -52,12 +51,9 @@ class Sheet(Protocol):
     """A struct with a version and lines. Each line has the number of the ``event`` that added it."""
 
     @property
-    def version(self) -> int:
-        """Number of the last event that changed the stored sheet. A reader gets that of the last applied event."""
-
+    def version(self) -> int: ...
     @property
-    def lines(self) -> tuple[Any, ...]:
-        """The lines in the order in which they were added."""
+    def lines(self) -> tuple[Any, ...]: ...
 
 
 S = TypeVar("S", bound=Sheet)
@@ -75,8 +71,7 @@ class Sheets(Generic[S]):
     entered: Callable[[S | None, Recorded], S]
     """A static method that returns the sheet after an event, with the line that it may have added."""
     amended: Callable[[S, Corrections], S] | None = None
-    """A static method that returns a sheet with corrected lines and the numbers of the events that ``corrected`` it.
-    ``None``: there are no corrections."""
+    """A static method that returns the sheet with its corrections applied; ``None``: there are no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -103,11 +98,9 @@ class Sheets(Generic[S]):
         )
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page, except those already applied."""
         this = self.sheets.c
         query = select(this.match, this.version).where(this.match.in_(page.histories))
         versions: dict[UUID, int] = {row.match: row.version for row in connection.execute(query)}
@@ -151,16 +144,14 @@ class Sheets(Generic[S]):
         return {row.match: row.sheet for row in connection.execute(query)}
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match, or 0."""
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
-        """Return the sheet of a match with all its lines, ``None`` if the match is unknown. ``instead``: fields to
-        replace."""
+        """Return the corrected sheet of a match, ``None`` if the match is unknown. ``instead``: fields to replace."""
         return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
-        """Return the sheet as JSON, and its version. The many lines are copied without decoding them."""
+        """Return the corrected sheet as JSON, and its version. Without corrections, lines are not decoded."""
         sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
@@ -194,7 +185,6 @@ class Sheets(Generic[S]):
         return whole if amended is None else amended(whole, self.corrections_of(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
-        """Return the query for the lines up to a version."""
         this = self.lines.c
         return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 

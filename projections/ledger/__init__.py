@@ -1,13 +1,8 @@
 """The ledger: results of a club's matches and acts of its treasurer, as entries by double entry.
 
 Entries are numbered by club from 1, in the order of the log, and never change: a wrong one is reversed by a later
-one. Debit is above zero. The amounts of a match come from the event that ended it. If they change or are cancelled
-later, the first entry is reversed. A match is entered when every seat has agreed to the stakes. If that is after the
-end, the agreement is the entry's cause.
-
-If a row cannot be applied, the clubs that it may belong to wait. An entry made after its place in the log would have
-a different number than in a rebuilt projection. A missing row is detected when a later row of its match arrives.
-Entries made in between get different numbers when the row is restored.
+one. Debit is above zero. A match is entered by its last event, or when the last seat agrees to the stakes.
+If a row cannot be applied, the clubs that it may belong to wait, so that numbers are those of a rebuilt projection.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,24 +30,21 @@ OF_MATCHES = topics(
 
 
 class Ledger(Tables):
-    """The projection of all clubs' money."""
+    """The projection; :class:`~projections.follow.projection.Numbering` explains its methods."""
 
     name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES
 
     def under(self, prefix: str) -> Self:
-        """Return this projection with different tables."""
         return type(self)(prefix)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match or a club, or 0."""
         for table, whose in ((self.matches, self.matches.c.match), (self.clubs, self.clubs.c.club)):
             if version := connection.scalar(select(table.c.version).where(whose == match_id)):
                 return int(version)
         return 0
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page, of all clubs and matches in the order of the log."""
         matches, clubs = self.matches.c, self.clubs.c
         writing = Writing(self, connection)
         versions: dict[UUID, int] = {}
@@ -73,7 +65,7 @@ class Ledger(Tables):
         writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Make the clubs wait that may own this row; if its match is unknown, all clubs."""
+        """Make the clubs wait that may own this row: all clubs if its match is unknown."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()
@@ -88,7 +80,6 @@ class Ledger(Tables):
         return [club for club in owners if club != aggregate]
 
     def resume(self, connection: Connection) -> None:
-        """Let no club wait."""
         for club, keeping in connection.execute(select(self.clubs.c.club, self.clubs.c.keeping)).all():
             if keeping.waits:
                 self._store_keeping(connection, club, replace(keeping, waits=False))

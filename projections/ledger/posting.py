@@ -5,13 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from msgspec.structs import replace
-from sqlalchemy import (
-    Connection,
-    bindparam,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from projections.closings import digest
 from projections.journal import JournalEntry
@@ -25,23 +19,21 @@ from referee.visibility import Recorded
 
 
 class Writing:
-    """The ledger's changes for a page of events, collected and then written."""
+    """The ledger's changes by a page of events, collected and then written."""
 
     def __init__(self, ledger: Tables, connection: Connection) -> None:
         self.ledger, self.connection = ledger, connection
         self.matches: dict[UUID, Money | None] = {}
         self.clubs: dict[UUID, Keeping] = {}
         self._changed: set[UUID] = set()
-        """Clubs and matches with a changed row, apart from its version."""
+        """Clubs and matches whose row changes, apart from its version."""
         self._entries: list[dict[str, Any]] = []
         self._postings: list[dict[str, Any]] = []
         self._reversed: dict[tuple[UUID, int], int] = {}
         self._balances: dict[tuple[UUID, str, str], int] = {}
         self._stored_balances: set[tuple[UUID, str, str]] = set()
-        """Balances that have a row."""
 
     def take(self, recorded: Recorded) -> None:
-        """Enter an event."""
         whose = recorded.originator_id
         match recorded.event:
             case MatchOpened() as opened:
@@ -59,10 +51,7 @@ class Writing:
                 if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
                     self._enter_match(recorded, money)
 
-    # Entries
-
     def _enter_match(self, recorded: Recorded, money: Money) -> None:
-        """Apply an event that may carry a match's result, or agreements to its stakes."""
         match recorded.event:
             case StakesAgreed(seats=seats):
                 left = tuple([seat for seat in money.waiting_for if seat not in seats])
@@ -80,8 +69,7 @@ class Writing:
             self._settle(recorded, money)
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """Enter a match's result. Reverse the earlier entry if the result has changed. A result above the limit is
-        not entered."""
+        """Enter a match's result unless it is above a limit. Reverse the earlier entry if the result has changed."""
         amounts, entry = () if money.above_limit else money.result, money.entry
         beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:
@@ -98,14 +86,14 @@ class Writing:
         self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, beyond=beyond)
 
     def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
-        """Return whether a match's result may replace its earlier entry without too large a balance."""
+        """Return whether a result may replace the entry ``number`` without too large a balance."""
         entry = None if number is None else self._unreversed(money.club, number)
         before = {} if entry is None else _negative(entry)
         after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
         return all(self._within(money.club, money.currency, changes) for changes in (before, after))
 
     def _within(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
-        """Return whether these postings leave each balance within the limit for matches."""
+        """Return whether each balance stays within the limit for matches."""
         self._load_balances(club, currency, postings)
         after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
         return all(abs(balance) <= MATCHES_MAX for balance in after)
@@ -118,25 +106,16 @@ class Writing:
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Reverse an entry unless it is reversed. A match's entry stays if a balance would be too large without
-        it."""
+        """Reverse an entry, unless it is reversed already, or is a match's and a balance would be too large."""
         entry = self._unreversed(club, number)
         if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
             return
         self._reversed[club, number] = self._club(club).last + 1
-        self._enter(
-            recorded,
-            club,
-            "reverse",
-            entry.currency,
-            _negative(entry),
-            evening=entry.evening,
-            by=by,
-            reverses=number,
-        )
+        postings, evening = _negative(entry), entry.evening
+        self._enter(recorded, club, "reverse", entry.currency, postings, evening=evening, by=by, reverses=number)
 
     def _unreversed(self, club: UUID, number: int) -> JournalEntry | None:
-        """Return an entry that exists and is not reversed, else ``None``."""
+        """Return an entry, ``None`` if it does not exist or is reversed."""
         if not self._may_be_reversed(club, number):
             return None
         self.flush()
@@ -144,7 +123,6 @@ class Writing:
         return entry
 
     def _may_be_reversed(self, club: UUID, number: int) -> bool:
-        """Return whether the entry exists and is not reversed."""
         if (club, number) in self._reversed or not 1 <= number <= self._club(club).last:
             return False
         if any((row["club"], row["number"]) == (club, number) for row in self._entries):
@@ -167,7 +145,7 @@ class Writing:
     ) -> int | None:
         """Add an entry and return its number; ``None`` if it would have no postings."""
         amounts = {account: amount for account, amount in postings.items() if amount}
-        assert not sum(amounts.values()), "debit is credit"
+        assert not sum(amounts.values()), "postings add up to 0"
         if not amounts:
             return None
         keeping = self._club(club)
@@ -198,15 +176,12 @@ class Writing:
         return number
 
     def _load_balances(self, club: UUID, currency: str, accounts: Iterable[str]) -> None:
-        """Load the balances of these accounts."""
         if unknown := [one for one in accounts if (club, currency, one) not in self._balances]:
             balances = self.ledger.balances.c
             this = (balances.club == club) & (balances.currency == currency) & balances.account.in_(unknown)
             for row in self.connection.execute(select(self.ledger.balances).where(this)):
                 self._balances[club, currency, row.account] = row.balance
                 self._stored_balances.add((club, currency, row.account))
-
-    # Clubs
 
     def _club(self, club: UUID) -> Keeping:
         if club not in self.clubs:
@@ -222,7 +197,6 @@ class Writing:
         self._changed.add(club)
 
     def _close(self, recorded: Recorded, closed: BooksClosed) -> None:
-        """Store a closing, compared with the entries."""
         self.flush()
         club, keeping = recorded.originator_id, self._club(recorded.originator_id)
         entries = self.ledger.read(self.connection, club, after=keeping.through, to=closed.through)
@@ -243,8 +217,6 @@ class Writing:
         self.connection.execute(insert(self.ledger.closings), [row])
         self._set_keeping(club, replace(keeping, through=closed.through, digest=closed.digest))
 
-    # Writing
-
     def flush(self) -> None:
         """Write the collected entries."""
         ledger, run = self.ledger, self.connection.execute
@@ -258,21 +230,28 @@ class Writing:
                 {"whose": club, "which": number, "reversed_by": by} for (club, number), by in self._reversed.items()
             ]
             run(update(ledger.entries).where(this), by)
-        touched = {(row["club"], row["currency"], row["account"]) for row in self._postings}
-        balances = ledger.balances.c
-        if new := [_balance(key, self._balances[key]) for key in touched - self._stored_balances]:
-            run(insert(ledger.balances), new)
-        if old := [
-            {"whose": club, "unit": currency, "which": account, "balance": self._balances[club, currency, account]}
-            for club, currency, account in touched & self._stored_balances
-        ]:
-            this = (balances.club == bindparam("whose")) & (balances.currency == bindparam("unit"))
-            run(update(ledger.balances).where(this, balances.account == bindparam("which")), old)
-        self._stored_balances |= touched
+        self._write_balances({(row["club"], row["currency"], row["account"]) for row in self._postings})
         self._entries, self._postings, self._reversed = [], [], {}
 
+    def _write_balances(self, touched: set[tuple[UUID, str, str]]) -> None:
+        table, balances = self.ledger.balances, self._balances
+        new = [
+            {"club": club, "currency": currency, "account": account, "balance": balances[club, currency, account]}
+            for club, currency, account in touched - self._stored_balances
+        ]
+        if new:
+            self.connection.execute(insert(table), new)
+        old = [
+            {"whose": club, "unit": currency, "which": account, "balance": balances[club, currency, account]}
+            for club, currency, account in touched & self._stored_balances
+        ]
+        if old:
+            this = (table.c.club == bindparam("whose")) & (table.c.currency == bindparam("unit"))
+            self.connection.execute(update(table).where(this, table.c.account == bindparam("which")), old)
+        self._stored_balances |= touched
+
     def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Write the new version of each aggregate, and its changed row."""
+        """Write the versions that aggregates have ``reached``, and the changed rows. ``known``: have a row."""
         for table, whose, column, have in (
             (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
             (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),
@@ -303,13 +282,7 @@ def _negative(entry: JournalEntry) -> dict[str, int]:
     return {one.account: -one.amount for one in entry.postings}
 
 
-def _balance(key: tuple[UUID, str, str], balance: int) -> dict[str, Any]:
-    club, currency, account = key
-    return {"club": club, "currency": currency, "account": account, "balance": balance}
-
-
 def _money_of(opened: MatchOpened) -> Money | None:
-    """Return the state of a club's match for money; ``None`` for any other match."""
     if opened.club is None or opened.stakes is None:
         return None
     return Money(

@@ -29,35 +29,32 @@ from referee.settlement import moved
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
-"""The digest before the first closing."""
 READ_AT_ONCE = 1000
 """Entries whose postings are read in one query."""
 
 
 class Money(Value):
-    """A club's match for money, and its result in the ledger."""
+    """A club's match for money."""
 
     club: UUID
     evening: int | None
     members: tuple[int, ...]
     currency: str
     limit: int | None = None
-    """The most that the match may move, in minor units; ``None``: no limit."""
+    """Most minor units that the match may move."""
     waiting_for: tuple[int, ...] = ()
     """The seats that have not agreed to the stakes yet."""
     declined: bool = False
     """The stakes were declined, so the match is never entered."""
     result: tuple[int, ...] = ()
-    """Amounts for the seats, entered or not; empty while the match continues."""
+    """Amounts by seat, entered or not; empty while the match continues."""
     amounts: tuple[int, ...] = ()
-    """Amounts for the seats that are entered; empty: none are."""
+    """Amounts by seat as entered; empty: not entered."""
     entry: int | None = None
-    """The number of the entry."""
     ended_by: int = 0
     """The number of the event with the result."""
     beyond: int = 0
-    """The number of the event whose result exceeds the limit or the largest balance, so that it is not entered; 0 if
-    the last result is entered."""
+    """The number of the event with the last result, if that is too large to be entered, or 0."""
 
     @property
     def waits(self) -> bool:
@@ -66,7 +63,6 @@ class Money(Value):
 
     @property
     def above_limit(self) -> bool:
-        """The result moves more than the match may."""
         return self.limit is not None and moved(self.result) > self.limit
 
 
@@ -75,15 +71,14 @@ class Keeping(Value):
 
     timezone: str
     last: int = 0
-    """The number of the last entry."""
+    """The number of the last entry, made on ``day``."""
     day: date | None = None
-    """The date of the last entry."""
     through: int = 0
     """The number of the last closed entry."""
     digest: str = NO_DIGEST
-    """The digest in the last closing's event."""
+    """Digest of the last closing."""
     waits: bool = False
-    """True while a row of the club cannot be applied, so that no entry is made."""
+    """A row of the club cannot be applied, so no entry is made."""
 
 
 class Closing(NamedTuple):
@@ -100,7 +95,6 @@ class Closing(NamedTuple):
     holds: bool
     """The entries agree with the closing."""
     event: int
-    """The number of the club's event that closed the books."""
 
 
 class Line(NamedTuple):
@@ -143,10 +137,9 @@ def _closing_columns() -> Iterator[Column[Any]]:
 
 
 class Tables:
-    """The tables of the ledger and their queries."""
+    """The tables of the ledger and their queries. Entries never change, so queries up to a number are consistent."""
 
     key: str
-    """Prefix of the tables' names."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -192,27 +185,25 @@ class Tables:
         )
         self.closings = table("closings", *_closing_columns())
 
-    # Queries. Entries never change, so all that is read up to a number is consistent.
-
     def last(self, connection: Connection, club: UUID) -> int:
-        """Return the number of a club's last entry."""
+        """Return the number of a club's last entry, or 0."""
         keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
         return 0 if keeping is None else int(keeping.last)
 
     def money(self, connection: Connection, match: UUID) -> Money | None:
-        """Return the ledger's state of a match, ``None`` if it is not a club's match for money."""
+        """Return the state of a match, ``None`` if it is not a club's match for money."""
         found: Money | None = connection.scalar(select(self.matches.c.money).where(self.matches.c.match == match))
         return found
 
     def waiting(self, connection: Connection, club: UUID, member: int) -> int:
-        """Return the number of a member's matches that wait for seats to agree to the stakes."""
+        """Return the number of a member's matches that wait for agreement to the stakes."""
         query = select(self.matches.c.money).where(self.matches.c.waits_in == club)
         return sum(money is not None and member in money.members for money in connection.scalars(query))
 
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> Iterator[JournalEntry]:
-        """Yield at most ``limit`` entries by number, from ``after + 1`` up to ``to``."""
+        """Yield at most ``limit`` entries by number, after ``after`` up to ``to``."""
         left = limit
         while left is None or left > 0:
             most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
@@ -235,7 +226,7 @@ class Tables:
             left = None if left is None else left - len(found)
 
     def entry(self, connection: Connection, club: UUID, number: int) -> tuple[JournalEntry, int | None] | None:
-        """Return an entry and the number of the entry that reverses it; ``None`` if it does not exist."""
+        """Return an entry and the number of its reversal, ``None`` if it does not exist."""
         found = tuple(self.read(connection, club, after=number - 1, to=number))
         if not found:
             return None
@@ -246,7 +237,7 @@ class Tables:
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
     ) -> tuple[Balance, ...]:
-        """Return the balances after an entry by currency and account. Omit those of 0 unless ``all_``."""
+        """Return the balances after an entry, by currency and account, without zeros unless ``all_``."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -265,7 +256,7 @@ class Tables:
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None
     ) -> tuple[int, tuple[Balance, ...]]:
-        """Return the number of the last entry, and all present balances, including those of 0."""
+        """Return the number of the last entry, and all present balances with zeros."""
         balances, clubs = self.balances.c, self.clubs.c
         of_club = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
         query = select(clubs.keeping, balances.account, balances.currency, balances.balance)
@@ -279,7 +270,7 @@ class Tables:
     def sums_of_evening(
         self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
     ) -> tuple[Balance, ...]:
-        """Return the sums by account of an evening's entries up to ``to``, including those of 0."""
+        """Return the sums by account of an evening's entries up to ``to``, with zeros."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -293,7 +284,7 @@ class Tables:
         return _in_order(connection.execute(query), all_=True)
 
     def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
-        """Return the sums by account of the entries from ``after + 1`` up to ``to``, except those of 0."""
+        """Return the sums by account of the entries after ``after`` up to ``to``, without zeros."""
         this = self.postings.c
         query = select(this.account, this.currency, func.sum(this.amount)).group_by(this.account, this.currency)
         return _in_order(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
@@ -310,7 +301,7 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """Return at most ``limit`` postings on an account by number, after an entry and within a span of days."""
+        """Return at most ``limit`` postings on an account by number, after an entry and within days."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -350,7 +341,7 @@ class Tables:
         return connection.scalar(query) or 0
 
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
-        """Return the numbers of the first and last entry in a span of days; if there are no entries, (1, 0)."""
+        """Return the numbers of the first and last entry in a span of days, or (1, 0)."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:
@@ -363,7 +354,7 @@ class Tables:
     def closings_of(
         self, connection: Connection, club: UUID, *, after: int = 0, limit: int | None = None
     ) -> tuple[Closing, ...]:
-        """Return at most ``limit`` of a club's closings after ``after``."""
+        """Return at most ``limit`` closings after ``after``, by number."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
         query = select(*columns, this.event).where(this.club == club, this.closing > after)
@@ -386,6 +377,5 @@ def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
 
 
 def _in_order(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
-    """Return balances by currency and account. Omit those of 0 unless ``all_``."""
     found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
     return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))

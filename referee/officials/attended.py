@@ -1,8 +1,6 @@
-"""Attended matches: a game together with the officials' docket (cases, shuffle, take-back).
+"""Attended matches: a game together with its officials' docket (cases, shuffle, take-back).
 
-Games do not use this layer. If a match is attended (:func:`attends`), its requests and events come here first. The
-officials' own requests and events change the docket; all others go to the game. A match that is not attended uses its
-ruleset directly.
+The officials' own requests and events change the docket. All others go to the game, which does not use this layer.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +10,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.actors import Actor
 from referee.acts import Entropy, Knock, Report, Result, TakeBack
 from referee.events import MatchOpened
 from referee.officials import cases, corrections, incidents, rulings, shuffle, takeback
@@ -20,24 +17,21 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import Attended, AttendedState, Docket
+from referee.officials.state import Attended, AttendedState, Docket, Note, Notes
 from referee.requests import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
-from referee.value import Value
 from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
-"""Returns the events of a request that the officials decide, or raises a refusal."""
+"""Returns the events of a request, or raises a refusal."""
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
-"""Returns the match after an event of the officials, given the event's number."""
+"""Returns the match after an event of the officials and its number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
-"""Runs before a request reaches the game: returns the moment for the game, or raises a refusal."""
+"""Returns the moment with which the game gets a request, or raises a refusal."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
 """Returns the events to record instead of those that the game has decided on."""
-Note = Callable[[Docket, Any, Event, int], Docket]
-"""Returns the docket after an event of the game, given the state of the game after it and the event's number."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
-"""Returns the officials' events that are due without a request; empty if none is due."""
+"""Returns the events that are due without a request."""
 
 HEARD: Mapping[type, Decision] = {
     Knock: cases.knock,
@@ -64,39 +58,21 @@ EVOLVE: Mapping[type[Event], Evolution] = {
     TakeBackAsked: takeback.after_asked,
     ActTakenBack: takeback.after_taken_back,
 }
-"""Events of the officials, each with the function that folds it."""
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
 FOR_OFFICIALS: frozenset[type] = frozenset((*HEARD, *DECIDED, *REVISIONS))
 """Requests that officials may decide, or whose events they may revise."""
-_NOTES: tuple[Mapping[type[Event], Note], ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
+_NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
 NOTES: Mapping[type[Event], tuple[Note, ...]] = {
     kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
 }
-"""The notes of each type of event, in order. While an act can be taken back, :mod:`takeback` notes every event."""
+"""The notes of each event of the game, in order. In addition, :func:`takeback.note` notes every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
-
-
-def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before the events of a request, the first of which has the number ``first``."""
-    return takeback.before_request(state, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
     """Return whether a match has an adjudication or a shuffle by commitment, so that it is folded here."""
     return opened.adjudication is not None or opened.shuffle is not None
-
-
-def _following(rules: Ruleset, state: AttendedState, moment: Moment, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Return the events of the first consequence that is due after these events, which come after the moment.
-
-    The caller asks again for those that are due after them.
-    """
-    after = rulings.moment_after(moment, events)
-    for follow in CONSEQUENCES:
-        if news := follow(rules, state, after):
-            return news
-    return ()
 
 
 def _may_follow(docket: Docket) -> bool:
@@ -105,121 +81,111 @@ def _may_follow(docket: Docket) -> bool:
     return (shuffle is not None and shuffle.commitment is None) or any(case.is_open for case in docket.cases)
 
 
-def _noted(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event of the game, given the state of the game after it."""
+def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     for note in NOTES.get(type(event), ()):
         docket = note(docket, play, event, number)
     return docket if docket.last is None else takeback.note(docket, play, event, number)
 
 
-class Procedure(Value):
-    """The rules by which an attended match is decided and folded: those of a game with its officials."""
-
-    state: Any
-    """The type of the state, for snapshots."""
-    start: Callable[[MatchOpened], AttendedState]
-    begin: Callable[[AttendedState, Moment], tuple[Event, ...]]
-    take: Callable[[AttendedState, Request, Moment], tuple[tuple[Event, ...], AttendedState]]
-    evolve: Callable[[AttendedState, Event, int], AttendedState]
+Taken = tuple[tuple[Event, ...], AttendedState]
+"""Events, and the match after them."""
 
 
-@cache
-def attended(rules: Ruleset) -> Procedure:
-    """Return the procedure for the attended matches of a game."""
+class Procedure:
+    """The rules for the attended matches of a game (:class:`~referee.store.aggregate.Rules`)."""
 
-    def start(opened: MatchOpened) -> AttendedState:
+    def __init__(self, rules: Ruleset) -> None:
+        self.rules = rules
+        self.state: Any = Attended[rules.state]  # type: ignore[name-defined]
+
+    def start(self, opened: MatchOpened) -> AttendedState:
+        """Return the match after its opening."""
         docket = Docket(
             terms=opened.adjudication,
             shuffle=shuffle.shuffle_of(opened),
             takes_back=takeback.takes_back(opened),
             of_club=opened.club is not None,
         )
-        return Attended(play=rules.start(opened), docket=docket)
+        return Attended(play=self.rules.start(opened), docket=docket)
 
-    def evolve(state: AttendedState, event: Event, number: int) -> AttendedState:
+    def begin(self, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
+        """Return the events that follow the opening. The house commits to a seed before it draws lots."""
+        before, state = self._with_consequences((), state, moment)
+        seed, number = self._checked(state, None, replace(moment, version=0)).seed, moment.version + len(before)
+        events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
+        return self._with_consequences((*before, *events), self._fold(state, events, number), moment)[0]
+
+    def take(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
+        """Return the events of a request, and the match after them."""
+        docket = state.docket
+        if docket.takes_back is not None:
+            state = takeback.before_request(state, request, moment.actor, moment.version + 1)
+        if type(request) in FOR_OFFICIALS:
+            return self._take_for_officials(state, request, moment)
+        if not docket.cases and docket.shuffle is None:  # no check and no consequence can apply
+            events, play = self.rules.take(state.play, request, moment)
+            return events, self._after_play(state, play, events, moment.version)
+        # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
+        events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
+        return self._with_consequences(events, self._after_play(state, play, events, moment.version), moment)
+
+    def evolve(self, state: AttendedState, event: Event, number: int) -> AttendedState:
+        """Return the match after event ``number``."""
         own = EVOLVE.get(type(event))
         if own is not None:
-            return takeback.with_last_act_checked(state, own(rules, state, event, number))
-        play = rules.evolve(state.play, event, number)
-        return Attended(play=play, docket=_noted(state.docket, play, event, number), before=state.before)
+            return takeback.with_last_act_checked(state, own(self.rules, state, event, number))
+        play = self.rules.evolve(state.play, event, number)
+        return Attended(play=play, docket=_note(state.docket, play, event, number), before=state.before)
 
-    def folded(state: AttendedState, events: tuple[Event, ...], number: int) -> AttendedState:
-        """Return the match after these events, the first of which follows on event ``number``."""
-        for event in events:
-            number += 1
-            state = evolve(state, event, number)
-        return state
+    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
+        """Take a request that the officials decide, or whose events they may revise."""
+        kind, attends = type(request), state.docket.terms is not None
+        decision = DECIDED.get(kind) or (HEARD.get(kind) if attends else None)
+        if decision is not None:
+            events = decision(self.rules, state, request, moment)
+        else:
+            events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
+            decided = events
+            if attends and (revise := REVISIONS.get(kind)) is not None:
+                events = revise(self.rules, state, request, decided, moment)
+            if events == decided:
+                return self._with_consequences(events, self._after_play(state, play, events, moment.version), moment)
+        return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
-    def settled(
-        events: tuple[Event, ...], state: AttendedState, moment: Moment
-    ) -> tuple[tuple[Event, ...], AttendedState]:
-        """Return ``events`` (the first after the moment) with all consequences, and the match after them."""
-        while _may_follow(state.docket) and (news := _following(rules, state, moment, events)):
-            state = folded(state, news, moment.version + len(events))
+    def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
+        """Return the moment for the game. Raises the refusal of a check."""
+        for check in CHECKS:
+            moment = check(self.rules, state, request, moment)
+        return moment
+
+    def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> Taken:
+        """Return ``events``, which follow on the moment, with all consequences, and the match after them."""
+        while _may_follow(state.docket):
+            after = rulings.moment_after(moment, events)
+            news = next(filter(None, (follow(self.rules, state, after) for follow in CONSEQUENCES)), ())
+            if not news:
+                break
+            state = self._fold(state, news, moment.version + len(events))
             events += news
         return events, state
 
-    def begin(state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        before, state = settled((), state, moment)  # the house commits before it draws lots
-        met, number = passed(state, None, replace(moment, version=0)), moment.version + len(before)
-        events = rules.begin(state.play, replace(moment, version=number, seed=met.seed))
-        return settled((*before, *events), folded(state, events, number), moment)[0]
+    def _fold(self, state: AttendedState, events: tuple[Event, ...], version: int) -> AttendedState:
+        """Return the match after these events, which follow on event ``version``."""
+        for number, event in enumerate(events, version + 1):
+            state = self.evolve(state, event, number)
+        return state
 
-    def passed(state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """Return the moment for the game, or raise the refusal of a check."""
-        for check in CHECKS:
-            moment = check(rules, state, request, moment)
-        return moment
-
-    def take_for_officials(
-        state: AttendedState, request: Request, moment: Moment
-    ) -> tuple[tuple[Event, ...], AttendedState]:
-        """Take a request that the officials decide, or whose events they may revise."""
-        kind, heard = type(request), state.docket.terms is not None
-        decision = DECIDED.get(kind) or (HEARD.get(kind) if heard else None)
-        if decision is not None:
-            events = decision(rules, state, request, moment)
-        else:
-            events, play = rules.take(state.play, request, passed(state, request, moment))
-            decided = events
-            if heard and (revise := REVISIONS.get(kind)) is not None:
-                events = revise(rules, state, request, decided, moment)
-            if events == decided:
-                return settled(events, noted(state, play, events, moment.version), moment)
-        return settled(events, folded(state, events, moment.version), moment)
-
-    def noted(state: AttendedState, play: Any, events: tuple[Event, ...], number: int) -> AttendedState:
-        """Return the match after events of the game, given the state of the game after the last of them."""
-        docket, last = state.docket, number
-        for event in events:
-            last += 1
-            kind = type(event)
-            if (notes := NOTES.get(kind)) is not None:
-                if kind in cases.RULINGS:
-                    return folded(state, events, number)
-                for note in notes:
-                    docket = note(docket, play, event, last)
-            if docket.last is not None:
-                docket = takeback.note(docket, play, event, last)
+    def _after_play(self, state: AttendedState, play: Any, events: tuple[Event, ...], version: int) -> AttendedState:
+        """Return the result of :meth:`_fold` for events of the game, which have led to ``play``."""
+        if not cases.RULINGS.isdisjoint(map(type, events)):
+            return self._fold(state, events, version)
+        docket = state.docket
+        for number, event in enumerate(events, version + 1):
+            docket = _note(docket, play, event, number)
         return Attended(play=play, docket=docket, before=state.before)
 
-    def take(state: AttendedState, request: Request, moment: Moment) -> tuple[tuple[Event, ...], AttendedState]:
-        docket = state.docket
-        if docket.takes_back is not None:
-            state = before_request(state, request, moment.actor, moment.version + 1)
-        if type(request) in FOR_OFFICIALS:
-            return take_for_officials(state, request, moment)
-        if not docket.cases and docket.shuffle is None:  # no check and no consequence can apply
-            events, play = rules.take(state.play, request, moment)
-            return events, noted(state, play, events, moment.version)
-        # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
-        events, play = rules.take(state.play, request, passed(state, request, moment))
-        return settled(events, noted(state, play, events, moment.version), moment)
 
-    return Procedure(
-        state=Attended[rules.state],  # type: ignore[name-defined]
-        start=start,
-        begin=begin,
-        take=take,
-        evolve=evolve,
-    )
+@cache
+def attended(rules: Ruleset) -> Procedure:
+    """Return the procedure for the attended matches of a game."""
+    return Procedure(rules)

@@ -1,6 +1,5 @@
 """Cases: knocks that open them, statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +12,7 @@ from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
-from referee.officials.state import AttendedState, Case, Docket, status_at
+from referee.officials.state import AttendedState, Case, Docket, Notes, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
@@ -23,16 +22,13 @@ from referee.visibility import Event, seen
 OPEN_MAX = 3
 """Cases of one seat that may wait for a ruling at the same time."""
 STATEMENTS_MAX = 20
-"""Statements of one seat in one case; a limit, for each is an event of the match."""
-
-
-# Opening
+"""Statements of one seat in one case."""
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: Return the game's ruling on a knock if its events can decide; otherwise open a case or join an open one.
+    """J1: Return the game's ruling on a knock if events can decide; else the event that opens a case or joins one.
 
-    A knock that opens a case costs nothing (J6). Raises the game's WrongPhase if no case could decide either.
+    Raises the game's WrongPhase if no case could decide either.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
@@ -65,9 +61,9 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
 def _ruled_by_game(
     rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
-    """Return what the game rules on a knock, and the case that decides about the first breach that it would punish.
+    """B-O5: Return the game's events for a knock, apart from breaches that cases decide about.
 
-    A breach that a case decides about is punished in that case alone (B-O5).
+    Also returns the first of these cases; ``None`` if the knock is upheld for a different breach.
     """
     play, first = state.play, None
     while True:
@@ -85,15 +81,12 @@ def _ruled_by_game(
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
-    """Return whether a knock was for nothing, or too late: until the deal is over, players see no difference."""
+    """Return whether a knock was for nothing, or too late, which look the same until the deal is over."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
 def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
-    """Return the seat that would pay for an offence that events cannot show.
-
-    ``None``: the events can show it, or the accused cannot have committed it.
-    """
+    """Return the payer of an offence that events cannot show; ``None`` if they can, or if it is impossible."""
     if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
     if accused not in state.play.table.playing:
@@ -109,8 +102,7 @@ def _open_or_join(
 ) -> tuple[Event, ...]:
     """J1: Return the events of a knock that rests on no event: it opens a case, or joins the one that waits.
 
-    If a case has decided about the same trick, the knock is dismissed, or WrongPhase is raised if the game has no
-    knocks.
+    If a case has decided about the trick, the knock is dismissed; in a game without knocks, raises WrongPhase.
     """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
@@ -138,7 +130,6 @@ def _open_or_join(
 
 
 def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    """J1: Return the statement by which a knock joins a case: the seat agrees with the opener."""
     _check_may_state(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
@@ -172,10 +163,7 @@ def _open(
 
 
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
-    """J1: Return the event that opens a case.
-
-    Raises WrongPhase if a seat has :data:`OPEN_MAX` cases waiting, or has opened too many in this deal.
-    """
+    """J1: Return the event that opens a case. Raises WrongPhase if the seat has too many, waiting or in this deal."""
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
         own = [case for case in docket.cases if case.by == by and case.during == now]
@@ -190,10 +178,10 @@ def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int
 def revise_report(
     rules: Ruleset, state: AttendedState, request: Report, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: Return the events of a report in a game without knocks, in which a reported fault costs points at once.
+    """J1: Return the events of a report. In a game without knocks only the payer's report costs points at once.
 
-    A report by the payer stays as the game decided. Any other opens a case, or joins an open case about the fault.
-    Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the payer has reported it already.
+    Any other report opens a case, or joins the one that waits. Raises WrongPhase if a case has decided about the
+    fault, AgainstTheRules if the payer has reported it already.
     """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
@@ -221,9 +209,9 @@ def revise_report(
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: Return the events of an entered result; each of its knocks may be appealed, as any ruling of the referee.
+    """J7: Return the events of an entered result, with the time in which its knocks may be appealed.
 
-    Raises WrongPhase if a case has punished an error that one of the knocks is for.
+    Raises WrongPhase if a case has punished the error of a knock.
     """
     until = appeal_until(state, moment.at)
     for one in events:
@@ -240,14 +228,14 @@ def revise_result(
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
     """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
 
-    Only an official opens one about an offence here; a seat knocks. Raises NotInPlay for a seat that does not exist,
-    AgainstTheRules for a deal to come or an unknown offence, and WrongPhase if nothing can be decided now.
+    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a deal to come or an unknown offence, and
+    WrongPhase if nothing can be decided now.
     """
-    table, docket, now = state.play.table, state.docket, phases.deal_of(state.play)
+    docket, now = state.docket, phases.deal_of(state.play)
     by: Actor = moment.actor if request.seat is None else request.seat
     for seat in (request.seat, request.accused):
-        if seat is not None and seat >= table.seats:
-            raise NotInPlay("no_such_seat", None, seat=seat)
+        if seat is not None:
+            _check_seat(state, seat)
     deal = now if request.deal is None else request.deal
     if deal > now:
         raise AgainstTheRules("deal_to_come", "J1", last=now)
@@ -278,13 +266,10 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     return opening_events(state, by=by, kind="offence", deal=deal, **fields)
 
 
-# Statements, withdrawals and appeals
-
-
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
     """J1-J2: Return the event of a seat's statement in a case.
 
-    Raises WrongPhase if the case does not wait for a ruling, or if the payer agrees to pay twice for one error.
+    Raises WrongPhase if the case is decided, or if the payer agrees to pay twice for one error.
     """
     case = state.docket.case(request.case)
     _check_seat(state, request.seat)
@@ -308,7 +293,7 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
     """J1: Return the event by which the opener withdraws a case.
 
-    Raises NotYours for another caller, WrongPhase after a ruling or if the knock of a different seat joined the case.
+    Raises NotYours for another caller, WrongPhase after a ruling or if a different seat's knock joined.
     """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
@@ -323,8 +308,8 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
     """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
 
-    Raises NotYours for a seat that is no party or has lost nothing, and for an official who did not rule last.
-    Raises WrongPhase if the case waits for a ruling, if it was appealed before, or after the time for appeals.
+    Raises NotYours for a seat that is no party or has lost nothing, and for an official who did not rule last;
+    WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
     """
     case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
@@ -359,24 +344,18 @@ def _check_seat(state: AttendedState, seat: int) -> None:
         raise NotInPlay("no_such_seat", None, seat=seat)
 
 
-# Play while a case waits
-
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
 """Requests that are allowed while play is held."""
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """J5: Return the moment unchanged. Raises WrongPhase for an act of play while play is held for a case."""
+    """J5: Return the moment unchanged. Raises WrongPhase for an act of play while play is held."""
     if not isinstance(request, WHILE_HELD):
         takeback.check_play(state.docket)
     return moment
 
 
-# Folding the events of a case
-
-
 def after_opened(rules: Ruleset, state: AttendedState, event: CaseOpened, number: int) -> AttendedState:
-    """Return the match with a new case. The game's ledger takes its number, too."""
     play, docket = state.play, state.docket
     span = incidents.span_of(docket, event.events, number)
     case = Case(
@@ -410,13 +389,13 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """Return the match with a withdrawn case. The breaches that it rested on are open again."""
+    """Return the match with a withdrawn case, whose breaches are open again."""
     play = offences.let_go(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """Return the match with a case that waits for a ruling again; earlier statements no longer count in it."""
+    """Return the match with a case that waits again; its earlier statements no longer count."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
@@ -425,26 +404,24 @@ def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
 
 
 def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after the end of a deal: its hands are open, and its reports no longer matter."""
     return replace(docket, under_way=False, reports=())
 
 
 def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Return the docket after a score: the line now holds what the cases of the deal cost."""
+    """Return the docket with the price and fine that each case of the deal has put on the line."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
 def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
-    """Return the docket with a report. Its breach is in the report or, if it has none, in the next event."""
-    report = (number if event.breaches else number + 1, event.seat, docket.led)
+    report = (number if event.breaches else number + 1, event.seat, docket.led)  # else the next event has the breach
     return replace(docket, reports=(*docket.reports, report))
 
 
 def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
-    """Return the docket with a decided case for a knock on which the referee ruled at once.
+    """Return the docket with a case for a knock on which the referee ruled at once.
 
-    The case has only what every seat may see, for a later ruling on the case is published.
+    The case has only the fields that every seat may see, for a later ruling is published.
     """
     deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
@@ -477,7 +454,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
 
 
 def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Return the docket with the fine for a knock that the referee dismissed at once."""
+    """Return the docket with the fine for a dismissed knock."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
@@ -486,7 +463,7 @@ def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int)
     return docket.with_case(replace(case, fine=event.points))
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     Dealt: _note_dealt,
     DealScored: _note_scored,
     Reported: _note_report,
@@ -494,7 +471,6 @@ NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
     KnockDismissed: _note_ruling,
     PenaltyImposed: _note_penalty,
 }
-"""Notes of deals, reports, rulings and fines."""
-NOTES_AT_END: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = dict.fromkeys(LAYS_OPEN, _note_end)
+NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
 RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
-"""Events whose note needs the state just after them: a later event of the same act may end the deal."""
+"""Events whose note needs the state just after them."""

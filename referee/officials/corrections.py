@@ -1,23 +1,18 @@
-"""Corrections: deals that are over are scored again (J8-J10).
+"""Corrections: finished deals are scored again, by one event with all numbers that count from then on (J8-J10)."""
 
-A correction is one event, between two deals or after the last. It has all numbers that count from then on.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
 from referee import events
-from referee.events import Adjudication, DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
+from referee.events import Adjudication, DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon
 from referee.officials import shuffle
 from referee.officials.events.corrections import (
     Ended,
     Line,
     LineCorrected,
     ProtocolCorrected,
-    Script,
-    Why,
     amended,
     lines_that_count,
 )
@@ -32,71 +27,36 @@ from referee.visibility import Event, Recorded
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
     """J9, J10: Return an official's correction and its consequences. Raises as :func:`make_correction`."""
-    opened = moment.history[0].event
-    assert isinstance(opened, MatchOpened), "a history begins with its opening"
-    event = make_correction(
-        rules,
-        opened,
-        state,
-        moment.history,
-        request.case,
-        request.why,
-        request.scripts,
-        request.strike,
-        moment,
-        beyond_doubt=request.beyond_doubt,
-    )
+    event = make_correction(rules, state, request, moment)
     return event, *following(rules, state, event, moment)
 
 
 def make_correction(
-    rules: Ruleset,
-    opened: MatchOpened,
-    state: AttendedState,
-    history: Sequence[Recorded],
-    case: int | None,
-    why: Why,
-    scripts: Iterable[Script],
-    strike: Iterable[int],
-    moment: Moment,
-    *,
-    beyond_doubt: bool = False,
-    replaces: int | None = None,
+    rules: Ruleset, state: AttendedState, request: Correct, moment: Moment, *, replaces: int | None = None
 ) -> ProtocolCorrected:
-    """J8, J9: Return a correction, which will be the event after ``moment.version``. It may be just for a preview.
+    """J8, J9: Return a correction, which will be the event after ``moment.version``.
 
-    ``history`` is the whole history. ``replaces`` is the number of the earlier correction that no longer counts.
-    Raises AgainstTheRules if a deal has no line, and WrongPhase if a deal is under way, if the time for corrections
-    is over, or if a later deal depends on the corrected numbers and is not struck.
+    ``replaces``: the number of an earlier correction that no longer counts. Raises AgainstTheRules if a deal has no
+    line; WrongPhase as :func:`check_time`, or if a later deal depends on the corrected numbers and is not struck.
     """
-    scripts, strike = tuple(scripts), tuple(sorted(set(strike)))
-    play, number = state.play, moment.version + 1
-    check_time(rules, opened, state, history, moment, beyond_doubt=beyond_doubt)
+    history, play, number = moment.history, state.play, moment.version + 1
+    check_time(rules, state, moment, beyond_doubt=request.beyond_doubt)
     lines = lines_that_count(history)
-    deals = {one.deal for one in scripts} | set(strike)
-    if unknown := deals - {line.deal for line in lines.values()}:
-        raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
-    for one in history:
-        if one.originator_version == replaces and isinstance(one.event, ProtocolCorrected):
-            deals.add(one.event.deal)
-    if not deals:
-        raise AgainstTheRules("no_such_line", "J9", deals=())
-    rescored = rescore(rules, history, scripts, strike, number, replaces)
+    first = _first_deal(request, history, lines, replaces)
+    rescored = rescore(rules, history, request.scripts, request.strike, number, replaces)
     if rescored.dependent:
         raise WrongPhase("line_hangs", "J9", deals=rescored.dependent)
-    table = rescored.state.table
+    table, was = rescored.state.table, play.table
     over = rescored.end is not None
-    event = ProtocolCorrected(
-        case=case,
-        deal=min(deals),
-        why=why,
-        lines=tuple(
-            [
-                _line_change(place, lines[place], line)
-                for place, line in rescored.lines.items()
-                if line != lines[place]
-            ]
-        ),
+    as_usual = rescored.duel == rescored.called and (table.active, table.dealer) == (was.active, was.dealer)
+    changed = [
+        _line_change(place, lines[place], line) for place, line in rescored.lines.items() if line != lines[place]
+    ]
+    return ProtocolCorrected(
+        case=request.case,
+        deal=first,
+        why=request.why,
+        lines=tuple(changed),
         struck=rescored.struck,
         points=table.points,
         eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active]),
@@ -106,35 +66,39 @@ def make_correction(
         pot=table.pot if rules.has_pot else None,
         duel=rescored.duel,
         carried=as_json({name: getattr(table, name) for name in rules.carries}),
+        fresh=not over and (not as_usual or isinstance(play, Over)),
         won=_ending(rescored) if over else None,
         replaces=replaces,
-        scripts=scripts,
-        strike=strike,
+        scripts=request.scripts,
+        strike=tuple(sorted(set(request.strike))),
     )
-    as_usual = rescored.duel == rescored.called and (table.active, table.dealer) == (
-        play.table.active,
-        play.table.dealer,
-    )
-    return event if over or (as_usual and not isinstance(play, Over)) else replace(event, fresh=True)
 
 
-def check_time(
-    rules: Ruleset,
-    opened: MatchOpened,
-    state: AttendedState,
-    history: Sequence[Recorded],
-    moment: Moment,
-    *,
-    beyond_doubt: bool = False,
-) -> None:
+def _first_deal(
+    request: Correct, history: Sequence[Recorded], lines: Mapping[int, Line], replaces: int | None
+) -> int:
+    """Return the first deal that a correction changes. Raises AgainstTheRules if a deal has no line."""
+    deals = {one.deal for one in request.scripts} | set(request.strike)
+    unknown = deals - {line.deal for line in lines.values()}
+    deals.update(
+        one.event.deal
+        for one in history
+        if one.originator_version == replaces and isinstance(one.event, ProtocolCorrected)
+    )
+    if unknown or not deals:
+        raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
+    return min(deals)
+
+
+def check_time(rules: Ruleset, state: AttendedState, moment: Moment, *, beyond_doubt: bool = False) -> None:
     """J8, J9: Raise WrongPhase if a deal is under way, or if the time is over for a correction that leaves doubt."""
     check_between_deals(rules, state)
-    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
+    if not beyond_doubt and (until := _correction_until(state, moment.history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
 
 
 def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
-    """J9: Raise WrongPhase while a deal is under way, or if the game cannot score a deal again."""
+    """J9: Raise WrongPhase during a deal, or if the game cannot score a deal again."""
     play = state.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
@@ -143,10 +107,9 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
 
 
 def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
-    """Return the consequences of a correction, which is the event after ``moment.version``: draws for the next deal.
+    """Return the draws for the next deal after a correction, which is the event after ``moment.version``.
 
-    The draws use the seed that the house has committed to. A preview (a moment without a seed) draws nothing, or an
-    official could preview until the draw suits them.
+    A preview (without a seed) draws nothing, or an official could preview until the draw suits them.
     """
     if not moment.seed:
         return ()
@@ -161,7 +124,7 @@ def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, mo
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match with the numbers of a correction, and its case with the seats that gained by it."""
+    """Return the match after a correction. Its case names the seats that gained."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -171,19 +134,18 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
     return replace(state, play=rules.resumed(state.play, event), docket=docket)
 
 
-def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the end of the time for corrections; ``None`` while the match goes on, or without officials."""
+def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
+    """J8: Return the end of the time for corrections of a finished match with officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
             ended_at = ended(recorded.event, recorded.at, ended_at)
-    if ended_at is None or opened.adjudication is None:
-        return None
-    return correctable_until(opened.adjudication, ended_at)
+    terms = state.docket.terms
+    return None if ended_at is None or terms is None else correctable_until(terms, ended_at)
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: Return the end of the time in which a score may be corrected on the balance of probabilities."""
+    """J8: Return the time until which a score may be corrected on the balance of probabilities."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
@@ -194,7 +156,7 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which a match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before`` is the time before this event. A correction of a match that has ended does not change it.
+    ``before``: the same before this event. A correction of a match that stays ended does not change it.
     """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
@@ -202,7 +164,7 @@ def ended(event: Event, at: datetime, before: datetime | None) -> datetime | Non
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the change of a line: its numbers, and the whole score if more than the numbers has changed."""
+    """Return the change of a line: its numbers, and the whole score if more has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers
@@ -211,7 +173,6 @@ def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
 
 
 def _ending(rescored: Rescored) -> Ended:
-    """Return the end of a match for the record, from the event with which the replay ended."""
     match rescored.end:
         case MatchWon() as won:
             return Ended(

@@ -1,10 +1,6 @@
-"""Incidents: find allegations of the same error, and the case that has punished it (B-O5, J1, J3).
+"""Incidents: find allegations of the same error, and the case that has punished it (B-O5, J1, J3)."""
 
-Each breach and each report is one incident. An allegation that rests on no event covers every error of its kind by
-the accused from the beginning of the deal to the knock.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +9,7 @@ from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
-from referee.officials.state import AttendedState, Case, Docket, Span
+from referee.officials.state import AttendedState, Case, Docket, Notes, Span
 from referee.value import Value
 from referee.visibility import Event
 
@@ -23,20 +19,17 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """The accused and the payer: for a wrong cut, either the player who cut or the dealer may be accused (B17)."""
+    """The accused and the payer: either may be accused of a wrong cut (B17)."""
     offence: str | None
     events: tuple[int, ...]
-    """The events that show the error; empty: it is only alleged."""
+    """The events that show the error; empty if it is only alleged."""
     span: Span
     named: bool = False
-    """True if an official has named the events, so that other events may show the same error."""
+    """True if an official has named the events: others may show the same error."""
 
 
 def may_be_same(one: Incident, other: Incident) -> bool:
-    """Return whether two incidents may be one error: one event shows both, or their spans overlap.
-
-    If different recorded events show two errors, they are two incidents.
-    """
+    """Return whether two incidents may be one error: an event shows both, or the spans overlap and one is alleged."""
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
     if not set(one.events).isdisjoint(other.events):
@@ -46,17 +39,13 @@ def may_be_same(one: Incident, other: Incident) -> bool:
 
 
 def of_case(docket: Docket, case: Case) -> Incident:
-    """Return the incident that a case is about."""
     deal = case.deal if case.of is None else of_case(docket, docket.case(case.of)).deal
     players = frozenset(seat for seat in (case.accused, case.payer) if seat is not None)
     return Incident(deal=deal, players=players, offence=case.offence, events=case.events, span=case.span)
 
 
 def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
-    """Return the incident that a ruling finds.
-
-    If the case rests on no event, its span begins and ends at the first event that the ruling names.
-    """
+    """Return the incident that a ruling finds. If the case has no events, it takes those that the ruling names."""
     incident = replace(of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
         return incident
@@ -65,7 +54,7 @@ def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
 
 
 def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
-    """Return the incident for which the game upholds a knock at event ``now``."""
+    """Return the incident of a knock that the game upholds at event ``now``."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((upheld.accused, upheld.payer)),
@@ -76,7 +65,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
 
 
 def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return the incident of a knock at event ``now`` that rests on no event: any such error of the deal so far."""
+    """Return the incident of a knock at event ``now`` that rests on no event: any such error in the deal so far."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
@@ -87,15 +76,14 @@ def alleged(state: AttendedState, offence: str | None, accused: int, payer: int,
 
 
 def in_trick(docket: Docket, incident: Incident) -> Incident:
-    """Return an incident limited to the trick under way or, between two tricks, to the last trick."""
+    """Return an incident limited to the trick under way or, between tricks, the last one."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
-    """Return the first and the last event between which the error that these events show has happened.
+    """Return the span of an error: of the events that show it, from the first event of the trick if it was reported.
 
-    A reported error happened in the trick of its report. An error that no event shows happened at any time of the
-    deal up to event ``now``.
+    If no event shows the error, its span is the deal up to event ``now``.
     """
     if not events:
         return docket.begun, now
@@ -106,10 +94,9 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 def punished_in(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the case whose penalty for this incident is in force; ``None`` if no case has one.
+    """Return the number of the case that has a penalty in force for this incident.
 
-    ``except_case`` is left out. ``counts`` returns whether the penalty of a case still counts in the line of its
-    deal; without it every penalty does.
+    Skips ``except_case``, and cases for which ``counts`` is false.
     """
     found = (
         case.case
@@ -124,7 +111,7 @@ def punished_in(
 
 
 def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) -> bool:
-    """Return whether a fault on record, which is paid for without a knock, is this incident (D-O24)."""
+    """D-O24: Return whether this incident is on record as a fault that is paid for without a knock."""
     return any(
         may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
         for one in ledger.breaches
@@ -134,9 +121,9 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 
 
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
-    """Return the case that decides about this incident; ``None`` if no case does.
+    """Return the case that decides about this incident, if any: preferably one that waits, then one that punishes.
 
-    A case that waits for a ruling comes first. A knock that the referee dismissed decides about no incident.
+    A knock that the referee dismissed decides about no incident.
     """
 
     def decides(case: Case) -> bool:
@@ -153,38 +140,33 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
 
 
 def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after the end of a deal, with which the next deal and its first trick begin."""
     return replace(docket, begun=number, led=number, awaits_lead=False)
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Return the docket after a deal of cards. A second deal of cards begins a new trick; the first trick of a deal
-    includes everything before it."""
+    """Return the docket after a deal of cards, of which only a second one begins a trick."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
 def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Docket:
-    """Return the docket after a card, which begins a trick if it is the lead."""
     return replace(docket, led=number, awaits_lead=False) if docket.awaits_lead else docket
 
 
 def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
-    """Return the docket after a trick. In a tally no cards are entered, and the trick began with this event."""
+    """Return the docket after a trick. In a tally the trick also began with this event."""
     if docket.awaits_lead is None:
         return docket
     return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)
 
 
 def _note_result(docket: Docket, play: Any, event: ResultEntered, number: int) -> Docket:
-    """Return the docket of a deal that is entered whole: no event shows when an error happened."""
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     **dict.fromkeys(LAYS_OPEN, _note_end),
     Dealt: _note_dealt,
     CardPlayed: _note_card,
     TrickTaken: _note_trick,
     ResultEntered: _note_result,
 }
-"""Notes of the events at which a deal and its tricks begin."""

@@ -1,7 +1,6 @@
-"""Event numbers for the facts of a correction: each fact has its own, in order, although one event holds them all.
+"""Numbers for the facts of a correction, although one event holds them all: games compare numbers (B71, B-O12).
 
-A game may compare event numbers to find out what came first (B71, B-O12). So no two facts of a rebuilt deal share a
-number. A line names the events on record instead: the ruling and the correction.
+The lines on record name recorded events instead: the ruling and the correction.
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from referee.visibility import Event
 
 
 def on_record(fact: Event, correction: int) -> Event:
-    """Return a fact of a correction to be recorded: event numbers beyond ``correction`` become ``correction``."""
+    """Return a fact to record: numbers greater than ``correction`` become ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
         return replace(fact, rests_on=_at_most(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
@@ -30,30 +29,27 @@ def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 class Numbering:
-    """Numbers greater than those of all recorded events, each with the recorded event that it stands for."""
+    """Numbers greater than ``last``, each with the recorded event that it stands for."""
 
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
 
     def next(self, correction: int) -> int:
-        """Return the number of the next fact of this correction.
-
-        The number before that one is used for the event before the correction, which is the ruling.
-        """
+        """Return the number of the next fact of this correction. The number before it stands for the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
         return self._last
 
     def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the events on record that these numbers stand for, each once."""
+        """Return the recorded events that these numbers stand for, each once."""
         if not any(number in self._recorded for number in numbers):
             return numbers
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with the numbers of recorded events."""
+        """Return the line with recorded events."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -62,11 +58,11 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger of the next deal; the breaches of the last deal name recorded events."""
+        """Return the ledger with recorded events for the breaches of the last deal."""
         return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail. At any depth, ``events`` is a list of event numbers."""
+        """Return a part of a line's detail, in which each ``events`` lists event numbers."""
         if isinstance(value, Mapping):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)

@@ -1,7 +1,6 @@
-"""The effects of a ruling: points in the deal under way, a voided deal, and corrected lines of the protocol.
+"""The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
 
-A deal in the protocol is scored again (J9): with the price of the offence added, or with a new result. The correction
-replaces that of an earlier ruling on the case: only the last ruling counts.
+A correction replaces that of an earlier ruling on the case.
 """
 
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from referee.acts import Result
-from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
+from referee.events import DealScored, PenaltyImposed, Reported
 from referee.officials import corrections, incidents
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import Line, Script, Why
@@ -19,13 +18,14 @@ from referee.officials.rescoring import Rescored, as_json, as_tally, rescore, sc
 from referee.officials.state import AttendedState, Case, Due
 from referee.phases import Over
 from referee.refusals import WrongPhase
+from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
 from referee.whole_deal import entering
 
 
 class Price(NamedTuple):
-    """The seat that pays, the points, and the rule of the price."""
+    """The payer, the points, and the rule of the price."""
 
     payer: int
     points: int
@@ -33,9 +33,9 @@ class Price(NamedTuple):
 
 
 def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: Return the events that put the price of an offence on a deal or, with ``sign`` -1, lift the price again.
+    """J3: Return the events that put the price of an offence on a deal or, with ``sign`` -1, lift it.
 
-    Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible in this state.
+    Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible.
     """
     if rules.priced is None:
         raise WrongPhase("not_in_this_game", "J3")
@@ -43,7 +43,7 @@ def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1)
 
 
 def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
-    """J3: Return the price of an offence in this state of the deal. Raises as :func:`priced`."""
+    """J3: Return the price of an offence. Raises as :func:`priced`."""
     due = priced(rules, play, offence, accused)[0]
     if isinstance(due, PenaltyImposed):
         return Price(due.seat, due.points, due.rule)
@@ -71,10 +71,7 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
 
 
 def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function that reports whether the penalty of a different case counts in the line of this case's deal.
-
-    A result that was entered after the penalty replaces it.
-    """
+    """Return a function that reports whether the penalty of another case counts: no later result replaced it."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -87,13 +84,12 @@ def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> C
 
 
 def is_in_its_deal(state: AttendedState, case: Case) -> bool:
-    """Return whether the deal of a case is still to be scored, in a match that goes on."""
+    """Return whether the match goes on and the deal of a case is not scored."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
 def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """Return the events that put the price of a ruling on a deal, and lift what an earlier ruling (``due``) put on
-    it.
+    """Return the events that put the price of a ruling on a deal, and lift that of an earlier one (``due``).
 
     The fine of a knock now upheld is refunded.
     """
@@ -115,13 +111,10 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 
-# Deals that are over
-
-
 def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
-    """Return the state just before a deal's score, or now if unscored.
+    """Return the state just before a deal's score, or now if unscored. Raises WrongPhase if the deal does not count.
 
-    Raises WrongPhase if the deal does not count. ``replaces`` is the number of a correction that is left out.
+    ``replaces``: the number of a correction to leave out.
     """
     if deal > state.docket.scored:
         return state.play
@@ -135,10 +128,10 @@ def _state_of(states: Any, deal: int) -> Any:
 
 
 def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: Return the script that replaces a whole deal. Its result is read as in a tally.
+    """J9: Return the script that replaces a deal by a result.
 
-    Raises the game's first refusal, with its place in the result. Raises WrongPhase if the game has no results or
-    the deal does not count.
+    Raises the game's first refusal, with its place in the result; WrongPhase if the game has no results or the deal
+    does not count.
     """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
@@ -150,8 +143,7 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise the game's refusal if the result is impossible for this deal. Raise WrongPhase if the line shows it
-    already."""
+    """J9: Raise the game's refusal if the result is impossible, WrongPhase if the line shows it already."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)
     if says_the_same(rules, rescore(rules, moment.history, (script,)), now):
@@ -159,10 +151,7 @@ def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> N
 
 
 def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
-    """Return whether two replays agree on the lines, apart from the events that prove them, and on the outcome.
-
-    Equal lines can have different outcomes: the order of tricks may decide who wins the match.
-    """
+    """Return whether two replays agree on the outcome, and on the lines apart from the events that prove them."""
 
     def outcome(rescored: Rescored) -> Any:
         table = rescored.state.table
@@ -174,7 +163,7 @@ def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as JSON without the numbers of events, and without the details that need the cards."""
+    """Return a line as JSON without event numbers and details that need the cards."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
@@ -184,18 +173,7 @@ def _without_proof(line: Line) -> Any:
     return plain
 
 
-def check_correctable(rules: Ruleset, state: AttendedState, ruled: CaseRuled, moment: Moment) -> MatchOpened:
-    """J8, J9: Return the opening of the match. Raise WrongPhase if a correction comes too early or too late."""
-    corrections.check_between_deals(rules, state)  # first, for it needs no history and is checked after each act
-    opened = moment.history[0].event
-    assert isinstance(opened, MatchOpened), "a history begins with its opening"
-    beyond_doubt = ruled.standard == "beyond_reasonable_doubt"
-    corrections.check_time(rules, opened, state, moment.history, moment, beyond_doubt=beyond_doubt)
-    return opened
-
-
 def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
-    """Return whether a ruling repeats the verdict, the remedy and the offence of the last one."""
     if (case.verdict, case.remedy) != (ruled.verdict, ruled.remedy):
         return False
     return ruled.verdict == "dismissed" or case.offence == ruled.offence
@@ -206,8 +184,8 @@ def correction_events(
 ) -> tuple[Event, ...]:
     """J8, J9: Return the correction that a ruling makes in the protocol, and its consequences; empty if all is right.
 
-    ``moment`` is the moment after the ruling. Raises WrongPhase if the line shows the result already, if the deal
-    does not count, or if a correction is not possible now.
+    ``moment`` is after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
+    count, or if no correction is possible now.
     """
     if _repeats_last_ruling(case, ruled):
         return ()
@@ -227,18 +205,12 @@ def correction_events(
         scripts += (script(deal, points),) if points else ()
     if not (scripts or remedy.strike or case.corrected):
         return ()
-    opened = check_correctable(rules, state, ruled, moment)
-    event = corrections.make_correction(
-        rules,
-        opened,
-        state,
-        history,
-        case.case,
-        Why(rule=ruled.rule, reason=ruled.reason),
-        scripts,
-        remedy.strike,
-        moment,
+    correction = Correct(
+        case=case.case,
+        why=Why(rule=ruled.rule, reason=ruled.reason),
+        scripts=scripts,
+        strike=remedy.strike,
         beyond_doubt=ruled.standard == "beyond_reasonable_doubt",
-        replaces=case.corrected,
     )
+    event = corrections.make_correction(rules, state, correction, moment, replaces=case.corrected)
     return event, *corrections.following(rules, state, event, moment)

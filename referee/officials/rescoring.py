@@ -1,7 +1,7 @@
-"""A replay of a match with other facts for some of its deals, which are scored again (J9).
+"""A replay of a match with other facts for some of its deals (J9).
 
-Bids, cards, answers, dealers and who was dealt in stay as recorded. At each score the replay asks the game for a new
-line. So all that depends on a corrected number is right as well: bounces, the end, elimination, the pot.
+All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it:
+bounces, the end, elimination, the pot.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ from referee.value import Value
 from referee.visibility import Event, Recorded
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
-"""Events that may come before a deal, even if other seats play that deal now."""
+"""Events that count even if other seats play their deal now."""
 
 
 class Rescored(Value):
@@ -52,51 +52,47 @@ class Rescored(Value):
     lines: Mapping[int, Line]
     """The lines that count, by the number of the event that wrote them."""
     struck: tuple[int, ...]
-    """Deals that were scored and count for nothing."""
+    """Scored deals that no longer count."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended at their last trick, only because of a number that has since changed. The
-    replay leaves them out."""
+    """Deals that were played, or ended at their last trick, only by a number that has changed."""
     end: Event | None
-    """The event that ended the match; ``None``: the match goes on."""
+    """The event that ended the match, if any."""
     ended_by: int
-    """The number of the recorded event that ended the match, or whose line did; 0: the match goes on."""
+    """The number of the recorded event, or line, that ended the match."""
     duel: tuple[int, ...]
     """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """The seats that play the next deal in a duel by the record without these corrections."""
+    """The seats that play it by the record, without these corrections."""
     before: Mapping[int, Any]
-    """The state in which a deal began, by number of the deals that count."""
+    """The state in which each deal began that counts."""
     played: Mapping[int, Any]
-    """The state in which a deal waited for its score, by number of the deals that count."""
+    """The state in which each deal that counts waited for its score."""
     whole: frozenset[int]
     """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]
-    """The number of the recorded event that dealt the cards of a deal, or entered the deal as a whole, by deal."""
+    """The number of the recorded event that dealt the cards of each deal, or entered it whole."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
-    """Return the script that a correction records for a deal.
-
-    Its facts are added just before the score or, with ``whole``, replace the whole deal.
-    """
+    """Return the script of a deal: facts to add just before its score or, with ``whole``, instead of the deal."""
     scripted = [Scripted(topic=fact.TOPIC, event=as_json(fact)) for fact in facts]
     return Script(deal=deal, events=tuple(scripted), whole=whole)
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as it is read from a stored row: lists, dictionaries and plain values."""
+    """Return a value as plain JSON values."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 @cache
 def _events_by_topic(rules: Ruleset) -> Mapping[str, type[Event]]:
-    """Return the types of event that the game folds, by topic."""
+    """Return the types of the game's events, by topic."""
     types: tuple[type[Event], ...] = (*event_kinds_in(events), ResultEntered, *rules.events)
     return {kind.TOPIC: kind for kind in types}
 
 
 def as_tally(state: Any) -> Any:
-    """Return the state before a deal, set to tally, so that an entered result can be read in any match."""
+    """Return the state before a deal, set to tally, so that a result can be entered."""
     return replace(state, table=replace(state.table, house=False, tally=True, penalise=True))
 
 
@@ -112,7 +108,7 @@ class _Corrections:
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
-        """Add every correction on record except ``replaced`` and those that a later correction replaces."""
+        """Add the corrections on record, except ``replaced`` and those replaced by others."""
         recorded = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
         left_out = {replaced, *(event.replaces for event in recorded.values())}
         for number, event in recorded.items():
@@ -120,7 +116,7 @@ class _Corrections:
                 self.add(number, event.scripts, event.strike)
 
     def add(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
-        """Add the scripts and strikes of event ``number``. A script for a whole deal restores a struck deal."""
+        """Add the scripts and strikes of event ``number``. A script for a whole deal lifts its strike."""
         for one in scripts:
             facts = tuple([msgspec.convert(fact.event, self.event_types[fact.topic]) for fact in one.events])
             if one.whole:
@@ -139,11 +135,10 @@ def rescore(
     number: int | None = None,
     replaces: int | None = None,
 ) -> Rescored:
-    """Return the match with these scripts and without the deals of ``strike``.
+    """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
 
-    Earlier corrections count as well; acts that were taken back do not (J11). ``history`` is the whole history.
-    ``number`` is the number of the event that will record the scripts; by default the next. ``replaces`` is the
-    number of an earlier correction that no longer counts.
+    ``number``: the event that will record the scripts, by default the next. ``replaces``: an earlier correction that
+    no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1
@@ -156,9 +151,8 @@ def rescore(
 class _Replay:
     """A walk through a history with the corrected facts.
 
-    It keeps two things: the match as it counts (``state``, ``lines``, ``end``, ``duel``), and what the record says at
-    the same event (``recorded_points``, ``recorded_out``, ``called``, ``deal``). If the two differ, a deal depends on
-    a number that has changed.
+    It compares the match as it counts (``state``, ``lines``, ``end``, ``duel``) with the record at the same event
+    (``recorded_points``, ``recorded_out``, ``called``, ``deal``), to find deals that depend on a changed number.
     """
 
     def __init__(
@@ -221,7 +215,6 @@ class _Replay:
             whole = whole or isinstance(event, ResultEntered)
 
     def run(self) -> Rescored:
-        """Replay all events, and return the match at the end."""
         evolve, known = self.rules.evolve, frozenset(_events_by_topic(self.rules).values())
         steps = {
             kind: STEPS.get(kind, _Replay.consequence)
@@ -263,10 +256,7 @@ class _Replay:
         self.usual = event.seat, self.usual[1]
 
     def deal_begun(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
-        """Begin a deal: fold its script if a script replaces the whole deal, else fold the event.
-
-        If other seats would have played the deal by the numbers as they are now, drop it.
-        """
+        """Fold the event, or the script that replaces the whole deal. Drop the deal if other seats should play it."""
         if self.is_skipping or self.end is not None:
             return
         if self.duel != self.called:
@@ -287,7 +277,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, event, number)
 
     def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """Fold a trick. Drop the deal if the trick ends the play only by the old or only by the new numbers."""
+        """Fold a trick. Drop the deal if the play ends here only by the old or only by the new numbers."""
         if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
@@ -300,7 +290,7 @@ class _Replay:
                 self.drop_deal()
 
     def deal_scored(self, number: int, event: DealScored, recorded: Recorded) -> None:
-        """Score a deal that counts, with the facts that corrections add; mark any other as struck or dependent."""
+        """Score a deal that counts, with the added facts; mark any other as struck or dependent."""
         deal = event.deal
         if self.end is not None:
             self.struck.add(deal)
@@ -319,7 +309,7 @@ class _Replay:
         self.next_deal()
 
     def score(self, number: int, deal: int) -> None:
-        """Fold the line that the game makes of the deal, and its consequences. Drop the deal if there is no line."""
+        """Fold the game's line of the deal with its consequences. Drop the deal if there is no line."""
         assert self.rules.scored is not None, "the game can score a deal again"
         scored = self.rules.scored(self.state, "")
         if not scored:
@@ -346,17 +336,14 @@ class _Replay:
         self.played.pop(self.deal, None)
 
     def fold_script(self, correction: int, facts: tuple[Event, ...]) -> None:
-        """Fold the facts that this correction records, each with a number of its own."""
+        """Fold the facts of a correction, each with its own number."""
         for fact in facts:
             if isinstance(fact, KnockUpheld):
                 fact = replace(fact, rests_on=_breach(self.state.table.ledger, fact))
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
-        """Set the dealer and the seats of the next deal: as recorded if it was dealt, else in the usual order.
-
-        In a duel they follow from the line that called it.
-        """
+        """Set dealer and seats of the next deal: in a duel by the line that called it, else as recorded or usual."""
         self.is_skipping = self.end is None and self.deal in self.corrections.strike
         if self.end is not None:
             return
@@ -372,7 +359,7 @@ class _Replay:
         self.seat_next_deal(dealer, playing)
 
     def seat_next_deal(self, dealer: int, playing: tuple[int, ...]) -> None:
-        """Set the number of the next deal, its dealer and the seats that are dealt in."""
+        """Set the next deal, its dealer and the seats that are dealt in."""
         table = self.state.table
         if (self.deal, dealer, playing) != (table.deal, table.dealer, table.playing):
             table = replace(table, deal=self.deal, dealer=dealer, playing=playing)
@@ -381,12 +368,12 @@ class _Replay:
     # Events that the replay makes again
 
     def consequence(self, number: int, event: Event, recorded: Recorded) -> None:
-        """Skip a recorded consequence of a line, for the replay makes its own. Keep the seats called to a duel."""
+        """Skip a recorded consequence of a line, but note the seats called to a duel."""
         if seats := seats_called(event):
             self.called = seats
 
     def deal_voided(self, number: int, event: DealVoided, recorded: Recorded) -> None:
-        """Void the deal again. If its penalties were entered, the game makes a new line for them."""
+        """Void the deal again, with a new line if its penalties were entered."""
         if self.is_skipping or self.end is not None:
             if event.points:
                 (self.dependent if self.is_dependent else self.struck).add(event.deal)
@@ -399,7 +386,7 @@ class _Replay:
         self.state = self.base = self.rules.evolve(self.state, event, number)
 
     def match_ended(self, number: int, event: MatchClosed | MatchAbandoned, recorded: Recorded) -> None:
-        """End the match as the official did, unless it has ended before. A pot is shared by the new numbers."""
+        """End the match as the official did, with the new numbers, unless it has ended before."""
         if self.end is not None:
             return
         act = Close() if isinstance(event, MatchClosed) else Abandon(reason=event.reason)
@@ -407,12 +394,12 @@ class _Replay:
         self.state = self.rules.evolve(self.state, self.end, number)
 
     def decide(self, act: Void | Close | Abandon, number: int, recorded: Recorded) -> Any:
-        """Return the event that the game makes of an official's act in the present state."""
+        """Return the game's event for an official's act."""
         (event,) = self.rules.decide(self.state, act, Moment(number - 1, recorded.at, ""))
         return event
 
     def protocol_corrected(self, number: int, event: ProtocolCorrected, recorded: Recorded) -> None:
-        """Take the recorded numbers from a correction: the events after it were played by them."""
+        """Take the recorded numbers from a correction, for later events were played by them."""
         self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, event.duel
         if self.end is not None:
             return
@@ -425,7 +412,7 @@ class _Replay:
 
 
 def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
-    """Return the number of the open breach that a knock of a script is for; empty if the ledger has none."""
+    """Return the event of the open breach that a scripted knock is for, if any."""
     return next(
         (
             (one.event,)
@@ -440,7 +427,7 @@ _DEALS_OR_CORRECTIONS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCor
 
 
 def seats_called(event: Event) -> tuple[int, ...]:
-    """Return the seats that play the next deal, if a game's own consequence of a line names them; else none."""
+    """Return the seats that a game's own consequence of a line calls to a duel."""
     own = not isinstance(event, MatchWon | PlayerEliminated)
     return getattr(event, "seats", ()) if own else ()
 
@@ -456,4 +443,4 @@ STEPS: Mapping[type[Event], Callable[[_Replay, int, Any, Recorded], None]] = {
     MatchAbandoned: _Replay.match_ended,
     ProtocolCorrected: _Replay.protocol_corrected,
 }
-"""The events that a replay handles by a step of its own. Every other event of the game is folded as recorded."""
+"""The steps of a replay. Other events are folded as recorded."""

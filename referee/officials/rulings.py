@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Void
 from referee.events import Adjudication
 from referee.history import History
-from referee.officials import remedies, takeback
+from referee.officials import corrections, remedies, takeback
 from referee.officials.events.cases import CaseRuled, Precedent, Remedy
 from referee.officials.state import AttendedState, Case, status_at
 from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
@@ -18,31 +18,27 @@ from referee.visibility import Event, Recorded
 
 
 def terms_of(state: AttendedState) -> Adjudication:
-    """Return the adjudication of a match: its officials and time limits."""
     terms = state.docket.terms
     assert terms is not None, "a case is in a match with officials"
     return terms
 
 
 def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
-    """J7: Return the end of the time for appeals from a ruling at this time; ``None`` if there is no appeal."""
+    """J7: Return the end of the time to appeal from a ruling; ``None`` if there is no appeal."""
     minutes = terms_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
 
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
-    """Raise AgainstTheRules if a number is greater than that of the last event."""
+    """Raise AgainstTheRules if one of these events is still to come."""
     if to_come := [number for number in events if number > moment.version]:
         raise AgainstTheRules("event_to_come", "J1", event=to_come[0], last=moment.version)
-
-
-# By an official
 
 
 def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
     """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
 
-    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict, and as :func:`check_may_rule` and
+    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict; also as :func:`check_may_rule` and
     :func:`with_consequences`.
     """
     case = state.docket.case(request.case)
@@ -83,10 +79,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7, J10: Raise NotYours if the official has ruled on the case before, unless they have found their own error.
-
-    Raises WrongPhase if the case does not wait for a ruling.
-    """
+    """J7, J10: Raise NotYours if the official has ruled before and found no error; WrongPhase if no ruling is due."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -101,20 +94,14 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _facts_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: Return whether the side that loses by this verdict has agreed to it."""
+    """J2: Return whether the losing side has agreed."""
     if not upheld:
         return isinstance(case.by, int) and case.agrees(case.by) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.by))
 
 
-# By the referee
-
-
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now; empty if none can.
-
-    The payer has to agree; in a case about a line or a misclick, all other seats.
-    """
+    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now, if any."""
     for case in state.docket.cases:
         if not (case.is_open and _is_agreed(state, case)):
             continue
@@ -157,14 +144,11 @@ def _by_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Mome
     ruled = _agreed_in(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        remedies.check_correctable(rules, state, ruled, moment)  # first, as a quick check
+        corrections.check_time(rules, state, moment)  # first, as a quick check
     if case.offence is not None and case.accused is not None and (written or remedies.is_in_its_deal(state, case)):
         play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
     return with_consequences(rules, state, case, ruled, moment)
-
-
-# Consequences
 
 
 def with_consequences(
@@ -172,7 +156,7 @@ def with_consequences(
 ) -> tuple[Event, ...]:
     """Return a ruling with its price and time for appeals, and the events that put it into effect.
 
-    Raises WrongPhase if the error is punished already, or if the remedy does not fit the state of the deal.
+    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal.
     """
     if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
         return ruled, *takeback.taking_back(state, case)
@@ -207,7 +191,6 @@ def _with_price(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRul
 
 
 def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
-    """Return the game after these events, the first of which follows on event ``number``."""
     for event in events:
         number += 1
         play = rules.evolve(play, event, number)
@@ -215,7 +198,7 @@ def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: in
 
 
 def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the moment after these events: their version, and a history that includes them."""
+    """Return the moment after these events, with a history that includes them."""
     if not events:
         return moment
     more = [
@@ -224,9 +207,6 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
     ]
     history = moment.history.followed_by(more) if isinstance(moment.history, History) else [*moment.history, *more]
     return replace(moment, version=moment.version + len(events), history=history)
-
-
-# Folding a ruling
 
 
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:

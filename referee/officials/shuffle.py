@@ -1,12 +1,10 @@
-"""The verifiable shuffle: the house commits to a seed before each deal, and each seat adds digits to it.
+"""The verifiable shuffle (J13): the house commits to a seed before each deal, and then each seat adds digits.
 
-So neither the house nor a seat can choose the cards: the house commits before it sees the seats' digits, and the
-seats add them before they see the seed. All other lots of the house depend on the same seed.
-``openapi/guides/shuffle.md`` describes the computation, and ``openapi/shuffle.py`` is a program that repeats it.
+So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the computation; ``openapi/shuffle.py``
+repeats it.
 """
 
 import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
@@ -17,7 +15,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.state import AttendedState, Commitment, Docket, Shuffle
+from referee.officials.state import AttendedState, Commitment, Docket, Notes, Shuffle
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -27,20 +25,17 @@ _SEED = re.compile("[0-9a-f]{64}")
 
 
 def shuffle_of(opened: MatchOpened) -> Shuffle | None:
-    """Return the shuffle of a new match; ``None`` if the house does not commit to it."""
+    """Return the shuffle of a new match, if the house commits to it."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
 def seed_of(seed: str) -> str:
-    """Return the seed to commit to, as 64 hexadecimal digits.
-
-    A seed of that form is returned unchanged, so that a match can be decided again from the seeds on record.
-    """
+    """Return the seed to commit to, 64 hexadecimal digits. A recorded seed has that form and stays as it is."""
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
 def key_of(moment: Moment, commitment: Commitment) -> str:
-    """Return the key that determines the order of the cards, as 64 hexadecimal digits."""
+    """Return the key for the order of the cards, 64 hexadecimal digits."""
     parts = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
     return _hash("\n".join(parts))
 
@@ -50,7 +45,7 @@ def _hash(text: str) -> str:
 
 
 def awaited(state: AttendedState) -> tuple[int, ...]:
-    """Return the seats of the next deal that have not added to its shuffle; empty if no seat may add any more."""
+    """Return the seats of the next deal that may still add to its shuffle."""
     commitment = _commitment(state)
     if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
@@ -62,11 +57,8 @@ def _commitment(state: AttendedState) -> Commitment | None:
     return None if shuffle is None else shuffle.commitment
 
 
-# Entropy of the seats
-
-
 def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """J13: Return the event by which a seat adds to the shuffle. All seats see it at once.
+    """J13: Return the event by which a seat adds to the shuffle.
 
     Raises WrongPhase if the cards are dealt, or if the seat has added to this deal already.
     """
@@ -83,7 +75,6 @@ def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> 
 
 
 def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, number: int) -> AttendedState:
-    """Return the match with a seat's digits added to the commitment."""
     commitment = _commitment(state)
     assert commitment is not None, "a seat adds to a commitment"
     entropy = list(commitment.entropy)
@@ -91,11 +82,8 @@ def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, num
     return replace(state, docket=_with_commitment(state.docket, replace(commitment, entropy=tuple(entropy))))
 
 
-# Commitments of the house
-
-
 def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Return a new commitment if the next deal has none; after a voided deal too, for its seed has been shown."""
+    """Return a new commitment if the next deal has none."""
     shuffle = state.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
@@ -105,7 +93,6 @@ def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Shuffl
 
 
 def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitted, number: int) -> AttendedState:
-    """Return the match with a new commitment, to which no seat has added."""
     nothing = ("",) * state.play.table.seats
     commitment = Commitment(seed=event.seed, hash=event.commitment, until=event.until, entropy=nothing)
     return replace(state, docket=_with_commitment(state.docket, commitment))
@@ -114,7 +101,7 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
     """Return the moment with the seed by which the house draws lots.
 
-    Raises WrongPhase for a deal before all its seats have added to the shuffle, or before the time for that is over.
+    Raises WrongPhase for a deal before all seats have added to the shuffle or the time for that is over.
     """
     commitment = _commitment(state)
     if commitment is None:
@@ -127,7 +114,6 @@ def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Return the docket after a deal of cards, which ends the time for adding."""
     shuffle = docket.shuffle
     if shuffle is None or shuffle.commitment is None:
         return docket
@@ -135,16 +121,14 @@ def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
 
 
 def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after the end of a deal: the seed is shown, and its commitment is removed."""
     shuffle = docket.shuffle
     return docket if shuffle is None or shuffle.commitment is None else _with_commitment(docket, None)
 
 
-NOTES: Mapping[type[Event], Callable[[Docket, Any, Any, int], Docket]] = {
+NOTES: Notes = {
     Dealt: _note_dealt,
     **dict.fromkeys(LAYS_OPEN, _note_end),
 }
-"""Notes of the events after which a commitment has served."""
 
 
 def _with_commitment(docket: Docket, commitment: Commitment | None) -> Docket:

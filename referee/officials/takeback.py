@@ -1,8 +1,4 @@
-"""Take-back of the last act (J11): its player asks and all others agree, or an official rules it.
-
-The match keeps the state of the game before the last act. If the act has shown no player anything, the game can
-return to that state. Cases that were opened meanwhile stay.
-"""
+"""Take-back of the last act (J11): the match returns to its state before the act, but keeps its cases."""
 
 from contextlib import suppress
 from typing import Any
@@ -23,27 +19,24 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, seen
 
 ALONE = frozenset(("tally",))
-"""Dealings in which no other seat has to agree: only the notes of the score are changed."""
+"""Dealings in which no other seat has to agree."""
 
 
 def takes_back(opened: MatchOpened) -> TakesBack | None:
-    """Return how acts are taken back in a match with this opening; ``None`` if they are not."""
+    """Return how acts are taken back in a match; ``None`` if they are not."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
     return "alone" if opened.dealing in ALONE else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules if errors stay until a player knocks: a take-back would take the knock away."""
+    """J11: Raise AgainstTheRules if errors stay until a knock, which a take-back would take away."""
     if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
-# The state before the last act
-
-
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before the events of a request. Before an act, it keeps the present state."""
+    """Return the match before the events of a request. For an act, it keeps the present state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -56,8 +49,7 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event of the game, which belongs to the last act or ends the time to take it
-    back."""
+    """Return the docket after an event, which belongs to the last act or ends the time to take it back."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -67,7 +59,7 @@ def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: Return whether an event looks different to different seats, has a seed or ends a deal."""
+    """J11: Return whether an event differs for different seats, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
@@ -77,8 +69,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return the match after an event of the officials. If that changed the game, the last act cannot be taken
-    back."""
+    """Return the match after an event of the officials, without a last act if the event changed the game."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -89,7 +80,7 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game with the parts that no take-back changes: seating, and the number of the last case."""
+    """Return the earlier game with the present seating and number of the last case."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
@@ -100,13 +91,10 @@ def check_play(docket: Docket) -> None:
         raise WrongPhase("held", "J5", cases=waiting)
 
 
-# Requests, agreement and rulings
-
-
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
     """J11: Return the event by which a seat asks to take back its act, or agrees; the last to agree takes it back.
 
-    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked or agreed already.
+    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked already.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -125,10 +113,9 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 
 
 def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
-    """Return the last act. Raises WrongPhase if it cannot be taken back.
+    """Return the last act.
 
-    Also raises it if ``by`` is a different seat and the player has not asked. That is checked before
-    ``seen_already``, which would show the other seats whether the player has entered the discarded cards.
+    Raises WrongPhase if it cannot be taken back, or if ``by`` is a different seat and the player has not asked.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -139,22 +126,21 @@ def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     of_seats = isinstance(by, int) and isinstance(last.actor, int)
     if takes_back == "agreed" and of_seats and not last.asked and by != last.actor:
         raise WrongPhase("not_your_act", "J11", seat=last.actor)
-    if last.seen:
+    if last.seen:  # checked last, for it would show the other seats whether the discarded cards are entered
         raise WrongPhase("seen_already", "J11")
     return last
 
 
 def awaited(state: AttendedState) -> tuple[int, ...]:
-    """Return the seats in the match that have not agreed yet."""
     last = state.docket.last
     agreed = () if last is None else last.asked
     return tuple(seat for seat in state.play.table.active if seat not in agreed)
 
 
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
-    """J11: Return the numbers of the events of the last act, for a case that says that it was a misclick.
+    """J11: Return the events of the last act, by number, for a case about a misclick.
 
-    Raises WrongPhase if the act cannot be taken back, or if ``by`` is a seat that did not do it.
+    Raises WrongPhase as :func:`takeable`, or if ``by`` is a seat that did not do it.
     """
     last = takeable(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
@@ -171,7 +157,7 @@ def taking_back(state: AttendedState, case: Case) -> tuple[Event, ...]:
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Withdraw a misclick case whose act can no longer be taken back: no ruling on it could have an effect."""
+    """J11: Withdraw a misclick case whose act can no longer be taken back."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
@@ -182,7 +168,7 @@ def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> 
 
 
 def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
-    """Return the take-back that a seat may request or agree to now; empty if it may not."""
+    """Return the take-back that a seat may request or agree to now, if any."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()
@@ -194,11 +180,7 @@ def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
     return (TakeBack(seat=seat),) if may else ()
 
 
-# Folding the events of a take-back
-
-
 def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, number: int) -> AttendedState:
-    """Return the match with one more seat that wants to take back the last act."""
     docket = state.docket
     assert docket.last is not None, "a seat has asked to take back an act"
     last = replace(docket.last, asked=(*docket.last.asked, event.seat))
@@ -206,9 +188,9 @@ def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, numb
 
 
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
-    """Return the match before the last act, but with the present cases and commitment.
+    """Return the match before the last act, with the present cases and commitment.
 
-    A take-back that was not ruled on becomes a decided case.
+    A take-back without a ruling becomes a decided case.
     """
     before, docket = state.before, state.docket
     assert before is not None, "the state before the act is kept"

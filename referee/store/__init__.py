@@ -14,7 +14,7 @@ KINDS |= {kind.OPENING.TOPIC: kind for kind in (Match, Club, Log)}
 BESIDE.append(AttemptRefused)
 
 # msgspec prepares a type when it first decodes it, and two threads that do so at once crash the process. So all types
-# that are read from the store are prepared here, before a second thread exists.
+# in the store are prepared before a second thread exists.
 make_ready()
 for kind in (Match, Club, Log, *(part for rules in RULESETS.values() for part in (rules.state, rules.options))):
     msgspec.json.Decoder(kind)

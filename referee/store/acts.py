@@ -1,7 +1,4 @@
-"""Acts with an Idempotency-Key, stored beside the events, so that a repeat is found without reading the match.
-
-Each event row also names its act. The acts are written in the same transaction, and can be made from the rows again.
-"""
+"""Acts with an Idempotency-Key, stored with their rows, so that a repeat is found without reading the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -20,7 +17,7 @@ OWN = "~"
 
 
 class KeyedAct(NamedTuple):
-    """The numbers of the first and the last event that an act made."""
+    """The numbers of the first and last event that an act made."""
 
     aggregate_id: UUID
     key: bytes
@@ -29,18 +26,21 @@ class KeyedAct(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if these cannot be event numbers. SQLite accepts any value in the columns."""
+        """False if these cannot be event numbers: SQLite accepts any value."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
 
 
 class Store(Protocol):
-    """Methods that the desk needs beyond the library's recorder."""
+    """The methods of a recorder that the library does not have."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Store all rows and acts or none; return the rows of :meth:`select_newer`."""
+        """Store all rows and acts or none; return the rows of :meth:`select_newer`.
+
+        Raises the library's ``IntegrityError`` if a row exists.
+        """
 
     def settle(self) -> None:
         """Wait for the end of a transaction that may still be in progress."""
@@ -49,17 +49,16 @@ class Store(Protocol):
         """Return those of the acts that are stored."""
 
     def select_secret(self) -> bytes:
-        """Return the random secret made with the tables, the same for all processes."""
+        """Return the random secret made with the tables."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last row of the log, empty for an empty log."""
+        """Return the states of the first and last row of the log, if any."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
 
 
 SECRET_BYTES = 32
-"""Bytes of a store's secret."""
 
 
 def key_of(actor: Actor, key: str) -> bytes:
@@ -68,7 +67,7 @@ def key_of(actor: Actor, key: str) -> bytes:
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """Yield the keyed acts that made these rows: id, number and state, in the order of storing."""
+    """Yield the keyed acts of these rows: id, number and state, in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:

@@ -1,8 +1,4 @@
-"""Aggregates: each is a fold of its recorded events.
-
-The topic of the first event determines the kind (``match/opened``: a match), and the kind knows the rules of the
-fold. This module and the desk serve all kinds in the same way.
-"""
+"""Aggregates: each is a fold of its recorded events, by the rules of its kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -19,7 +15,7 @@ from referee.visibility import Event, Recorded
 
 
 class Rules(Protocol):
-    """Pure functions over a state. Only ``take`` may refuse."""
+    """Pure functions over a state. Only ``take`` refuses."""
 
     @property
     def state(self) -> Any:
@@ -29,10 +25,10 @@ class Rules(Protocol):
         """Return the state after the first event."""
 
     def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
-        """Return the events that follow the first one automatically."""
+        """Return the events that follow the first automatically."""
 
     def take(self, state: Any, request: Any, moment: Moment, /) -> tuple[tuple[Event, ...], Any]:
-        """Return the events that a request makes, and the state after them."""
+        """Return the events of a request, and the state after them."""
 
     def evolve(self, state: Any, event: Any, number: int, /) -> Any:
         """Return the state after event ``number``."""
@@ -47,7 +43,7 @@ class Aggregate(Value, rename={"state": "standing"}):
     id: UUID
     version: int
     opened: Any
-    """The first event. Each kind declares its type again, since snapshots are read by it."""
+    """The first event. Each kind declares its type again, for snapshots."""
     opened_at: datetime
     changed_at: datetime
     state: Any
@@ -55,7 +51,6 @@ class Aggregate(Value, rename={"state": "standing"}):
     public_to: int = 0
     """Number of the last event up to which all is public."""
     ended_at: datetime | None = None
-    """Time of the last end."""
 
     OPENING: ClassVar[type[Event]]
     """The type of the first event."""
@@ -80,11 +75,11 @@ class Aggregate(Value, rename={"state": "standing"}):
 
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
-        """Return the time of the last end after an event of :data:`ENDS`; ``before``: the time until then."""
+        """Return ``ended_at`` after an event of :data:`ENDS`; ``before``: its value until then."""
         return at
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor's token has this SHA-256 now. By default true: the caller has checked."""
+        """Return whether an actor's token has this SHA-256 now. True if only the caller can check that."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
@@ -97,8 +92,7 @@ class Aggregate(Value, rename={"state": "standing"}):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function from the state and the first event of a request to the state before that event; ``None`` if a
-        request changes only through its events."""
+        """A function from the state and the first event of a request to the state before that event, if needed."""
         return None
 
     @property
@@ -117,7 +111,7 @@ A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Return the event type of every topic. No two kinds share a topic, so that projections can distinguish them."""
+    """Return the event type of every topic. No two kinds share a topic."""
     topics: dict[str, type[Event]] = {}
     for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
         for fact in facts:
@@ -127,8 +121,7 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events. Raises :class:`~referee.store.damaged.DamagedRow` if one is
-    missing."""
+    """Return the aggregate after further events. Raises :class:`DamagedRow` if one is missing."""
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
@@ -154,7 +147,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the result of :func:`fold` when the state after these events is already known."""
+    """Return the result of :func:`fold` if the state after these events is known."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
@@ -168,7 +161,6 @@ def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
 
 
 def _begun(first: Recorded) -> Any:
-    """Return an aggregate after its first event."""
     if first.originator_version != 1:
         raise DamagedRow(first.originator_id, 1, "missing")
     kind = KINDS.get(first.event.TOPIC)

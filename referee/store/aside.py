@@ -1,7 +1,6 @@
 """Threads for decisions on the whole history of a match, so that neither the writer nor the event loop waits.
 
-Short and long matches have a thread each, so that short ones do not wait for long ones. The thread for long matches
-waits for a process (:mod:`referee.store.worker`), the other one decides itself.
+Short and long matches have a thread each. That for long matches waits for a process (:mod:`referee.store.worker`).
 """
 
 import sys
@@ -16,13 +15,13 @@ from uuid import UUID
 from referee.store.command import Busy
 
 LONG_FROM = 500
-"""Events from which on a match is long. Matches at a table have a few hundred. To decide on 500 takes 25 ms."""
+"""Events from which on a match is long. To decide on 500 takes 25 ms."""
 WAITING_MAX = 64
 """Decisions of each kind that may wait."""
 WAITING_OF_ONE_MAX = 4
-"""Decisions on one match that may wait: at most one of them can be stored unchanged."""
+"""Decisions on one match that may wait: at most one can be stored unchanged."""
 SWITCH_SECONDS = 0.0002
-"""Seconds that a thread keeps the interpreter during long work while others wait for it."""
+"""Seconds that a thread keeps the interpreter while others wait for it."""
 
 T = TypeVar("T")
 _lock = threading.Lock()
@@ -32,7 +31,7 @@ _usual_seconds = sys.getswitchinterval()
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Give other threads the interpreter soon when they need it, as long as this block runs."""
+    """Give other threads the interpreter soon while this block runs."""
     global _at_work
     with _lock:
         _at_work += 1
@@ -50,7 +49,7 @@ class Aside(Generic[T]):
     """Two threads with a queue each, for short and for long matches."""
 
     def __init__(self, decide: Callable[[T], None]) -> None:
-        """``decide`` is called on one of the threads, and raises nothing."""
+        """``decide`` raises nothing."""
         self._decide = decide
         self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
         """Queues by kind, true for long matches. ``None`` ends the thread."""
@@ -61,8 +60,7 @@ class Aside(Generic[T]):
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Have a job decided on an aggregate with ``events`` events. Raises :class:`~referee.store.command.Busy` if
-        too many jobs wait already."""
+        """Have a job decided on an aggregate with ``events`` events. Raises :class:`Busy` if too many wait."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:
@@ -79,7 +77,7 @@ class Aside(Generic[T]):
         self._queues[is_long].put((aggregate_id, job))
 
     def close(self) -> None:
-        """End the threads after their present jobs. Waiting jobs are abandoned."""
+        """Abandon waiting jobs, and end the threads after their present ones."""
         with self._guard:
             self._closed = True
             for queue in self._queues.values():

@@ -1,13 +1,10 @@
-"""J12: Refused attempts to act in a match, stored for its officials beside the match.
+"""J12: Refused attempts to act in a match, stored for its officials.
 
-Each match has a stream of attempts in a separate table, with rows as in :mod:`referee.store.rows`: numbered and
-chained. Each row names the version of the match and the hash of its row at that version, so that it cannot be moved
-to a different time. It holds the actor, the act, the time and the reason of the refusal, never the request or the
-token.
+Each match has its own chain of rows, in a separate table. A row names the version of the match and its hash, so that
+it cannot be moved to a different time. It never has the request or the token.
 
-No request waits for this. Attempts go into a bounded queue that a thread writes from time to time. An attempt is
-dropped and counted if the queue is full or the store is away. An actor who tries without end leaves twenty rows, then
-one at each doubling.
+No request waits: a thread writes attempts from a bounded queue, or drops and counts them. An actor leaves a row for
+each of :data:`ROWS_EACH` attempts, then one at each doubling.
 """
 
 import logging
@@ -39,22 +36,21 @@ WAITING_MAX = 10_000
 REST_SECONDS = 0.25
 """Seconds between two transactions: on SQLite they delay acts."""
 AWAY_SECONDS = 2.0
-"""Seconds of rest after a transaction failed."""
+"""Seconds of rest after a failed transaction."""
 TRIES = 20
-"""Transactions tried for one batch when other processes write the same stream. Then the batch is dropped."""
+"""Transactions tried for one batch, if other processes write the same stream."""
 STREAMS_MAX = 1000
 """Matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
-"""The act of an attempt to see a match as its officials see it."""
+"""The act of an attempt to see a match as its officials do."""
 HELD_BACK = "plays_in_match"
-"""Code of the refusal of the officials' view: a member behind the key or token plays in the match."""
+"""Code of its refusal: a member behind the key or token plays."""
 
 
 class AttemptRefused(Event):
-    """An act was refused. ``count`` is the number of refusals so far, for this actor and reason; if several processes
-    count, a lower bound."""
+    """An act was refused."""
 
     TOPIC: ClassVar[str] = "attempt/refused"
     act: wire_types.Code
@@ -66,9 +62,9 @@ class AttemptRefused(Event):
     head: wire_types.Hash
     """The hash of the match's event with this number."""
     count: wire_types.Lag
-    """The number of refusals of this actor for this reason so far."""
+    """The refusals of this actor for this reason so far; a lower bound if several processes count."""
     rule: RuleId | None = None
-    """The rule that refused the act; left out if no rule applies."""
+    """The rule that refused the act, if any."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -85,7 +81,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
-    """Return the recorded row and its event. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    """Return the recorded row and its event. Raises :class:`DamagedAttempt`."""
     try:
         recorded = from_row(row)
     except DamagedRow as damaged:
@@ -96,7 +92,7 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """The last row of a match's attempts, and the counts by actor and reason."""
+    """The last row of a match's attempts, and the counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
@@ -113,7 +109,7 @@ class _Stream:
         self.stored_counts[recorded.actor, event.code] = event.count
 
     def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
-        """Return the row for a further attempt, ``None`` if the attempt is only counted."""
+        """Return the row for a further attempt; ``None`` if it is only counted."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
         stored_count = self.stored_counts.get(reason, 0)
@@ -144,8 +140,10 @@ class _Stream:
 
 
 class Attempts:
-    """Accepts attempts from any thread. ``counts`` by result: ``stored``, ``counted`` (in the next row of the same
-    reason) or ``dropped``."""
+    """Accepts attempts from any thread.
+
+    ``counts`` by result: ``stored``, ``counted`` (in the next row of the same reason) or ``dropped``.
+    """
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
         self._recorder = recorder
@@ -155,8 +153,6 @@ class Attempts:
         self._hurry = threading.Event()
         self._writer = threading.Thread(target=self._write, name="attempts", daemon=True)
         self._writer.start()
-
-    # From any thread
 
     def put(self, attempt: Attempt) -> None:
         """Put an attempt into the queue. Never waits."""
@@ -171,12 +167,12 @@ class Attempts:
         return self._waiting.qsize()
 
     def settle(self, done: Callable[[], object]) -> None:
-        """Call ``done`` on the writer's thread when all earlier attempts are written or dropped."""
+        """Call ``done`` on the writer's thread when earlier attempts are written or dropped."""
         self._waiting.put(done)
         self._hurry.set()
 
     def rows(self, match_id: UUID, *, after: int, limit: int) -> Sequence[StoredEvent]:
-        """Return rows of a match in order. Touches the database."""
+        """Return rows of a match in order, from the database."""
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
@@ -184,8 +180,6 @@ class Attempts:
         self._waiting.put(None)
         self._hurry.set()
         self._writer.join(seconds)
-
-    # The writer's thread
 
     def _write(self) -> None:
         while True:
@@ -200,7 +194,7 @@ class Attempts:
                 self._hurry.clear()
 
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
-        """Return the waiting attempts, the waiting callbacks, and true if the writer should end after them."""
+        """Return the waiting attempts, the waiting callbacks, and true if they are the last."""
         batch: list[Attempt] = []
         settled: list[Callable[[], object]] = []
         one = self._waiting.get()
@@ -216,7 +210,7 @@ class Attempts:
         return batch, settled, True
 
     def _write_batch(self, batch: list[Attempt]) -> bool:
-        """Write the attempts, match by match. Return false if the store is away."""
+        """Write the attempts. Return false if the store is away."""
         by_match: dict[UUID, list[Attempt]] = {}
         for attempt in batch:
             by_match.setdefault(attempt.match, []).append(attempt)

@@ -14,13 +14,13 @@ MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
 """Aggregates whose latest known version is remembered."""
 MEASURED_EVERY = 16
-"""Events after which an aggregate is measured again: within a deal it grows and shrinks."""
+"""Events after which an aggregate is measured again."""
 OVERHEAD, FACTOR = 500, 3
 """Bytes of an aggregate in memory: a constant, and a factor for each byte of its JSON."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A cached aggregate, its size in bytes, and the version at which that was measured."""
+    """A cached aggregate, its size in bytes, and the version at which it was measured."""
 
     loaded: Loaded
     size: int
@@ -84,7 +84,7 @@ class Cache:
                 self._drop(next(iter(self._places)))
 
     def forget(self, ids: Iterable[UUID]) -> None:
-        """Drop these aggregates, so that they are loaded when next needed."""
+        """Drop these aggregates."""
         with self._lock:
             for aggregate_id in ids:
                 self._drop(aggregate_id)

@@ -5,14 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""The range of event times. No event is older than this program, and the last plus any time limit is still a date."""
+"""The range of event times: the last plus any time limit is still a date."""
 
 
 class ClockWrong(Exception):
-    """The machine's clock shows no time that an event can have.
-
-    ``shown``: the time shown, or the reason why it is no date.
-    """
+    """The machine's clock is out of range. ``shown``: its time, or the reason why that is no date."""
 
     def __init__(self, shown: str) -> None:
         super().__init__(f"the clock of this machine shows no time from {FIRST.year} to {LAST.year - 1}: {shown}")
@@ -20,7 +17,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong` if it is no date or out of range."""
+    """Return the time of a clock. Raises :class:`ClockWrong`."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:
@@ -36,5 +33,5 @@ def utc_now() -> datetime:
 
 
 def machine() -> datetime:
-    """Return the time that the clock of the machine shows, unchecked."""
+    """Return the time that the machine's clock shows, unchecked."""
     return datetime.fromtimestamp(time.time(), UTC)

@@ -25,24 +25,23 @@ class Club(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: facts.ClubFounded) -> Rules:
-        """Return the rules, the same for all clubs."""
+        """Return the rules of all clubs."""
         return RULES
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any]:
-        """A function that sets the time of the act, by which ``payout_limit`` counts."""
+        """A function that sets the time of the act, for ``payout_limit``."""
         return _at_time_of_act
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present or previous key and the key is not revoked. The
-        caller has checked the expiry."""
+        """Return whether this is the SHA-256 of the actor's present or previous key, not revoked; perhaps expired."""
         key = self.state.key(str(actor).removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present key. A previous one permits nothing new."""
+        """Return whether this is the SHA-256 of the actor's present key, not revoked."""
         key = self.state.key(str(actor).removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 

@@ -10,7 +10,7 @@ from referee.visibility import Recorded
 
 
 class Stale(Exception):
-    """The aggregate has a different version than the caller expected."""
+    """The aggregate does not have the expected version."""
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
@@ -18,7 +18,7 @@ class Stale(Exception):
 
 
 class KeyReused(Exception):
-    """The Idempotency-Key was used before, for a different request."""
+    """The Idempotency-Key was used for a different request."""
 
 
 class OpenedByAnother(Exception):
@@ -26,7 +26,7 @@ class OpenedByAnother(Exception):
 
 
 class Overtaken(Exception):
-    """A long decision was made several times, and each time the aggregate changed meanwhile."""
+    """The aggregate has changed during each attempt at a long decision."""
 
 
 class Full(Exception):
@@ -46,14 +46,14 @@ class NotHeld(Exception):
 
 
 class InDoubt(Exception):
-    """The store did not confirm the request. It may be stored; a retry with the same key shows that."""
+    """The store did not confirm the request, which may be stored. A retry with the same key shows that."""
 
 
 class Command(Value):
-    """A request to an aggregate. A request that is an opening event creates the aggregate.
+    """A request to an aggregate. An opening event creates it.
 
-    ``expected``: the version from ``If-Match``. ``key``: the client's Idempotency-Key, which may not begin with
-    ``~``. ``token``: the SHA-256 of the caller's token, given if it may have been revoked meanwhile.
+    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key, which may not begin with ``~``.
+    ``token``: the SHA-256 of the caller's token, if it may have been revoked meanwhile.
     """
 
     id: UUID

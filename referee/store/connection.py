@@ -1,7 +1,4 @@
-"""Connections to the store that a URL names, closed when the server has been silent for too long.
-
-A network can drop packets without an error. The driver sets no limit and would wait until the machine is restarted.
-"""
+"""Connections to the store of a URL, closed when the server is silent: the driver would wait without limit."""
 
 import time
 from collections.abc import Callable, Generator
@@ -20,14 +17,14 @@ SILENCE_SECONDS = 3.0
 LEFT_SECONDS = 30
 """Seconds after which the server aborts a statement, in case its client is gone."""
 REST_SECONDS = 0.5
-"""Seconds after a failed connection during which further ones fail at once, so that callers do not queue up."""
+"""Seconds after a failed connection during which further ones fail at once."""
 TCP = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings for the kernel to detect a peer that has vanished, even while no answer is expected."""
+"""Settings by which the kernel detects a vanished peer, even while no answer is expected."""
 
 T = TypeVar("T")
 
@@ -45,11 +42,10 @@ class Postgres(NamedTuple):
     schema: str
 
 
-def place_of(url: str) -> SqliteFile | Postgres:
-    """Return the store that a URL names: ``sqlite:///path``, or any ``postgresql:`` URL that libpq accepts.
+def parse_store_url(url: str) -> SqliteFile | Postgres:
+    """Return the store of a URL: ``sqlite:///path``, or any ``postgresql:`` URL of libpq, also with ``schema``.
 
-    So several hosts and parameters such as ``sslmode`` are possible; ``schema`` is Knacka's own. Raises
-    ``ValueError`` for any other URL.
+    Raises ``ValueError`` for any other URL.
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -82,12 +78,12 @@ def unsent(error: Exception) -> bool:
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection that is closed after ``silence`` seconds without an answer, never if that is ``None``."""
+    """A connection that is closed after ``silence`` seconds without an answer; ``None``: never."""
 
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Run a generator of the driver until it has its result. All waiting of a connection goes through here."""
+        """Run a generator of the driver until it has its result. All waiting goes through here."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:

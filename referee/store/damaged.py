@@ -8,17 +8,14 @@ Fault = Literal["missing", "unreadable", "unfit"]
 
 
 class DamagedRow(ValueError):
-    """A row of an aggregate that cannot be used. Requests that need it fail until it is repaired.
-
-    ``detail`` is the reader's error. It may repeat the row's content, so no answer shows it.
-    """
+    """An unusable row of an aggregate. ``detail`` may repeat the row's content, so no answer shows it."""
 
     def __init__(self, aggregate_id: UUID, number: int, fault: Fault, detail: str = "") -> None:
         self.aggregate_id, self.number, self.fault, self.detail = aggregate_id, number, fault, detail
         super().__init__(f"event {number} of {aggregate_id} {self.what}")
 
     def __reduce__(self) -> Any:
-        """Support pickling to a different process."""
+        """Support pickling."""
         return type(self), (self.aggregate_id, self.number, self.fault, self.detail)
 
     @property

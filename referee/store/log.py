@@ -1,4 +1,4 @@
-"""The log of a store as an aggregate: its recorded signings."""
+"""The signed log of a store as an aggregate."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -13,11 +13,11 @@ from referee.store.aggregate import Aggregate, Rules
 from referee.visibility import Event
 
 LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
-"""Each store has one log, under this id."""
+"""The id of the only log of a store."""
 
 
 class Log(Aggregate):
-    """The state of the signed log."""
+    """The log after event number ``version``."""
 
     opened: LogOpened
     state: Signed
@@ -26,13 +26,13 @@ class Log(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)
     REQUEST_OF: ClassVar[Callable[[bytes], Sign]] = msgspec.json.Decoder(Sign).decode
     EVENTS_MAX: ClassVar[int] = 2**31
-    """Room for one signing per minute for the lifetime of a store."""
+    """Room for one signing per minute."""
 
     @classmethod
     def rules_for(cls, opened: LogOpened) -> Rules:
-        """Return the only set of rules."""
+        """Return the rules of all logs."""
         return RULES
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the operator, the only actor who signs. No API call does."""
+        """Return the operator, the only actor who signs."""
         return "operator"

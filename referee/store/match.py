@@ -1,4 +1,4 @@
-"""A match: the aggregate that begins with ``match/opened`` and follows the ruleset named there."""
+"""A match: the aggregate that begins with ``match/opened``."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +18,7 @@ from referee.events import DealScored, MatchOpened, event_kinds_in
 from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
-from referee.officials.attended import attended, attends, before_request
+from referee.officials.attended import attended, attends
 from referee.officials.state import Attended, AttendedState, Docket, holding, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request, request_of
@@ -33,7 +33,7 @@ OF_A_SEAT = (SeatAct, Knock)
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Return the event types common to all games, those of the officials, and those of each game."""
+    """Return the event types of all games, of the officials, and of each game."""
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
@@ -54,18 +54,18 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """Return the match's ruleset, with its officials if they attend it."""
+        """Return the ruleset, with its officials if they attend the match."""
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that stores the state before an act, if acts can be taken back."""
+        """A function that keeps the state before an act, if acts can be taken back."""
         return None if takeback.takes_back(self.opened) is None else _state_before_request
 
     @property
     def rules(self) -> Ruleset:
-        """The ruleset of the match."""
+        """The ruleset."""
         return RULESETS[self.opened.ruleset]
 
     @property
@@ -76,19 +76,19 @@ class Match(Aggregate):
 
     @property
     def seating(self) -> Seating:
-        """The tokens of the match, and the agreements to its stakes."""
+        """The tokens, and the agreements to the stakes."""
         seating: Seating = self.play.table.seating
         return seating
 
     @property
     def docket(self) -> Docket | None:
-        """The officials' docket, ``None`` if they do not attend the match."""
+        """The officials' docket, if they attend the match."""
         state = self.state
         return state.docket if type(state) is Attended else None
 
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
-        """Return the time of the end. A correction keeps it, or clears it if it reopens the match."""
+        """Return the time of the end, ``None`` after a correction that reopens the match."""
         return corrections.ended(event, at, before)
 
     def has_token(self, actor: Actor, token: str) -> bool:
@@ -102,8 +102,7 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Return the actor whose token has this SHA-256, ``"watcher"`` for the watchers' token, ``None`` if it is
-        unknown. Compares all tokens in any case, so that the time shows nothing."""
+        """Return the actor whose token has this SHA-256, if any. The time does not depend on the token."""
         seating, token = self.seating, in_match(self.id, token)
         found: Actor | None = None
         for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
@@ -118,7 +117,7 @@ class Match(Aggregate):
         return found
 
     def sole_actor(self, request: Request) -> Actor | None:
-        """Return the only actor who may make a request; ``None`` for any. In a tally any actor reports for a seat."""
+        """Return the only actor who may make a request; ``None`` for any."""
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         if isinstance(request, AgreeStakes):
@@ -133,8 +132,7 @@ class Match(Aggregate):
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """J5: Return the acts open to a viewer, including those about the last act. None for a seat while a case
-        holds play."""
+        """J5: Return the acts open to a viewer; none for a seat while a case holds play."""
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)
@@ -144,7 +142,7 @@ class Match(Aggregate):
         return acts + takeback.offers(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """J5: Return the viewer's view of the match. No seat's turn is shown while a case holds play."""
+        """J5: Return the viewer's view of the match, without a turn while a case holds play."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not holding(docket) else replace(shown, to_act=())
 
@@ -166,6 +164,5 @@ class Match(Aggregate):
 
 
 def _state_before_request(state: AttendedState, recorded: Recorded) -> AttendedState:
-    """Return the state before the first event of a request."""
     assert recorded.request is not None, "the caller checks this"
-    return before_request(state, request_of(recorded.request), recorded.actor, recorded.originator_version)
+    return takeback.before_request(state, request_of(recorded.request), recorded.actor, recorded.originator_version)

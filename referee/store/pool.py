@@ -1,7 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-A call on a lost connection is retried only for a moment. The library's pool reconnects in the background, after a
-while only every minute or two, and each of its calls tries ten times however long that takes.
+Calls on lost connections are retried only for a moment. The library's pool retries without limit of time.
 """
 
 import threading
@@ -17,15 +16,17 @@ from psycopg import pq
 from referee.store.connection import Away, Connection, unsent
 
 AGAIN_SECONDS = 2.0
-"""Seconds that a call is retried: enough for a restart of the server, short when it is away."""
+"""Seconds that a call is retried: enough for a restart of the server."""
 AGAIN_AFTER = 0.1
 TAKEN_SECONDS = 2.0
 """Seconds to wait for a connection when all are in use."""
 
 
 def retried(call: Callable[..., Any]) -> Any:
-    """Return the call with retries while connections are lost. Raises the error of the last try that reached the
-    server, which may have taken effect; if no try did, the first error."""
+    """Return the call with retries while connections are lost.
+
+    Raises the error of the last try that reached the server, which may have taken effect; else the first error.
+    """
 
     @wraps(call)
     def call_with_retries(*args: Any, **kwargs: Any) -> Any:
@@ -68,8 +69,7 @@ class Pool:
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Let connections wait without limit during this block. This applies to all threads, so no other may use the
-        pool meanwhile. The connections are closed when one with a limit is next needed."""
+        """Let connections wait without limit during this block, in which no other thread may use the pool."""
         silence, self._silence = self._silence, None
         try:
             yield
@@ -78,7 +78,7 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Lend a connection. Raises :class:`Away` if none becomes free in time or the server cannot be reached."""
+        """Lend a connection. Raises :class:`Away` if none is free in time or the server cannot be reached."""
         if not self._free.acquire(timeout=TAKEN_SECONDS):
             raise Away("all connections to the store are taken")
         try:

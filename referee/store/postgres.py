@@ -1,16 +1,10 @@
 """The library's PostgreSQL store with faster and ordered writes.
 
-A batch is one statement. The library uses a pipeline of six, and the writer waits for the interpreter's lock at each
-answer. It also formats each row as text in Python. That costs twice the time for one row, five times for forty.
+A batch with its keyed acts is one statement: the library needs twice the time for one row, five times for forty.
 
-The library's own database functions (``POSTGRES_ENABLE_DB_FUNCTIONS``) do not wait for one another, so a follower can
-miss an event that is committed late. The function here takes an advisory lock,
-``hashtextextended('public.referee_events', 0)`` (schema and table). A lock on the table would wait for each VACUUM,
-and a VACUUM against wraparound does not yield.
-
-Keyed acts are stored in the same statement as the events.
-
-Tables are created by one process at a time, so that several can start at once.
+The library's own database functions do not wait for one another, so a follower can miss an event that is committed
+late. The function here takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table):
+a lock on the table would wait for each VACUUM.
 """
 
 import secrets
@@ -32,20 +26,19 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
-from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, place_of
+from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, parse_store_url
 from referee.store.pool import Pool, retried
 
 CREATING = 0x6B6E61636B65
 """Advisory lock for creating the tables of events."""
 PAGE = 5000
-"""Rows or acts per page when keyed acts are made from events."""
+"""Rows or acts per read when keyed acts are made from events."""
 NEWER = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
     " WHERE originator_id = asked.id AND originator_version > asked.version"
     " ORDER BY originator_version OFFSET 0) AS newer"  # the offset makes PostgreSQL use the index for each
 )
-"""Rows of aggregates after given versions, grouped by aggregate and in order."""
 
 
 ACTS_TABLE = (
@@ -77,12 +70,11 @@ STORE_FUNCTION = (
 
 
 def _without_retry(call: Any) -> Any:
-    """Return a method of the library without its ``retry`` decorator."""
     return call.__wrapped__
 
 
 class Recorder(PostgresApplicationRecorder):
-    """Stores a batch in one statement, which is its own transaction."""
+    """Stores a batch in one statement (:class:`~referee.store.acts.Store`)."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -120,7 +112,7 @@ class Recorder(PostgresApplicationRecorder):
         self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
-        """Create the tables. If events exist without acts, as in a store restored without them, make the acts."""
+        """Create the tables. If events exist without acts, as after a restore, make the acts."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
@@ -146,8 +138,6 @@ class Recorder(PostgresApplicationRecorder):
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Store all rows and acts or none; return other aggregates' rows after these versions. Raises the library's
-        ``IntegrityError`` if a row exists."""
         columns = (
             [row.originator_id for row in rows],
             [Int8(row.originator_version) for row in rows],
@@ -164,14 +154,12 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait for the writers' lock. A transaction whose connection was lost holds it until its rows are visible or
-        rolled back."""
+        """Wait for the writers' lock, which a transaction holds even after its connection is lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._take_turn)
 
     @retried
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Return those of the acts that are stored."""
         statement = SQL(
             "SELECT act.* FROM unnest(%b::uuid[], %b::bytea[]) AS asked (id, name),"
             " LATERAL (SELECT * FROM {} WHERE originator_id = asked.id AND key = asked.name OFFSET 0) AS act"
@@ -182,14 +170,12 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def select_secret(self) -> bytes:
-        """Return the random secret of this store."""
         with self._tuples() as cursor:
             ((secret,),) = cursor.execute(SQL("SELECT secret FROM {}").format(self._secret)).fetchall()
         return bytes(secret)
 
     @retried
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last row of the log, empty for an empty log."""
         statement = SQL(
             "(SELECT state FROM {table} ORDER BY notification_id LIMIT 1)"
             " UNION ALL (SELECT state FROM {table} ORDER BY notification_id DESC LIMIT 1)"
@@ -199,7 +185,6 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
         with self._tuples() as cursor:
             cursor.execute(self._select_newer, _asked(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
@@ -231,33 +216,31 @@ def _columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's recorder of snapshots with brief retries."""
+    """The library's recorder with brief retries."""
 
     insert_events = retried(_without_retry(PostgresAggregateRecorder.insert_events))
     select_events = retried(_without_retry(PostgresAggregateRecorder.select_events))
 
 
 class Factory(PostgresFactory):
-    """The library's factory with the recorders and the pool above. Creates tables in one process at a time."""
+    """The library's factory with these recorders and this pool. One process at a time creates tables."""
 
     application_recorder_class = Recorder
     aggregate_recorder_class = Snapshots
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        place = place_of(self.env["POSTGRES_URL"])
+        place = parse_store_url(self.env["POSTGRES_URL"])
         assert isinstance(place, Postgres)
         opener, begin = Opener(place.parameters, row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)
         self.datastore.pool = self.pool  # type: ignore[assignment]  # has the methods that are used
 
     def application_recorder(self) -> ApplicationRecorder:
-        """Return the recorder of the events, after creating its tables."""
         with self._alone():
             return super().application_recorder()
 
     def aggregate_recorder(self, purpose: str = "events") -> AggregateRecorder:
-        """Return the recorder of the snapshots, after creating its table."""
         with self._alone():
             return super().aggregate_recorder(purpose)
 

@@ -2,14 +2,12 @@
 
 A row's topic names the type of its event; its state is
 ``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. The first row of an act has the ``request``
-byte for byte. ``prev`` is the SHA-256 of the aggregate's previous row, so that its rows form a chain. The
-hash covers a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break, and the
-stored bytes. So a row cannot be moved to a different aggregate or number. This hash is also the row's leaf in the
-tree over the log (:mod:`referee.log.tree`).
+byte for byte. ``prev`` is the hash of the aggregate's previous row, which is also that row's leaf in the tree over
+the log: SHA-256 of a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break,
+and the stored bytes (:mod:`referee.log.tree`).
 
-``salt`` is 16 random bytes in base64, drawn for each row and shown only with the whole row. Leaves are public.
-Without the salt, a caller who guesses all the rest of a hidden row cannot compute its leaf, and so cannot check the
-guess. A row without a salt of 16 bytes is damaged.
+``salt`` is 16 random bytes in base64, shown only with the whole row: leaves are public, and without the salt a
+caller could check a guess of a hidden row.
 """
 
 from collections.abc import Callable, Iterable
@@ -61,7 +59,7 @@ class ActOfRow(msgspec.Struct, frozen=True):
 
 
 class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
-    """Decoders of rows by topic, each made when first needed."""
+    """Decoders of rows by topic, made when first needed."""
 
     def __missing__(self, topic: str) -> Callable[[bytes], _Row[Any]]:
         row: Any = _Row
@@ -99,7 +97,7 @@ def to_row(recorded: Recorded) -> StoredEvent:
 
 
 def from_row(stored: StoredEvent) -> Recorded:
-    """Return the recorded event in a row. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    """Return the recorded event in a row. Raises :class:`DamagedRow`."""
     aggregate_id, number = stored.originator_id, stored.originator_version
     own = aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id)
     try:
@@ -125,7 +123,7 @@ def from_row(stored: StoredEvent) -> Recorded:
 
 
 class OlderStore(Exception):
-    """The rows of the store have no salt, so this release can read none of them."""
+    """The rows of the store have no salt: this release can read none of them."""
 
     def __str__(self) -> str:
         return (
@@ -135,8 +133,7 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if all these states lack only their salt. ``states``: those of the first and the last
-    row of a log. If only one of the two lacks its salt, that row was edited and is damaged."""
+    """Raise :class:`OlderStore` if all these states, of the first and last row of a log, lack only their salt."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -155,7 +152,7 @@ def _id_text(aggregate_id: UUID | str) -> str:
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """Return the hash of a row: the ``prev`` of the aggregate's next row, and the leaf in the tree over the log."""
+    """Return the hash of a row, in hexadecimal."""
     return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
@@ -163,9 +160,7 @@ class JsonRows(Mapper[UUID]):
     """Adapter of :func:`to_row` and :func:`from_row` for the library."""
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
-        """Return the row of a recorded event."""
         return to_row(domain_event)
 
     def to_domain_event(self, stored_event: StoredEvent) -> Any:
-        """Return the recorded event in a row."""
         return from_row(stored_event)

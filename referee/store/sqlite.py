@@ -27,10 +27,9 @@ BYTEWISE = "SELECT originator_id, originator_version, CAST(topic AS BLOB) AS top
 
 
 class Recorder(SQLiteApplicationRecorder):
-    """Stores events and the acts that made them."""
+    """Stores events and keyed acts (:class:`~referee.store.acts.Store`)."""
 
     def construct_create_table_statements(self) -> list[str]:
-        """Return the library's statements, and those for the keyed acts and the secret."""
         return [
             *super().construct_create_table_statements(),
             f"CREATE TABLE IF NOT EXISTS {ACTS} (originator_id TEXT, key BLOB, first INTEGER, last INTEGER,"
@@ -39,11 +38,8 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Create the tables. If events exist without acts, as in a store restored without them, make the acts.
-
-        A complete store is only read. Otherwise wait for the writer: SQLite refuses a transaction that reads first
-        and then writes while a different one is writing.
-        """
+        """Create the tables. If events exist without acts, as after a restore, make the acts."""
+        # SQLite refuses a transaction that reads first and then writes while a different one is writing.
         if not self._is_whole(c):
             c.execute("COMMIT")
             c.execute("BEGIN IMMEDIATE")
@@ -60,7 +56,6 @@ class Recorder(SQLiteApplicationRecorder):
             self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
 
     def _is_whole(self, c: SQLiteCursor) -> bool:
-        """Return whether the tables and the secret exist."""
         if not (self._has(c, ACTS) and self._has(c, SECRET)):
             return False
         c.execute(f"SELECT count(*) FROM {SECRET}")
@@ -89,7 +84,6 @@ class Recorder(SQLiteApplicationRecorder):
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Store all rows and acts or none; return other aggregates' rows after these versions."""
         self.insert_events(rows, acts=acts)
         return self.select_newer(versions)
 
@@ -97,7 +91,6 @@ class Recorder(SQLiteApplicationRecorder):
         """Return at once: with SQLite a failed transaction is never stored later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Return those of the acts that are stored."""
         found = []
         with self.datastore.transaction(commit=False) as c:
             for aggregate_id, key in keys:
@@ -108,7 +101,6 @@ class Recorder(SQLiteApplicationRecorder):
         return found
 
     def select_secret(self) -> bytes:
-        """Return the random secret of this store."""
         with self.datastore.transaction(commit=False) as c:
             c.execute(f"SELECT secret FROM {SECRET}")
             (secret,) = c.fetchone()
@@ -116,7 +108,6 @@ class Recorder(SQLiteApplicationRecorder):
         return secret
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last row of the log as bytes, empty for an empty log."""
         found: list[Any] = []
         with self.datastore.transaction(commit=False) as c:
             for order in ("ASC", "DESC"):
@@ -125,8 +116,7 @@ class Recorder(SQLiteApplicationRecorder):
         return found
 
     def select_events(self, originator_id: UUID | str, **which: Any) -> Sequence[StoredEvent]:
-        """Return the rows of an aggregate. The library fails on a topic that is not UTF-8; here it is read with
-        replacement characters, as an unknown topic."""
+        """Return the rows of an aggregate. A topic that is not UTF-8 is read with replacement characters."""
         try:
             return super().select_events(originator_id, **which)
         except OperationalError as error:
@@ -138,17 +128,13 @@ class Recorder(SQLiteApplicationRecorder):
         return [replace(row, topic=cast(Any, row.topic).decode(errors="replace")) for row in rows]
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
         return [
             row for aggregate_id, version in versions.items() for row in self.select_events(aggregate_id, gt=version)
         ]
 
 
 class Datastore(SQLiteDatastore):
-    """The library's datastore, but a writer that gets no connection releases its turn.
-
-    The library's pool keeps the turn, and every later writer would time out.
-    """
+    """The library's datastore, except that a writer that gets no connection releases its turn."""
 
     def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
         super().__init__(db_name, lock_timeout=lock_timeout)
@@ -156,10 +142,7 @@ class Datastore(SQLiteDatastore):
 
     @contextmanager
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
-        """Lend a connection; for a commit, to one writer at a time.
-
-        Raises ``ConnectionUnavailableError`` if the writer's turn does not come in time.
-        """
+        """Lend a connection; for a commit, to one writer at a time. Raises ``ConnectionUnavailableError``."""
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:
                 yield connection
@@ -174,7 +157,7 @@ class Datastore(SQLiteDatastore):
 
 
 class Factory(SQLiteFactory):
-    """The library's factory with the recorder and the datastore above."""
+    """The library's factory with this recorder and this datastore."""
 
     application_recorder_class = Recorder
 

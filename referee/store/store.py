@@ -18,7 +18,7 @@ from referee.actors import Actor
 from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.damaged import DamagedRow
 from referee.store.rows import JsonRows, from_row, refuse_older, row_hash
 from referee.visibility import Recorded
@@ -31,7 +31,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row, and the version of its last snapshot (``kept``)."""
+    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``)."""
 
     aggregate: Aggregate
     head: str
@@ -49,18 +49,19 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
-"""Unusable snapshots that are tried before the aggregate is folded from its first event."""
+"""Unusable snapshots that are tried before all rows are folded."""
+ACT_EVENTS = 32
+"""Rows in one read that looks for the first event of an act; few acts have more."""
 
 
 @cache
 def shape_of(state: Any) -> str:
-    """Return a hash of a state type's schema. A snapshot with a different one is of an incompatible release."""
+    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised."""
     schema = msgspec.json.schema(state)
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
 
 def snapshot_row(loaded: Loaded) -> StoredEvent:
-    """Return the row that stores a snapshot."""
     aggregate = loaded.aggregate
     snapshot = Snapshot(
         aggregate.OPENING.TOPIC,
@@ -88,7 +89,7 @@ def _loaded(row: StoredEvent) -> Loaded | None:
 
 
 def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
-    """Return an aggregate with these rows. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    """Return an aggregate with these rows. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
         after = fold(before, map(from_row, rows))
@@ -100,7 +101,7 @@ def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
 
 
 def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return a :class:`DamagedRow` for the first row that its rules cannot apply, ``error`` if all can be applied."""
+    """Return a :class:`DamagedRow` for the first row that the rules cannot apply, else ``error``."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -111,13 +112,11 @@ def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exce
 
 
 def _hash_of(row: StoredEvent) -> str | None:
-    """Return the hash of a row, ``None`` if it was not stored as bytes."""
     return row_hash(row) if isinstance(row.state, bytes) else None
 
 
 def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
-    """Return the rows after event ``after``; if ``to`` is given, the last must be event ``to``. Raises
-    :class:`~referee.store.damaged.DamagedRow` if one is missing."""
+    """Return the rows, which follow on event ``after``. Raises :class:`DamagedRow` if one up to ``to`` is missing."""
     number = after
     for number, row in enumerate(rows, after + 1):
         if row.originator_version != number:
@@ -136,8 +135,8 @@ def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """Return the library's settings for a store URL. Raises ``ValueError`` if the URL names no store."""
-    place = place_of(url)
+    """Return the library's settings for a store URL. Raises ``ValueError`` as :func:`parse_store_url`."""
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         return {
             "PERSISTENCE_MODULE": "referee.store.sqlite:Factory",
@@ -157,13 +156,13 @@ def settings_for(url: str) -> dict[str, str]:
 
 
 class Referee(Application[UUID]):
-    """The application of the eventsourcing library: all aggregates of one store."""
+    """All aggregates of one store."""
 
     name = "referee"
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Raise :class:`~referee.store.rows.OlderStore` if the rows are of an earlier release."""
+        """Raise :class:`OlderStore` if the rows are of an earlier release."""
         super().__init__(env)
         self.tried = self.factory.aggregate_recorder("attempts")
         """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
@@ -174,26 +173,34 @@ class Referee(Application[UUID]):
             raise
 
     def construct_mapper(self) -> Mapper[UUID]:
-        """Return the mapper for plain JSON rows."""
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
-        """Return the stored rows of an aggregate in order, empty if it does not exist. ``to`` must be a stored event.
-        Raises :class:`~referee.store.damaged.DamagedRow` if a row is missing."""
+        """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if one up to ``to`` is missing."""
         rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
         return _unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """Return at most ``limit`` recorded events of an aggregate in order. ``to`` must be a stored event. Raises
-        :class:`~referee.store.damaged.DamagedRow`."""
+        """Return at most ``limit`` recorded events of an aggregate in order. Raises :class:`DamagedRow`."""
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
+    def first_of_act(self, recorded: Recorded) -> int:
+        """Return the number of the first event of the act of this event. Raises :class:`DamagedRow`."""
+        while recorded.request is None and (end := recorded.originator_version - 1):
+            for before in reversed(self.history(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)):
+                if recorded.begins_after(before):
+                    return recorded.originator_version
+                recorded = before
+        return recorded.originator_version
+
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
-        """Return an aggregate after event ``to``, by default the last, from the latest snapshot and the rows after
-        it. Raises :class:`UnknownAggregate` and :class:`~referee.store.damaged.DamagedRow`."""
+        """Return an aggregate after event ``to``, by default the last.
+
+        Raises :class:`UnknownAggregate` and :class:`DamagedRow`.
+        """
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
             rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
@@ -212,12 +219,14 @@ class Referee(Application[UUID]):
         raise UnknownAggregate(str(aggregate_id))
 
     def exists(self, aggregate_id: UUID) -> bool:
-        """Return whether an aggregate has a stored row."""
+        """Return whether an aggregate is stored."""
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate, ``None`` if the aggregate does not exist.
-        Raises :class:`~referee.store.command.OpenedByAnother`."""
+        """Return the act of this actor and key that opened an aggregate, ``None`` if that does not exist.
+
+        Raises :class:`OpenedByAnother`.
+        """
         if not self.exists(aggregate_id):
             return None
         act = self.act(aggregate_id, actor, key)
@@ -234,7 +243,7 @@ class Referee(Application[UUID]):
         return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. Loads it again if they do not follow its last row."""
+        """Return an aggregate after further rows. Load it again if they do not follow on its last row."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _with(loaded, rows)
@@ -250,35 +259,34 @@ class Referee(Application[UUID]):
         return found
 
     def _in_rows(self, aggregate_id: UUID, key: bytes) -> KeyedAct | None:
-        """Return a keyed act as found in the rows of its aggregate."""
         rows = self.recorder.select_events(aggregate_id)
         made = keyed_acts((aggregate_id, row.originator_version, row.state) for row in rows)
         return next((act for act in made if act.key == key), None)
 
     def act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the stored act of this actor and key, if any."""
+        """Return the act of this actor and key, if stored."""
         name = aggregate_id, key_of(actor, key)
         return self.acts([name]).get(name)
 
     @cached_property
     def secret(self) -> bytes:
-        """A random secret of this store, the same in every process. The first use touches the database."""
+        """A random secret of this store, read from the database at the first use."""
         return self._store.select_secret()
 
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and the keyed acts that made them, all or nothing. Return the newer rows of ``known``."""
+        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``."""
         return _histories(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
-        """Return whether exactly this row is stored, after waiting for transactions that are still in progress."""
+        """Return whether exactly this row is stored, after waiting for transactions in progress."""
         self._store.settle()
         version = row.originator_version
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
-        """Store snapshots, so that loading does not start at the first event."""
+        """Store snapshots, from which loading starts."""
         assert self.snapshots is not None
         rows = [snapshot_row(loaded) for loaded in due]
         try:
@@ -311,5 +319,5 @@ class Referee(Application[UUID]):
 
 
 def construct(url: str, **settings: Any) -> Referee:
-    """Return the referee for the store at ``url``."""
+    """Return the referee for the store at ``url``. Raises as :func:`parse_store_url` and :class:`Referee`."""
     return Referee(env={**settings_for(url), **{key: str(value) for key, value in settings.items()}})

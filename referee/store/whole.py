@@ -14,21 +14,20 @@ from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 
 PAGE = 2_000
-"""Events per read. Their rows can be freed once they are decoded."""
+"""Events per read, to free their rows once they are decoded."""
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """The result of a request at a moment: events and the state after them, or a refusal."""
+    """The result of a request at a moment (without history): events and the state after them, or a refusal."""
 
     moment: Moment
-    """The moment, without the history."""
     events: tuple[Event, ...] = ()
     state: Any = None
     refused: Refused | None = None
 
 
 def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
-    """Return all events of an aggregate up to event ``to``. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    """Return all events of an aggregate up to event ``to``. Raises as :meth:`Referee.history`."""
     history: list[Recorded] = []
     while (after := len(history)) < to:
         history += referee.history(aggregate_id, after=after, to=min(to, after + PAGE))
@@ -36,10 +35,7 @@ def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
 
 
 def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment) -> Decided:
-    """Return the result of a request, decided on the whole history up to this moment.
-
-    Raises :class:`~referee.store.damaged.DamagedRow`.
-    """
+    """Return the result of a request, decided on the whole history. Raises as :func:`read_whole`."""
     history = History(partial(read_whole, referee, aggregate.id, aggregate.version))
     try:
         made = aggregate.procedure.take(aggregate.state, request, msgspec.structs.replace(moment, history=history))

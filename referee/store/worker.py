@@ -1,8 +1,7 @@
 """A process beside the service for work on the whole history of a long match.
 
-A thread would compete with the event loop and with the writer for the lock of the interpreter. The process has an
-interpreter of its own and a lower priority. It reads the store and never writes to it, and it does one piece of work
-at a time. The service starts it when it is first needed, and ends it when it has had no work for a while.
+A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
+reads the store, and does one piece of work at a time. It runs only while it is needed.
 """
 
 import logging
@@ -20,9 +19,9 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Seconds for a piece of work, or for its wait. Then it is refused, and no part of it has taken effect."""
+"""Seconds for a piece of work, or for its wait, until it is refused."""
 IDLE_SECONDS = 60.0
-"""Seconds without work after which the process is ended, so that the machine gets its memory back."""
+"""Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"
 """The module that the process runs."""
 
@@ -55,11 +54,10 @@ class Worker:
         return None if process is None or process.poll() is not None else process.pid
 
     def __call__(self, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what ``work`` returns on the store, or raise its error.
+        """Return the result of ``work`` on the store, or raise its error.
 
-        ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises
-        :class:`~referee.store.command.Busy` if the process cannot be started, ends, or does not answer in time. Work
-        only reads, so a failure leaves no traces.
+        ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises :class:`Busy`
+        if the process cannot be started, ends, or does not answer in time.
         """
         with self._my_turn():
             try:
@@ -80,7 +78,7 @@ class Worker:
         return done
 
     def stop(self) -> None:
-        """Refuse all work from now on, including the work in progress. Does not wait."""
+        """Refuse all work from now on, also the work in progress. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:
@@ -109,7 +107,6 @@ class Worker:
             self._turn.release()
 
     def _asked(self, work: Any) -> Any:
-        """Send work to the process and return its answer."""
         pipe = self._started()
         pipe.send(work)
         if not pipe.poll(self._seconds):
@@ -119,7 +116,7 @@ class Worker:
         return pipe.recv()
 
     def _started(self) -> Connection:
-        """Return the way to the process, which is started if it does not run."""
+        """Return the pipe to the process, started if it does not run."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()
@@ -146,7 +143,7 @@ class Worker:
                 self._turn.release()
 
     def _end(self) -> None:
-        """End the process if it runs. The calling thread has the turn."""
+        """End the process if it runs. The caller has the turn."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None

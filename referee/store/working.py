@@ -18,28 +18,27 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 5
-"""Difference of the priority to that of the service, once the process is ready."""
+"""Difference of the priority to that of the service."""
 MEMORY_MAX = 700_000_000
 """Bytes of memory that the process may use."""
 
 
 class Store:
-    """The store, opened when it is first read. No table is created in it."""
+    """The store, opened when it is first read."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**settings, "CREATE_TABLE": "n"}
         self._referee: Referee | None = None
 
     def opened(self) -> Referee:
-        """Return the referee over the store."""
+        """Return the store; no table is created in it."""
         if self._referee is None:
             self._referee = Referee(self._settings)
         return self._referee
 
 
 def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
-    """Put messages of the service into a queue. End the process at once, even during work, if the service closes the
-    pipe or is killed."""
+    """Put messages into a queue. End the process, even during work, if the service closes the pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
             heard.put(pipe.recv_bytes())
@@ -47,7 +46,7 @@ def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Bound the memory, and have the kernel end this process first if the machine has none left."""
+    """Bound the memory, and have the kernel end this process first if none is left."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -66,7 +65,7 @@ def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 
 def main(descriptor: int) -> None:
-    """Run the pieces of work that the service sends, one after the other."""
+    """Run the work that the service sends, piece by piece."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _limit_memory()

@@ -22,7 +22,9 @@ REVOKE = Breach(offence="revoke", seat=1, rule="B42", payer=1, points=5)
 
 def seen(caller: Caller, public: bool, actor: Actor = 1) -> dict[str, Any]:
     event = CardPlayed(seat=1, card="SA", breaches=(REVOKE,))
-    return event_seen(Recorded(uuid4(), 7, datetime.now(UTC), actor, "key", "d", "p", event), caller, public)
+    return event_seen(
+        Recorded(uuid4(), 7, datetime.now(UTC), actor, "key", "d", "p", event), caller, public, act_number=7
+    )
 
 
 def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectator() -> None:

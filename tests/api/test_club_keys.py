@@ -18,7 +18,7 @@ from litestar.testing import TestClient
 from api.access import clubs
 from api.access.keys import written
 from referee.clubs.facts import SCOPES
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.club import FOUNDING, ClubTable, found, in_days
 from tests.api.conftest import client_of
 from tests.api.serving import served
@@ -268,7 +268,7 @@ def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client:
 
 def stored(url: str, folder: Path) -> Iterator[bytes]:
     """Yield all stored bytes of a service: its files, or the rows of its tables."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if not isinstance(place, Postgres):
         yield from (file.read_bytes() for file in folder.rglob("*") if file.is_file())
         return

@@ -9,10 +9,10 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.personal_data.names import is_ref
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.club import FOUNDING, ClubTable
 from tests.api.conftest import client_of
+from tests.api.stored_names import is_ref
 from tests.api.test_problems import problem
 from tests.api.written import files_with, tables_with
 from tests.conformance.described import Description
@@ -277,5 +277,5 @@ def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_
         home.done("leave", member=2)
         home.done("erase", member=2)
         assert view(home.key) == [ref, "official"]
-    place = place_of(store_url)
+    place = parse_store_url(store_url)
     assert (tables_with(store_url, name) if isinstance(place, Postgres) else files_with(tmp_path, name)) == []

@@ -20,7 +20,7 @@ from api.access.keys import named
 from api.http import writes
 from api.personal_data.names import names_file
 from referee.clubs.facts import SCOPES
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.club import FOUNDING, OPERATOR, ClubTable, found, in_days
 from tests.api.conftest import client_of
 from tests.api.erased import recorded
@@ -42,7 +42,7 @@ def club(client: Client) -> ClubTable:
 def names_kept(url: str) -> list[str]:
     """Return all texts in the names store of a service."""
     query = "SELECT CAST(text AS TEXT) FROM names"
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         with psycopg.connect(url) as connection:
             return [json.loads(text) for (text,) in connection.execute(query.encode())]
     with closing(sqlite3.connect(names_file(url))) as file:

@@ -17,8 +17,8 @@ from tests.edited import said
 JUNK = "{?"
 CELLS = [
     (table, column)
-    for book in all_projections()
-    for table in book.metadata.tables.values()
+    for projection in all_projections()
+    for table in projection.metadata.tables.values()
     for column in table.columns
     if isinstance(column.type, Checked)
 ]

@@ -18,6 +18,7 @@ from referee.games import RULESETS
 from referee.store.match import Match
 from tests.api.serving import ROOT
 from tests.conformance import described
+from tests.support.field_docs import field_docs
 
 CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
@@ -73,6 +74,10 @@ def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 BODIES = dict(bodies())
+
+
+def test_the_descriptions_of_fields_are_those_of_the_source() -> None:
+    assert (ROOT / "api/http/field_docs.json").read_text("utf-8") == field_docs(), "run: make describe"
 
 
 class TestEverythingIsSaid:

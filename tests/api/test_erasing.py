@@ -9,7 +9,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.table import Table
@@ -287,5 +287,5 @@ def test_no_file_and_no_table_has_the_name(store_url: str, tmp_path: Path) -> No
         club.erased(bodil)
         assert match.texts() == ["█ revoked, and █ knows it", "Nothing was seen of █’s cards", "█s kort är borta"]
     for one in (name, name.upper(), "bodil  brännström-ödmårk"):
-        place = place_of(store_url)
+        place = parse_store_url(store_url)
         assert (tables_with(store_url, one) if isinstance(place, Postgres) else files_with(tmp_path, one)) == []

@@ -22,12 +22,13 @@ from api.personal_data.names import SALT_BYTES, Names, Origin, Rewriter, names_f
 from referee.clubs.facts import ClubFounded
 from referee.store.aggregate import fold
 from referee.store.club import Club
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from referee.visibility import Recorded
 from tests.api.audited import Auditor, found
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.erased import put_on_record, recorded
+from tests.api.stored_names import changed_refs
 from tests.api.test_clubs import names_kept
 from tests.api.test_erasing import ANNA, BO, CESAR, Evening, Noted
 from tests.api.test_names import CLUB, opened, sql
@@ -99,7 +100,7 @@ def test_what_is_on_record_is_deleted_and_replaced(store_url: str) -> None:
         kept = [text for (text,) in sql(store_url, "SELECT text FROM names ORDER BY text")]
         assert len(kept) == 9
         assert sum("█" in str(text) for text in kept) == 2
-        assert names.check() == []
+        assert changed_refs(names) == []
         assert erase(names, 0) == {0: 7}
         assert {member for (member,) in sql(store_url, "SELECT member FROM names")} == {WRITER}
         assert sql(store_url, "SELECT count(*) FROM names_erased WHERE text IS NOT NULL") == [(0,)]
@@ -161,7 +162,7 @@ def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Serv
 @contextmanager
 def rewritten(names: Names, url: str) -> Iterator[Callable[[], int]]:
     """Yield a function that returns how often the table of names was rewritten."""
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         files = set[object]()
 
         def count() -> int:
@@ -278,7 +279,7 @@ def test_a_killed_process_leaves_nothing_that_the_next_does_not_erase(
         assert Erasures(names).carry_out(club_after([digest], 2)) in ({done: 7}, {})
         names.rewrite_due()
         assert files_with(tmp_path, f"Anna Åkesson-{done:05}") == []
-        assert names.check() == []
+        assert changed_refs(names) == []
 
 
 def test_what_the_service_could_only_put_on_record_the_next_erasure_carries_out_first(store_url: str) -> None:

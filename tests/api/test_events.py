@@ -55,15 +55,36 @@ class TestPages:
 
     def test_after_the_last_there_is_nothing(self, playing: Table) -> None:
         version = playing.version()
-        assert playing.get(f"/events?after={version}").json() == {"events": [], "next": None, "version": version}
+        assert playing.get(f"/events?after={version}").json() == {
+            "events": [],
+            "acts": [],
+            "next": None,
+            "version": version,
+        }
 
     def test_lines_are_the_same_events(self, playing: Table) -> None:
         for query in ("", "?after=1&limit=2"):
             answer = playing.get(f"/events{query}", 0, Accept="application/x-ndjson")
             assert answer.headers["content-type"] == "application/x-ndjson"
-            assert [json.loads(line) for line in answer.text.splitlines()] == playing.get(
-                f"/events{query}", 0
-            ).json()["events"]
+            page = playing.get(f"/events{query}", 0).json()
+            assert [json.loads(line) for line in answer.text.splitlines()] == page["events"]
+
+    def test_a_line_has_the_request_of_the_act_that_it_begins(self, playing: Table) -> None:
+        page = playing.get("/events", "official").json()
+        lines = playing.get("/events", "official", Accept="application/x-ndjson").text.splitlines()
+        requests = {act["number"]: {"request": act["request"]} for act in page["acts"]}
+        assert requests
+        assert [*map(json.loads, lines)] == [event | requests.get(event["number"], {}) for event in page["events"]]
+
+    def test_each_event_names_its_act_on_every_page(self, playing: Table) -> None:
+        playing.play("SA", "S2", "S4", first=0)
+        events = playing.get("/events").json()["events"]
+        begun = sorted({event["act_number"] for event in events})
+        assert begun[0] == 1
+        assert [act["number"] for act in playing.get("/events", "official").json()["acts"]] == begun[1:]
+        assert len(begun) < len(events), "an act has several events"
+        for after in range(len(events)):
+            assert playing.get(f"/events?after={after}&limit=2").json()["events"] == events[after : after + 2]
 
     def test_the_official_can_check_the_chain(self, playing: Table) -> None:
         events = playing.get("/events", "official").json()["events"]
@@ -73,20 +94,21 @@ class TestPages:
     def test_nobody_else_is_given_hashes_of_what_is_hidden(self, playing: Table) -> None:
         for who in (None, 0):
             for event in playing.get("/events", who).json()["events"]:
-                assert event.keys() == {"number", "at", "actor", "act", "topic", "event"}
+                assert event.keys() == {"number", "act_number", "at", "actor", "act", "topic", "event"}
 
     def test_the_official_sees_what_was_asked_and_nobody_else(self, playing: Table) -> None:
         playing.play("SA", "S2", "S4", first=0)
         knock = {"act": "knock", "seat": 0, "accused": 2, "note": "I saw it"}
         assert playing.post("/knocks", knock, 0).status_code == 201
-        events = playing.get("/events", "official").json()["events"]
-        asked = {event["topic"]: event["request"] for event in events if "request" in event}
+        page = playing.get("/events", "official").json()
+        topics = {event["number"]: event["topic"] for event in page["events"]}
+        asked = {topics[act["number"]]: act["request"] for act in page["acts"]}
         assert asked["knock/dismissed"] == knock
         assert asked["card/played"] == {"act": "play", "seat": 2, "card": "S4"}
         assert asked["deal/dealt"] == {"act": "deal", "seat": 0, "hands": HANDS}
         assert asked.keys().isdisjoint({"match/opened", "auction/won", "trick/taken"}), "came by themselves"
         for who in (None, 0, 2):
-            assert not [event for event in playing.get("/events", who).json()["events"] if "request" in event]
+            assert playing.get("/events", who).json()["acts"] == []
             assert b'"request"' not in playing.get("/events", who, Accept="application/x-ndjson").content
 
 

@@ -15,9 +15,10 @@ import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from api.personal_data.names import Names, is_ref, names_file
+from api.personal_data.names import Names, names_file
 from projections.follow.engine import engine_for
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
+from tests.api.stored_names import changed_refs, is_ref
 from tests.api.written import files_with
 
 CLUB, OTHER = UUID(int=1), UUID(int=2)
@@ -44,7 +45,7 @@ def names(store_url: str) -> Iterator[Names]:
 
 def sql(url: str, statement: str) -> list[tuple[object, ...]]:
     """Run a statement in the database, as an editor could. Return its rows."""
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         with psycopg.connect(url, autocommit=True) as connection:
             done = connection.execute(statement.encode())
             return done.fetchall() if done.description else []
@@ -191,9 +192,9 @@ def test_an_erasure_that_was_broken_off_is_ended_at_the_next_start(sqlite_url: s
 
 def test_a_text_that_was_put_in_the_place_of_another_is_found_and_told_to_nobody(names: Names, store_url: str):
     refs = names.put(CLUB, 1, [ANNA, BO])
-    assert names.check() == []
+    assert changed_refs(names) == []
     sql(store_url, f"UPDATE names SET text = '\"{ANNA}\"' WHERE ref = '{refs[1]}'")
-    assert names.check() == [refs[1]]
+    assert changed_refs(names) == [refs[1]]
     assert names.read(CLUB, refs) == {refs[0]: ANNA}
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 
 from api.maintenance.verify import verify
 from api.runtime.service import Service
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.clubs import Club
 from tests.api.conftest import client_of
 from tests.api.table import KORTOXEN, Table
@@ -148,7 +148,7 @@ class TestStored:
         """A rebuild with a different secret would lose every docket."""
         with client_of(sqlite_url) as client:
             table = table_of(client, made(client)["token_sha256"])
-        target = place_of(sqlite_url)
+        target = parse_store_url(sqlite_url)
         assert isinstance(target, SqliteFile)
         with create_engine(f"sqlite:///{target.path}").begin() as connection:
             connection.execute(text("UPDATE stored_secret SET secret = zeroblob(32)"))

@@ -17,13 +17,13 @@ from litestar.testing import TestClient
 from msgspec import inspect
 from msgspec.structs import replace
 
-from api.personal_data.names import is_ref
 from api.personal_data.texts import is_prose, replaced, written
 from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
+from tests.api.stored_names import changed_refs, is_ref
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, finish
 from tests.api.written import MEMBERS, Club, ClubTable, files_with, tables_with
@@ -293,7 +293,7 @@ def test_a_repeat_gives_the_same_answer(table: ClubTable) -> None:
 
 
 def test_what_was_refused_is_not_kept(table: ClubTable, club: Club) -> None:
-    before = club.service.names.check()
+    before = changed_refs(club.service.names)
     count = _count(club)
     for _ in range(2):
         refused = table.post("/acts", {"act": "void", "reason": "A refused reason"}, ANNA)
@@ -360,6 +360,6 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
 def _places(url: str, folder: Path, text: str) -> list[str]:
     """Return the places that contain the bytes of a text, plain or escaped for JSON."""
     forms = (text, as_json(text))
-    if isinstance(place_of(url), Postgres):
+    if isinstance(parse_store_url(url), Postgres):
         return sorted({name for one in forms for name in tables_with(url, one)})
     return sorted({name.split("-")[-1].removesuffix(".db") for one in forms for name in files_with(folder, one)})

@@ -8,10 +8,10 @@ from litestar.testing import TestClient
 
 from api.access.keys import written
 from api.access.tokens import hash_of
-from api.personal_data.names import is_ref
 from referee.clubs.commands import IssueKey, OpenEvening
 from referee.clubs.facts import Scope
 from referee.store.clock import utc_now
+from tests.api.stored_names import is_ref
 from tests.api.test_cases import ANNA, RULING, ask, case, finish
 from tests.api.test_texts import NOTE, REASON, REVOKE
 from tests.api.written import MEMBERS, Club, ClubTable

@@ -159,7 +159,7 @@ class Running:
         """Sign the log as it is now."""
         assert self.service.signer is not None
         caught_up(self.service.projections)
-        assert self.service.signer.sign_now(), "there was something to sign"
+        assert self.service.signer.sign(at_once=True), "there was something to sign"
 
 
 class Base(NamedTuple):

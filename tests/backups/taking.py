@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import knacka
@@ -30,7 +30,7 @@ def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
 
 def other_than(url: str) -> str:
     """Return the other kind of store."""
-    return "postgresql" if isinstance(place_of(url), SqliteFile) else "sqlite"
+    return "postgresql" if isinstance(parse_store_url(url), SqliteFile) else "sqlite"
 
 
 def backup(url: str, to: Path) -> Path:

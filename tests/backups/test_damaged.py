@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from api.maintenance.archive import Archive, Damaged, Writer
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.serving import ROOT, environment_of, knacka
 from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.forked import Forked
@@ -116,7 +116,7 @@ GROWN_ROWS, BEGUN_BYTES = 60_000, 100_000
 def grown(url: str) -> None:
     """Return a store whose backup takes a while."""
     many = GROWN_ROWS
-    if isinstance(place := place_of(url), SqliteFile):
+    if isinstance(place := parse_store_url(url), SqliteFile):
         with closing(sqlite3.connect(place.path)) as store, store:
             store.execute(
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
@@ -161,7 +161,7 @@ def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: s
 def test_a_restore_that_is_killed_has_restored_all_or_nothing(line: int, kept: Kept, away: str) -> None:
     """A restore is killed while it fills a new store, or after its check. A second one succeeds when the rest is
     deleted."""
-    place = place_of(away)
+    place = parse_store_url(away)
     environment = environment_of(KNACKA_DATABASE_URL=away)
     said, out = os.pipe()
     process = Forked(["restore", str(kept.file)], cwd=ROOT, env=environment, stdout=out, stderr=2, umask=0o022)

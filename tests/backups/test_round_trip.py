@@ -17,7 +17,7 @@ from api.personal_data.names import NAMES
 from api.runtime.projections import all_projections
 from api.startup import open_once
 from projections.follow.engine import engine_for, writer
-from referee.store.connection import place_of
+from referee.store.connection import parse_store_url
 from tests.api import audited
 from tests.api.conftest import client_of
 from tests.api.table import Table
@@ -137,7 +137,7 @@ def test_what_a_projection_has_set_aside_goes_to_the_other_kind_and_back(
     engine.dispose()
     source = full_url
     for url in (away, home):
-        with Archive(backup(source, tmp_path / f"{place_of(url).__class__.__name__}.knacka")) as archive:
+        with Archive(backup(source, tmp_path / f"{parse_store_url(url).__class__.__name__}.knacka")) as archive:
             open_once(url)
             load(archive, url, lambda said: None)
         engine = engine_for(url)

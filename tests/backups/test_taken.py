@@ -23,7 +23,7 @@ from api.maintenance.raw_store import Stored
 from api.personal_data.names import Names, names_file
 from referee.clubs.commands import Set
 from referee.store.command import Command
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.club import ClubTable
@@ -121,19 +121,19 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
     """Each act that was answered before the backup began is in it."""
     with used(store_url) as answered:
         before = dict(answered)
-        said = shell(*blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
+        said = shell(*blocks("Make a backup"), KNACKA_DATABASE_URL=store_url)
         assert "2 matches and 1 club: " in said
         assert "the backup is intact" in said
     (file,) = (tmp_path / "kept").iterdir()
     assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
     assert file.stat().st_mode & 0o777 == 0o600
-    said = shell(*blocks("Restoring one"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
+    said = shell(*blocks("Restore a backup"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
     assert said.splitlines()[-1] == "no faults found"
     assert "erase again the members who were erased after 20" in said
     with construct(other_url) as referee:
         for aggregate_id, version in before.items():
             assert referee.load(UUID(aggregate_id)).aggregate.version >= version
-    if isinstance(place_of(other_url), SqliteFile):
+    if isinstance(parse_store_url(other_url), SqliteFile):
         files = list((tmp_path / "elsewhere").iterdir())
         assert {file.name for file in files} >= {"knacka.db", "knacka-books.db", "knacka-names.db"}
         assert {file.stat().st_mode & 0o777 for file in files} == {0o600}

@@ -147,7 +147,7 @@ def proofs(url: str, place: Path, where: str) -> list[bool]:
         while app.state.service.projections.lag():
             assert time.monotonic() < until
             time.sleep(0.1)
-        assert signer.sign_now() or signer.trouble is None
+        assert signer.sign(at_once=True) or signer.trouble is None
         version = match.version()
 
         def proof() -> int:

@@ -13,6 +13,7 @@ from referee.games import RULESETS
 from referee.officials.corrections import make_correction
 from referee.officials.events.corrections import Why
 from referee.officials.rescoring import script
+from referee.requests import Correct
 from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.command import Command
@@ -125,15 +126,13 @@ def correcting(key: str) -> tuple[int, float, float]:
     scripts = [script(1, other[first : last + 1], whole=True)]
     match: Match = fold(None, history)
     moment = Moment(len(history), NOW, "", "official", history)
-    why = Why(rule="J9")
+    request = Correct(why=Why(rule="J9"), scripts=tuple(scripts), beyond_doubt=True)
 
     def folding() -> int:
         return 1 if fold(None, history).version == len(history) else 0
 
     def correction() -> int:
-        event = make_correction(
-            rules, match.opened, match.state, history, None, why, scripts, (), moment, beyond_doubt=True
-        )
+        event = make_correction(rules, match.state, request, moment)
         return 1 if event.lines else 0
 
     rates = side_by_side({"folding": folding, "correction": correction})

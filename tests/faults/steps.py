@@ -115,7 +115,7 @@ class Turn:
     def _signed(self) -> None:
         signer = self._service.signer
         assert signer is not None
-        signer.sign_now()
+        signer.sign(at_once=True)
         if signer.trouble is not None:
             self.wrong.append(f"books: nothing is signed any more: {signer.trouble}")
         caught_up(self._service.projections)

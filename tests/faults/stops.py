@@ -101,20 +101,20 @@ def compared(url: str, head: int) -> tuple[list[str], bool]:
     with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:
         kept, read = engine_for(url), log_of(referee).read
         try:
-            for book in all_projections(lambda: referee.secret):
-                place = places[book.key]
+            for projection in all_projections(lambda: referee.secret):
+                place = places[projection.key]
                 if place < head:
-                    wrong.append(f"lag was 0 at {head}, and {book.name} stands at {place}")
-                fresh = engine_for(f"sqlite:///{Path(folder)}/{book.name}.db")
+                    wrong.append(f"lag was 0 at {head}, and {projection.name} stands at {place}")
+                fresh = engine_for(f"sqlite:///{Path(folder)}/{projection.name}.db")
                 try:
-                    rebuild(_up_to(read, place), fresh, book)
-                    if content(kept, [book]) != content(fresh, [book]):
-                        wrong.append(f"{book.name} at {place} is not what the events to there make")
+                    rebuild(_up_to(read, place), fresh, projection)
+                    if content(kept, [projection]) != content(fresh, [projection]):
+                        wrong.append(f"{projection.name} at {place} is not what the events to there make")
                 finally:
                     fresh.dispose()
         finally:
             kept.dispose()
-    return wrong, min(places[book.key] for book in all_projections()) < last
+    return wrong, min(places[projection.key] for projection in all_projections()) < last
 
 
 def _up_to(read: Read, position: int) -> Read:

@@ -43,7 +43,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
         club.done("deposit", member=1, amount=500, via="cash")
         club.done("fee", member=1, amount=50)
         club.done("close_books", label="2026")
-        assert client.app.state.service.signer.sign_now()
+        assert client.app.state.service.signer.sign(at_once=True)
         assert store.found() == []
     return folder, store.seen
 

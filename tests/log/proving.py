@@ -69,7 +69,7 @@ def sign(client: Any) -> str:
     service: Service = client.app.state.service
     assert service.signer is not None
     followed(client)
-    service.signer.sign_now()
+    service.signer.sign(at_once=True)
     answer = client.get("/v1/log/checkpoint")
     assert answer.status_code == 200, answer.text
     note: str = answer.text

@@ -58,7 +58,7 @@ class Parts(NamedTuple):
     def look(self) -> bool:
         """Let the signer look at the log once."""
         caught_up(self.books)
-        return self.signer._look()
+        return self.signer.sign(at_once=False)
 
 
 @contextmanager
@@ -83,15 +83,15 @@ def signatures(url: str) -> list[tuple[Any, LogSigned]]:
     with construct(url) as referee:
         history = referee.history(LOG_ID)
         engine = engine_for(url)
-        rebuild(reader(referee), engine, book := Log())
+        rebuild(reader(referee), engine, projection := Log())
         found = []
         with engine.connect() as connection:
-            size = book.size(connection)
+            size = projection.size(connection)
             for recorded in history[1:]:
                 event = recorded.event
                 assert isinstance(event, LogSigned)
                 assert event.size < size, "its own row is behind what it signs"
-                assert book.tree(connection, event.size).root().hex() == event.root
+                assert projection.tree(connection, event.size).root().hex() == event.root
                 true = checkpoint_in(event.note)
                 assert event.note == signed(true, [KEY])
                 assert (true.size, true.root.hex()) == (event.size, event.root)
@@ -110,7 +110,7 @@ class TestWhenItSigns:
             assert log.kept.read() == checkpoint_in(signatures(store_url)[-1][1].note)
             log.play()
             assert not log.look(), "not so soon again"
-            assert log.signer.sign_now(), "but when somebody has reason to"
+            assert log.signer.sign(at_once=True), "but when somebody has reason to"
         assert len(signatures(store_url)) == 2
 
     def test_of_signatures_alone_there_is_no_end(self, store_url: str, tmp_path: Path) -> None:
@@ -132,12 +132,12 @@ class TestWhenItSigns:
             match = log.play()
             log.books.follower.close()
             list(play_out(log.desk, match, 1))
-            assert log.signer.sign_now(), "the rows before that one"
+            assert log.signer.sign(at_once=True), "the rows before that one"
             at = log.books.follower.positions()[log.books.tree.name]
             page = reader(log.referee)(at, log.books.head() - at - 1)
             with writer(log.books.engine).begin() as connection:
                 apply_page(connection, log.books.tree, log.books.tree.key, at, page, False)
-            assert log.signer.sign_now()
+            assert log.signer.sign(at_once=True)
 
     def test_a_row_beside_the_signature_is_signed_with_what_comes_next(self, sqlite_url: str, tmp_path: Path) -> None:
         """A row stored between the look and the signature is never lost: the size shows it."""
@@ -347,7 +347,7 @@ class TestAnOlderBackup:
             with log.referee.recorder.datastore.transaction(commit=True) as cursor:
                 cursor.execute("UPDATE stored_events SET state = replace(state, 'P2', 'P9') WHERE rowid = 1")
             log.books.rebuild("log")
-            assert not log.signer.sign_now()
+            assert not log.signer.sign(at_once=True)
             assert log.signer.trouble is not None
             assert log.signer.trouble["code"] == "log_forked"
 

@@ -19,7 +19,7 @@ from referee.actors import Actor
 from referee.acts import Bid, Deal
 from referee.store import attempts as module
 from referee.store.attempts import Attempt, AttemptRefused, Attempts
-from referee.store.connection import SqliteFile, place_of
+from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import Referee, construct
@@ -168,7 +168,7 @@ def test_what_finds_no_room_is_dropped_and_counted(
 @contextmanager
 def taking_none(url: str) -> Iterator[None]:
     """Let every insert of an attempt fail."""
-    place = place_of(url)
+    place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         with closing(sqlite3.connect(place.path, timeout=10, isolation_level=None)) as other:
             other.execute("CREATE TRIGGER full BEFORE INSERT ON stored_attempts BEGIN SELECT json('no JSON'); END")

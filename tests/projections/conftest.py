@@ -27,8 +27,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...
     engine, books = engine_for(url), all_books()
     with construct(url) as referee:
         append(referee, rows)
-        for book in books:
-            rebuild(reader(referee), engine, book)
+        for projection in books:
+            rebuild(reader(referee), engine, projection)
         said = content(engine, books)
     engine.dispose()
     return said

@@ -120,8 +120,8 @@ def content(engine: Engine, books: Iterable[Projection]) -> Said:
     with engine.connect() as connection:
         return {
             name: sorted((tuple(row) for row in connection.execute(select(*map(_written, table.c)))), key=repr)
-            for book in books
-            for name, table in book.metadata.tables.items()
+            for projection in books
+            for name, table in projection.metadata.tables.items()
         }
 
 
@@ -130,9 +130,11 @@ def _written(column: Column[Any]) -> ColumnElement[Any]:
     return type_coerce(column, Text) if isinstance(column.type, Json) else column
 
 
-def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Projection | None = None) -> bool:
+def waited(
+    follower: Follower, match_id: UUID, version: int, timeout: float, projection: Projection | None = None
+) -> bool:
     """Return whether one or all projections reach this event of a match in time."""
-    return asyncio.run(follower.wait_for(match_id, version, timeout, book))
+    return asyncio.run(follower.wait_for(match_id, version, timeout, projection))
 
 
 def head(referee: Referee) -> int:

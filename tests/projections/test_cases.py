@@ -8,7 +8,7 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
-from projections.cases import Case, Cases
+from projections.cases import Case, Cases, fine_of
 from projections.follow.follow import prepare
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
@@ -23,10 +23,10 @@ from tests.projections.filled import append, last_versions, pages
 from tests.salted import row_of
 
 
-def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> None:
+def fill(connection: Connection, projection: Cases, referee: Referee, size: int) -> None:
     """Apply the log in pages of this size, in one transaction."""
     for page in pages(referee, size):
-        book.apply(connection, page)
+        projection.apply(connection, page)
 
 
 @pytest.mark.parametrize("page", [23, 500])
@@ -37,8 +37,8 @@ class TestBook:
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
         append(referee, rows)
-        book = Cases()
-        prepare(engine, [book])
+        projection = Cases()
+        prepare(engine, [projection])
         cost: dict[tuple[UUID, int | None], int] = {}
         rulings = []
         for recorded in map(from_row, rows):
@@ -49,29 +49,30 @@ class TestBook:
                     cost[recorded.originator_id, case] = points
         verdicts, fines = set(), 0
         with engine.begin() as connection:
-            fill(connection, book, referee, page)
+            fill(connection, projection, referee, page)
             for recorded in rulings:
                 match_id, ruling = recorded.originator_id, recorded.event
-                case = book.answer(connection, match_id, "official")[ruling.case - 1]
+                case = projection.answer(connection, match_id, "official")[ruling.case - 1]
                 verdicts.add(getattr(ruling, "reason", "upheld"))
-                assert (case.event, case.ruling) == (recorded.originator_version, ruling)
+                assert case.entries[0][::2] == (recorded.originator_version, ruling)
+                fine = fine_of(entry.fact for entry in case.entries[:2])
                 if isinstance(ruling, KnockUpheld):
-                    assert (case.ruling.penalty, case.fine) == (cost[match_id, ruling.case], 0)
+                    assert (ruling.penalty, fine) == (cost[match_id, ruling.case], 0)
                 else:
-                    assert case.fine == cost.get((match_id, ruling.case), 0)
-                    fines += case.fine
+                    assert fine == cost.get((match_id, ruling.case), 0)
+                    fines += fine
             for match_id, version in last_versions(rows).items():
-                cases = book.answer(connection, match_id, "official")
-                assert [case.ruling.case for case in cases] == list(range(1, len(cases) + 1))
-                assert book.version(connection, match_id) == version
+                cases = projection.answer(connection, match_id, "official")
+                assert [case.entries[0].fact.case for case in cases] == list(range(1, len(cases) + 1))
+                assert projection.version(connection, match_id) == version
         assert {"upheld", "late", "again", "nothing"} <= verdicts
         assert fines
 
     def test_what_may_not_be_told_before_the_deal_is_over_is_told_after_it(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
-        book = Cases()
-        prepare(engine, [book])
+        projection = Cases()
+        prepare(engine, [projection])
         late = next(
             recorded
             for recorded in map(from_row, rows)
@@ -83,42 +84,42 @@ class TestBook:
         stored = len(history[: at + 1])
         append(referee, history[:stored])
         with engine.begin() as connection:
-            fill(connection, book, referee, page)
+            fill(connection, projection, referee, page)
 
             def shown(viewer: object) -> Case:
-                return book.answer(connection, match_id, viewer)[number - 1]
+                return projection.answer(connection, match_id, viewer)[number - 1]
 
             for viewer in (0, 1, "spectator"):
-                ruling = shown(viewer).ruling
+                ruling = shown(viewer).entries[0].fact
                 assert isinstance(ruling, KnockDismissed)
                 assert (ruling.reason, ruling.offence, ruling.rests_on) == ("nothing", None, ())
                 assert not ruling.within_deal
-            assert shown("official").ruling == late.event
+            assert shown("official").entries[0].fact == late.event
         append(referee, history[stored:])
         assert fold(None, map(from_row, history)).public_to > at, "the deal was played to its end"
         with engine.begin() as connection:
-            fill(connection, book, referee, page)
+            fill(connection, projection, referee, page)
             for viewer in (0, "spectator", "official"):
-                assert shown(viewer).ruling == late.event
+                assert shown(viewer).entries[0].fact == late.event
 
     def test_a_case_is_shown_as_the_match_shows_its_event(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
         """Compare at every event of the log: both agree from when on everything is public."""
-        book = Cases()
-        prepare(engine, [book])
+        projection = Cases()
+        prepare(engine, [projection])
         shown = set()
         for end in range(0, len(rows), 90):
             append(referee, rows[end : end + 90])
             with engine.begin() as connection:
-                fill(connection, book, referee, page)
+                fill(connection, projection, referee, page)
                 for match_id in last_versions(rows[: end + 90]):
                     history = [from_row(row) for row in rows[: end + 90] if row.originator_id == match_id]
                     public_to = fold(None, history).public_to
-                    for case in book.answer(connection, match_id, 0):
-                        event = history[case.event - 1].event
-                        assert case.ruling == seen(event, 0, case.event <= public_to)
-                        shown.add(case.ruling == event)
+                    for case in projection.answer(connection, match_id, 0):
+                        event = history[case.entries[0].event - 1].event
+                        assert case.entries[0].fact == seen(event, 0, case.entries[0].event <= public_to)
+                        shown.add(case.entries[0].fact == event)
         assert shown == {True, False}
 
 
@@ -144,11 +145,11 @@ class TestOfficials:
         self, referee: Referee, engine: Engine, heard: Hearing, page: int
     ) -> None:
         append(referee, [row_of(one) for one in heard.history])
-        book = Cases(secret=lambda: referee.secret)
-        prepare(engine, [book])
+        projection = Cases(secret=lambda: referee.secret)
+        prepare(engine, [projection])
         with engine.begin() as connection:
-            fill(connection, book, referee, page)
-            first, second, third = book.answer(connection, MATCH, "official")
+            fill(connection, projection, referee, page)
+            first, second, third = projection.answer(connection, MATCH, "official")
             assert [type(entry.fact) for entry in first.entries] == [
                 CaseOpened,
                 CaseStated,
@@ -159,17 +160,20 @@ class TestOfficials:
             for entry in first.entries:
                 recorded = heard.history[entry.event - 1]
                 assert (entry.fact, entry.at) == (recorded.event, recorded.at)
-            assert isinstance(second.ruling, KnockDismissed)
+            assert isinstance(second.entries[0].fact, KnockDismissed)
             assert [type(entry.fact) for entry in third.entries] == [CaseOpened, CaseWithdrawn]
-            assert book.answer(connection, MATCH, "official", after=1, limit=1) == (second,)
-            within = {"after": second.event - 1, "to": second.event}
-            assert book.about(connection, MATCH, "official", 99, **within) == (second,)
-            assert book.about(connection, MATCH, "official", 99, after=10_000, to=20_000) == ()
-            others = book.about(connection, MATCH, "official", 99, after=10_000, to=20_000, others={first.case})
+            assert projection.answer(connection, MATCH, "official", after=1, limit=1) == (second,)
+            opened = second.entries[0].event
+            within = {"after": opened - 1, "to": opened}
+            assert projection.about(connection, MATCH, "official", 99, **within) == (second,)
+            assert projection.about(connection, MATCH, "official", 99, after=10_000, to=20_000) == ()
+            others = projection.about(connection, MATCH, "official", 99, after=10_000, to=20_000, others={first.case})
             assert others == (first,)
-            texts = {entry.fact.text for entry in book.answer(connection, MATCH, 1)[0].entries if said(entry.fact)}
+            texts = {
+                entry.fact.text for entry in projection.answer(connection, MATCH, 1)[0].entries if said(entry.fact)
+            }
             assert texts == {"", "not so", "by whom?"}
-            rows = connection.execute(select(book.held).order_by(book.held.c.case)).all()
+            rows = connection.execute(select(projection.held).order_by(projection.held.c.case)).all()
         assert [(row.status, row.rule, row.ruleset) for row in rows] == [
             ("appealed", "B11", "rodskagg-kortoxen"),
             ("ruled", "B-O32", "rodskagg-kortoxen"),

@@ -58,11 +58,11 @@ def books_of(engine: Engine, histories: Sequence[Sequence[Recorded]]) -> tuple[A
     books = Protocols(), Pots(), Matches()
     prepare(engine, books)
     with engine.begin() as connection:
-        for book in books:
-            for table in book.metadata.tables.values():
+        for projection in books:
+            for table in projection.metadata.tables.values():
                 connection.execute(table.delete())
             for page in histories:
-                book.apply(connection, page_of(page, page[0].originator_version))
+                projection.apply(connection, page_of(page, page[0].originator_version))
         protocols, pots, matches = books
         match_id = histories[0][0].originator_id
         written = protocols.written(connection, match_id)

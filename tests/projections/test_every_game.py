@@ -177,9 +177,9 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
     books = Protocols(), Cases(), Matches(), Pots()
     prepare(engine, books)
     with engine.begin() as connection:
-        for book in books:
+        for projection in books:
             for first in range(0, len(history), 97):
-                book.apply(connection, page_of(history[first : first + 97]))
+                projection.apply(connection, page_of(history[first : first + 97]))
         protocols, cases, matches, pots = books
         match, sheet, entry = last(history)
         assert protocols.answer(connection, match.id) == sheet
@@ -191,9 +191,11 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
         assert pots.written(connection, UUID(int=2)) is None
         knocks = [one for one in history if isinstance(one.event, KnockUpheld | KnockDismissed)]
         kept = cases.answer(connection, match.id, "spectator")
-        assert [case.event for case in kept] == [one.originator_version for one in knocks]
+        assert [case.entries[0].event for case in kept] == [one.originator_version for one in knocks]
         assert cases.last(connection, match.id) == len(knocks)
         for number in range(len(knocks)):
             assert cases.answer(connection, match.id, "spectator", number, 2) == kept[number : number + 2]
         if entry.status == "over":
-            assert [case.ruling for case in kept] == [one.event for one in knocks], "nothing is hidden any more"
+            assert [case.entries[0].fact for case in kept] == [one.event for one in knocks], (
+                "nothing is hidden any more"
+            )

@@ -68,13 +68,15 @@ class TestFollowing:
                     version = outcome.aggregate.version
                     assert waited(follower, match_id, version, SOON)
                     with engine.connect() as connection:
-                        assert [book.version(connection, match_id) for book in books] == [version] * len(books)
+                        assert [projection.version(connection, match_id) for projection in books] == [version] * len(
+                            books
+                        )
             finally:
                 desk.close()
             assert set(follower.positions().values()) == {head(referee)}
             assert follower.lag(head(referee)) == 0
             assert follower.lag(head(referee) + 5) == 5
-            assert follower.faults() == {}
+            assert follower.faults == {}
         assert seen == reader(referee)(0, 1000).rows, "each event once and in order"
 
     @pytest.mark.parametrize("seed", range(3))
@@ -108,26 +110,26 @@ class TestFollowing:
     ):
         append(referee, rows)
         page = reader(referee)(0, 100_000)
-        for book in (books := all_books()):
-            prepare(engine, [book])
+        for projection in (books := all_books()):
+            prepare(engine, [projection])
             for first in (0, 0, 300, 100, 500, 0):
                 with engine.begin() as connection:
-                    book.apply(connection, part(page, first, first + 700))
+                    projection.apply(connection, part(page, first, first + 700))
             with engine.begin() as connection:
-                book.apply(connection, page)
+                projection.apply(connection, page)
         assert content(engine, books) == whole
 
     def test_a_book_never_skips_an_event(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
         append(referee, rows)
         page = reader(referee)(0, 400)
-        for book in all_books():
-            prepare(engine, [book])
+        for projection in all_books():
+            prepare(engine, [projection])
             with pytest.raises(AssertionError, match="is missing"), engine.begin() as connection:
-                book.apply(connection, Page([*page.rows[:100], *page.rows[150:]], page.decode))
+                projection.apply(connection, Page([*page.rows[:100], *page.rows[150:]], page.decode))
             with engine.begin() as connection:
-                book.apply(connection, part(page, 0, 100))
+                projection.apply(connection, part(page, 0, 100))
             with pytest.raises(AssertionError, match="is missing"), engine.begin() as connection:
-                book.apply(connection, part(page, 150, 400))
+                projection.apply(connection, part(page, 150, 400))
 
     def test_two_followers_of_one_log_apply_each_event_once(
         self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
@@ -145,7 +147,7 @@ class TestFollowing:
             for match_id, version in last_versions(rows).items():
                 assert waited(one, match_id, version, SOON)
                 assert waited(two, match_id, version, SOON)
-            assert (one.faults(), two.faults()) == ({}, {})
+            assert (one.faults, two.faults) == ({}, {})
         assert [sum(map(len, one)) for one in seen] == [len(rows), len(rows)]
         assert content(engine, one_side) == {**whole, "book_tally": [(len(rows),)]}
         other.dispose()
@@ -210,7 +212,7 @@ class TestFollowing:
         assert "starts again" in caplog.text
         with engine.connect() as connection:
             for match_id, version in last_versions(rows[:100]).items():
-                assert [book.version(connection, match_id) for book in books] == [version] * len(books)
+                assert [projection.version(connection, match_id) for projection in books] == [version] * len(books)
 
 
 class TestTaking:
@@ -228,10 +230,10 @@ class TestTaking:
         books = Protocols(), Pots(), Cases()
         prepare(engine, books)
         with engine.begin() as connection:
-            for book in books:
-                book.apply(connection, watched)
+            for projection in books:
+                projection.apply(connection, watched)
                 for match_id, version in last_versions(rows).items():
-                    assert book.version(connection, match_id) == version
+                    assert projection.version(connection, match_id) == version
         assert len(met) == len(set(met)), "nothing is decoded twice"
         taken = Protocols.takes | Pots.takes | Cases.takes
         assert {topic for *_, topic in met} == taken & {row.topic for row in rows}
@@ -275,10 +277,10 @@ class TestTaking:
         prepare(engine, [*books, members])
         with engine.begin() as connection:
             for first in range(0, len(mixed), size):
-                for book in (*books, members):
-                    book.apply(connection, Page(mixed[first : first + size], decode))
+                for projection in (*books, members):
+                    projection.apply(connection, Page(mixed[first : first + size], decode))
             assert members.version(connection, club) == len(mixed) // 5
-            assert [book.version(connection, club) for book in books] == [0] * len(books)
+            assert [projection.version(connection, club) for projection in books] == [0] * len(books)
             assert all(members.version(connection, match_id) == 0 for match_id in last_versions(rows))
         assert content(engine, books) == whole
 
@@ -384,12 +386,12 @@ class TestFailing:
         append(referee, rows)
         books = (Protocols(), Clumsy(), Matches(), Pots())
         with following(referee, engine, books, page=100) as follower:
-            until(lambda: "cases" in follower.faults())
-            fault = follower.faults()["cases"]
+            until(lambda: "cases" in follower.faults)
+            fault = follower.faults["cases"]
             assert (fault.position, fault.error) == (300, "OSError: the ink ran out")
             until(lambda: follower.positions()["protocols"] == head(referee))
             at_the_head(follower, referee)
-            assert follower.faults() == {}
+            assert follower.faults == {}
             assert follower.alive
         assert content(engine, books) == whole
         assert "cases: failed after position 300 (1): OSError: the ink ran out" in caplog.text
@@ -408,9 +410,9 @@ class TestFailing:
         books = all_books()
         follower = Follower(log_of(referee)._replace(read=sometimes), engine, books, page=400, poll_seconds=60)
         follower.start()
-        until(lambda: "read" in follower.faults())
+        until(lambda: "read" in follower.faults)
         at_the_head(follower, referee)
-        assert follower.faults() == {}
+        assert follower.faults == {}
         follower.close()
         assert content(engine, books) == whole
 
@@ -425,5 +427,5 @@ class TestFailing:
             append(referee, rows)
             follower.wake()
             at_the_head(follower, referee)
-            assert follower.faults()["seen"].error == "ValueError: what?"
+            assert follower.faults["seen"].error == "ValueError: what?"
         assert content(engine, books) == whole

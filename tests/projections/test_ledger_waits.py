@@ -120,7 +120,7 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
             assert aside.keys() == {aggregate, evening.ours.id}
             assert {one.event for one in aside.values()} == {number}
             assert [one.match for one in aside.values() if one.waits] == [evening.ours.id] * (whose == "match")
-            assert follower.faults() == {}
+            assert follower.faults == {}
         before = causes(engine, ledger, evening.ours)
         if how == "gone":  # detected when the next one arrives
             ours.remove(f"{aggregate}/{number}")

@@ -17,7 +17,7 @@ from projections.follow.listen import CHANNEL, Listener
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.protocols import Protocols
-from referee.store.connection import Postgres, place_of
+from referee.store.connection import Postgres, parse_store_url
 from referee.store.store import Referee, construct
 from tests.projections.filled import all_books, append, content, last_versions, reader, waited
 
@@ -36,7 +36,7 @@ def store_url(postgres_url: str) -> str:
 @pytest.fixture
 def woken(store_url: str) -> Iterator[threading.Semaphore]:
     """Count the times that a listener wakes."""
-    place = place_of(store_url)
+    place = parse_store_url(store_url)
     assert isinstance(place, Postgres)
     counted = threading.Semaphore(0)
     listener = Listener(place.parameters, counted.release)
@@ -98,7 +98,7 @@ def test_followers_lose_nothing_while_their_connections_are_cut(
             for match_id, version in last_versions(rows[: first + 50]).items():
                 assert all(waited(follower, match_id, version, 10) for follower in followers)
     for follower in followers:
-        assert follower.faults() == {}
+        assert follower.faults == {}
         follower.close()
     other.dispose()
 
@@ -123,7 +123,7 @@ def test_a_connection_to_the_books_that_was_cut_in_the_middle_of_a_page(
     follower.start()
     for match_id, version in last_versions(rows).items():
         assert waited(follower, match_id, version, 10)
-    assert follower.faults() == {}
+    assert follower.faults == {}
     follower.close()
     uncut.key = "uncut"
     rebuild(reader(referee), engine, uncut)

@@ -30,9 +30,9 @@ def leaves_of(referee: Referee) -> list[bytes]:
     ]
 
 
-def root(engine: Engine, book: Log) -> tuple[int, bytes]:
+def root(engine: Engine, projection: Log) -> tuple[int, bytes]:
     with engine.connect() as connection:
-        return (size := book.size(connection)), book.tree(connection, size).root()
+        return (size := projection.size(connection)), projection.tree(connection, size).root()
 
 
 @pytest.fixture
@@ -47,23 +47,27 @@ class TestTree:
     def test_it_is_the_tree_over_all_rows_in_the_order_of_the_store(
         self, referee: Referee, engine: Engine, whole_log: Said
     ):
-        leaves, book, chance = leaves_of(referee), Log(), random.Random(1)
+        leaves, projection, chance = leaves_of(referee), Log(), random.Random(1)
         assert len(leaves) > 3 * TILE_WIDTH
-        assert root(engine, book) == (len(leaves), mth(leaves))
+        assert root(engine, projection) == (len(leaves), mth(leaves))
         with engine.connect() as connection:
             for _ in range(30):
                 size = chance.randint(1, len(leaves))
-                tree, index, older = book.tree(connection, size), chance.randrange(size), chance.randint(1, size)
+                tree, index, older = (
+                    projection.tree(connection, size),
+                    chance.randrange(size),
+                    chance.randint(1, size),
+                )
                 assert tree.root() == mth(leaves[:size])
                 assert list(tree.inclusion(index)) == path(index, leaves[:size])
                 assert list(tree.consistency(older)) == subproof(older, leaves[:size], True)
 
     @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)  # PostgreSQL reads so few rows without a key
     def test_where_it_goes_on_is_found_by_key_however_long_the_log_is(self, engine: Engine, whole_log: Said):
-        book, asked = Log(), list[tuple[str, Any]]()
+        projection, asked = Log(), list[tuple[str, Any]]()
         with engine.connect() as connection:
             event.listen(connection, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
-            assert book.edge(connection).size > TILE_WIDTH
+            assert projection.edge(connection).size > TILE_WIDTH
             plans = [
                 row.detail
                 for statement, parameters in list(asked)
@@ -87,14 +91,14 @@ class TestTree:
 class TestFollowing:
     @pytest.mark.parametrize("size", [1, 7, 255, 256, 257, 999])
     def test_any_page_size_gives_the_same_tables(self, referee: Referee, engine: Engine, whole_log: Said, size: int):
-        book = Log()
+        projection = Log()
         with engine.begin() as connection:
-            book.metadata.drop_all(connection)
-        prepare(engine, [book])
+            projection.metadata.drop_all(connection)
+        prepare(engine, [projection])
         for page in pages(referee, size):
             with engine.begin() as connection:
-                book.apply(connection, page)
-        assert content(engine, [book]) == whole_log
+                projection.apply(connection, page)
+        assert content(engine, [projection]) == whole_log
 
     def test_a_page_that_comes_again_changes_nothing(self, referee: Referee, engine: Engine, whole_log: Said):
         for page in pages(referee, 300):
@@ -105,19 +109,19 @@ class TestFollowing:
     def test_stopped_anywhere_and_rebuilt_it_is_the_same(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
     ):
-        chance, book = random.Random(3), Log()
+        chance, projection = random.Random(3), Log()
         stops = sorted(chance.sample(range(len(rows)), 4))
         for first, last in zip([0, *stops], [*stops, len(rows)], strict=True):
             append(referee, rows[first:last])
-            with following(referee, engine, [book], page=chance.choice([10, 30, 100])) as follower:
+            with following(referee, engine, [projection], page=chance.choice([10, 30, 100])) as follower:
                 if chance.random() < 0.5:
                     at_the_head(follower, referee)
-        with following(referee, engine, [book]) as follower:
+        with following(referee, engine, [projection]) as follower:
             at_the_head(follower, referee)
-            followed = content(engine, [book])
-            assert root(engine, book) == (len(rows), mth(leaves_of(referee)))
-            follower.rebuild(book)
-        assert content(engine, [book]) == followed
+            followed = content(engine, [projection])
+            assert root(engine, projection) == (len(rows), mth(leaves_of(referee)))
+            follower.rebuild(projection)
+        assert content(engine, [projection]) == followed
 
     def test_two_followers_make_one_tree(
         self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent]
@@ -130,7 +134,7 @@ class TestFollowing:
             append(referee, rows)
             at_the_head(one, referee)
             at_the_head(two, referee)
-            assert (one.faults(), two.faults()) == ({}, {})
+            assert (one.faults, two.faults) == ({}, {})
         assert root(engine, Log()) == (len(rows), mth(leaves_of(referee)))
         other.dispose()
 
@@ -164,9 +168,9 @@ class TestRows:
         assert root(engine, Log())[0] == 4
 
     def test_it_knows_what_it_has(self, referee: Referee, engine: Engine, whole_log: Said):
-        book = Log()
+        projection = Log()
         with engine.connect() as connection:
-            tiles = connection.execute(select(book.tiles.c.level, book.tiles.c.number)).all()
-            size = book.size(connection)
+            tiles = connection.execute(select(projection.tiles.c.level, projection.tiles.c.number)).all()
+            size = projection.size(connection)
         assert len([one for one in tiles if one.level == 0]) == -(-size // TILE_WIDTH)
         assert log_of(referee).head() == head(referee)

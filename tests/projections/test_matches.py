@@ -23,13 +23,13 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
     """Yield a transaction on the projections."""
-    book = Matches()
-    prepare(engine, [book])
+    projection = Matches()
+    prepare(engine, [projection])
     with engine.begin() as connection:
         yield connection
 
 
-def open_many(connection: Connection, book: Matches, count: int) -> list[UUID]:
+def open_many(connection: Connection, projection: Matches, count: int) -> list[UUID]:
     """Open ``count`` matches, two at each full minute from noon. Return their ids in the order of the list."""
     page, ids = [], []
     for number in range(count):
@@ -38,15 +38,15 @@ def open_many(connection: Connection, book: Matches, count: int) -> list[UUID]:
         recorded = Recorded(match_id, 1, at, "official", f"act-{number}", "", "", opened)
         page.append(recorded)
         ids.append((at, match_id.bytes, match_id))
-    book.apply(connection, page_of(page))
+    projection.apply(connection, page_of(page))
     return [match_id for *_, match_id in sorted(ids)]
 
 
-def all_pages(book: Matches, connection: Connection, limit: int, **filters: object) -> list[Listed]:
+def all_pages(projection: Matches, connection: Connection, limit: int, **filters: object) -> list[Listed]:
     found: list[Listed] = []
     cursor: str | None = None
     while True:
-        page, cursor = book.page(connection, after=cursor, limit=limit, **filters)
+        page, cursor = projection.page(connection, after=cursor, limit=limit, **filters)
         assert len(page) <= limit
         found += page
         if cursor is None:
@@ -55,11 +55,11 @@ def all_pages(book: Matches, connection: Connection, limit: int, **filters: obje
 
 
 def test_an_entry_is_the_match_as_it_stands(connection: Connection, rows: Sequence[StoredEvent]):
-    book = Matches()
+    projection = Matches()
     events = [from_row(row) for row in rows]
     for first in range(0, len(events), 11):
-        book.apply(connection, page_of(events[first : first + 11]))
-    entries, cursor = book.page(connection)
+        projection.apply(connection, page_of(events[first : first + 11]))
+    entries, cursor = projection.page(connection)
     assert cursor is None
     assert {entry.match: entry.version for entry in entries} == last_versions(rows)
     over = 0
@@ -74,66 +74,66 @@ def test_an_entry_is_the_match_as_it_stands(connection: Connection, rows: Sequen
         assert (entry.status == "over") == (shown.phase == "over")
         assert entry.deal == shown.deal
         over += entry.status == "over"
-        assert book.version(connection, entry.match) == match.version
+        assert projection.version(connection, entry.match) == match.version
     assert 0 < over < len(entries)
-    assert len(book.page(connection, status="over")[0]) == over
+    assert len(projection.page(connection, status="over")[0]) == over
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 50])
 def test_pages_make_up_the_whole_list_each_match_once(connection: Connection, limit: int):
-    book = Matches()
-    ids = open_many(connection, book, 10)
-    assert [entry.match for entry in all_pages(book, connection, limit)] == ids
+    projection = Matches()
+    ids = open_many(connection, projection, 10)
+    assert [entry.match for entry in all_pages(projection, connection, limit)] == ids
 
 
 def test_a_match_opened_meanwhile_comes_behind_the_cursor(connection: Connection):
-    book = Matches()
-    open_many(connection, book, 4)
-    first, cursor = book.page(connection, limit=3)
+    projection = Matches()
+    open_many(connection, projection, 4)
+    first, cursor = projection.page(connection, limit=3)
     recorded = Recorded(uuid4(), 1, NOON + timedelta(hours=1), 0, "late", "", "", opening())
-    book.apply(connection, page_of([recorded]))
-    rest, _ = book.page(connection, after=cursor)
+    projection.apply(connection, page_of([recorded]))
+    rest, _ = projection.page(connection, after=cursor)
     assert [entry.match for entry in rest][-1] == recorded.originator_id
     assert not {entry.match for entry in first} & {entry.match for entry in rest}
 
 
 def test_each_filter_leaves_what_it_names(connection: Connection):
-    book = Matches()
-    open_many(connection, book, 10)
-    four = all_pages(book, connection, 2, player="P4")
+    projection = Matches()
+    open_many(connection, projection, 10)
+    four = all_pages(projection, connection, 2, player="P4")
     assert len(four) == 5
     assert all("P4" in entry.players for entry in four)
     for nobody in ("p4", "P", "P4 ", "%", "", "\0", "x" * 5000):
-        assert all_pages(book, connection, 2, player=nobody) == []
-    assert len(all_pages(book, connection, 3, ruleset="rodskagg-kortoxen")) == 10
-    assert all_pages(book, connection, 3, ruleset="whist") == []
+        assert all_pages(projection, connection, 2, player=nobody) == []
+    assert len(all_pages(projection, connection, 3, ruleset="rodskagg-kortoxen")) == 10
+    assert all_pages(projection, connection, 3, ruleset="whist") == []
     minute = timedelta(minutes=1)
-    span = all_pages(book, connection, 3, opened_from=NOON + minute, opened_to=NOON + 3 * minute)
+    span = all_pages(projection, connection, 3, opened_from=NOON + minute, opened_to=NOON + 3 * minute)
     assert {entry.opened_at for entry in span} == {NOON + minute, NOON + 2 * minute}
     assert len(span) == 4
-    east = all_pages(book, connection, 3, opened_from=(NOON + minute).astimezone())
+    east = all_pages(projection, connection, 3, opened_from=(NOON + minute).astimezone())
     assert len(east) == 8
 
 
 def test_names_that_a_database_would_not_take_are_listed_and_found(connection: Connection):
-    book = Matches()
+    projection = Matches()
     names = ("nul\0", "long" * 3000, "Å\U0001f0cf")
     opened = opening()
     strange = type(opened)(**{name: getattr(opened, name) for name in opened.__struct_fields__} | {"players": names})
-    book.apply(connection, page_of([Recorded(uuid4(), 1, NOON, 0, "act", "", "", strange)]))
+    projection.apply(connection, page_of([Recorded(uuid4(), 1, NOON, 0, "act", "", "", strange)]))
     for name in names:
-        (entry,), _ = book.page(connection, player=name)
+        (entry,), _ = projection.page(connection, player=name)
         assert entry.players == names
 
 
 def test_no_cursor_but_one_of_ours_is_taken(connection: Connection):
-    book = Matches()
-    open_many(connection, book, 4)
-    _, cursor = book.page(connection, limit=2)
+    projection = Matches()
+    open_many(connection, projection, 4)
+    _, cursor = projection.page(connection, limit=2)
     assert cursor is not None
     broken = [
         cursor[:place] + ("B" if cursor[place] == "A" else "A") + cursor[place + 1 :] for place in range(len(cursor))
     ]
     for wrong in (*broken, cursor[:-1], cursor + "A", cursor + " ", "", "0", "å", "AAAA", cursor * 2):
         with pytest.raises(ValueError, match="not a cursor"):
-            book.page(connection, after=wrong)
+            projection.page(connection, after=wrong)

@@ -200,21 +200,21 @@ def test_the_book_answers_as_the_pot_stands(
     referee: Referee, engine: Engine, played: Sequence[StoredEvent], histories: list[list[Recorded]], page: int
 ) -> None:
     append(referee, played)
-    book = Pots()
-    prepare(engine, [book])
+    projection = Pots()
+    prepare(engine, [projection])
     for events in pages(referee, page):
         with engine.begin() as connection:
-            book.apply(connection, events)
-            book.apply(connection, events)  # nothing counts twice
+            projection.apply(connection, events)
+            projection.apply(connection, events)  # nothing counts twice
     for _ in range(2):
         with engine.connect() as connection:
             for history in histories:
                 match_id = history[0].originator_id
-                assert book.answer(connection, match_id) == last(history)
-                assert book.version(connection, match_id) == len(history)
-            assert book.answer(connection, UUID(int=1)) is None
-            assert book.version(connection, UUID(int=1)) == 0
-        rebuild(reader(referee), engine, book)
+                assert projection.answer(connection, match_id) == last(history)
+                assert projection.version(connection, match_id) == len(history)
+            assert projection.answer(connection, UUID(int=1)) is None
+            assert projection.version(connection, UUID(int=1)) == 0
+        rebuild(reader(referee), engine, projection)
 
 
 POT = Pot(

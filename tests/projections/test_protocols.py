@@ -99,15 +99,15 @@ def test_a_reader_gets_the_sheet_as_it_stands(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], histories: dict[UUID, list[Recorded]]
 ):
     append(referee, rows)
-    book = Protocols()
-    rebuild(reader(referee), engine, book)
+    projection = Protocols()
+    rebuild(reader(referee), engine, projection)
     with engine.connect() as connection:
         for match_id, history in histories.items():
             *_, (_, sheet) = steps(history)
-            assert book.answer(connection, match_id) == sheet
-            assert book.version(connection, match_id) == len(history)
-        assert book.answer(connection, UUID(int=1)) is None
-        assert book.version(connection, UUID(int=1)) == 0
+            assert projection.answer(connection, match_id) == sheet
+            assert projection.version(connection, match_id) == len(history)
+        assert projection.answer(connection, UUID(int=1)) is None
+        assert projection.version(connection, UUID(int=1)) == 0
 
 
 LINE = Line(

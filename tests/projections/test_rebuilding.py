@@ -30,8 +30,8 @@ class TestRebuilding:
             at_the_head(follower, referee)
             spoil(engine)
             for _ in range(2):
-                for book in books:
-                    assert follower.rebuild(book) == head(referee)
+                for projection in books:
+                    assert follower.rebuild(projection) == head(referee)
                 assert content(engine, books) == whole
             with engine.connect() as connection:
                 left = connection.execute(text("SELECT count(*), sum(position) FROM book_places")).one()
@@ -59,7 +59,7 @@ class TestRebuilding:
         assert len(reads) == len(rows) // size + 1, "the log is read once"
         with engine.connect() as connection:
             left = connection.execute(text("SELECT book, position FROM book_places")).all()
-        assert sorted(tuple(row) for row in left) == sorted((book.key, head(referee)) for book in books)
+        assert sorted(tuple(row) for row in left) == sorted((projection.key, head(referee)) for projection in books)
 
     def test_books_that_are_rebuilt_together_make_up_for_what_came_meanwhile(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
@@ -90,15 +90,15 @@ class TestRebuilding:
         half = len(rows) // 2
         append(referee, rows[:half])
         books = all_books()
-        book, match_id = books[0], rows[0].originator_id
-        assert isinstance(book, Protocols)
+        projection, match_id = books[0], rows[0].originator_id
+        assert isinstance(projection, Protocols)
         versions: list[int] = []
         stopped = threading.Event()
 
         def look() -> None:
             while not stopped.is_set():
                 with engine.connect() as connection:
-                    sheet = book.answer(connection, match_id)
+                    sheet = projection.answer(connection, match_id)
                 assert sheet is not None
                 assert sheet.points == (sheet.lines[-1].points if sheet.lines else sheet.opening)
                 versions.append(sheet.version)
@@ -118,14 +118,14 @@ class TestRebuilding:
             at_the_head(follower, referee)
             looking = threading.Thread(target=look)
             looking.start()
-            rebuild(slowly, engine, book, page=100)
+            rebuild(slowly, engine, projection, page=100)
             for other in books[1:]:
                 rebuild(reader(referee), engine, other, page=100)
             count = len(versions)
             until(lambda: len(versions) > count + 5)
             stopped.set()
             looking.join()
-            assert follower.faults() == {}
+            assert follower.faults == {}
         assert content(engine, books) == whole
         assert versions[-1] == last_versions(rows)[match_id]
         assert versions == sorted(versions)
@@ -137,7 +137,7 @@ class TestRebuilding:
         books, read = all_books(), reader(referee)
         with following(referee, engine, books) as follower:
             at_the_head(follower, referee)
-        for book in books:
+        for projection in books:
 
             def torn(after: int, limit: int) -> Page:
                 if after >= 300:
@@ -145,10 +145,10 @@ class TestRebuilding:
                 return read(after, limit)
 
             with pytest.raises(KeyboardInterrupt):
-                rebuild(torn, engine, book, page=100)
+                rebuild(torn, engine, projection, page=100)
             assert content(engine, books) == whole
-            assert any(content(engine, [book.under(FRESH)]).values()), "it had begun"
-            rebuild(read, engine, book, page=100)
+            assert any(content(engine, [projection.under(FRESH)]).values()), "it had begun"
+            rebuild(read, engine, projection, page=100)
         assert content(engine, books) == whole
 
     def test_while_one_runs_no_other_begins(

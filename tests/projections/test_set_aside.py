@@ -46,7 +46,7 @@ def without(said: Said, match_id: UUID) -> Said:
 
 def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> list[int]:
     with engine.connect() as connection:
-        return [book.version(connection, match_id) for book in books]
+        return [projection.version(connection, match_id) for projection in books]
 
 
 @pytest.mark.parametrize("how", BROKEN)
@@ -67,10 +67,10 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
             at_the_head(follower, referee)
             until(lambda: len(follower.set_aside()) == len(books))
             assert {(one.match, one.event) for one in follower.set_aside()} == {(match_id, number)}
-            assert {one.projection for one in follower.set_aside()} == {book.name for book in books}
-            assert follower.faults() == {}
+            assert {one.projection for one in follower.set_aside()} == {projection.name for projection in books}
+            assert follower.faults == {}
             begun = time.monotonic()
-            assert not any(waited(follower, match_id, last, 10 * SOON, book) for book in books)
+            assert not any(waited(follower, match_id, last, 10 * SOON, projection) for projection in books)
             assert time.monotonic() - begun < SOON, "nobody waits for it"
             for other, version in last_versions(rows).items():
                 assert other == match_id or waited(follower, other, version, SOON)
@@ -102,7 +102,7 @@ def test_what_is_mended_while_it_is_followed_is_taken_up(
         at_the_head(one, referee)
     for follower in (one, two):
         until(lambda follower=follower: follower.set_aside() == ())
-        assert follower.faults() == {}
+        assert follower.faults == {}
         follower.close()
     assert content(engine, books) == whole
     other.dispose()
@@ -143,12 +143,12 @@ def test_a_database_that_fails_is_no_bad_row(referee: Referee, engine: Engine, r
             connection.execute(text("ALTER TABLE book_cases_4_entries RENAME TO entries_lost"))
         append(referee, rows)
         follower.wake()
-        until(lambda: "cases" in follower.faults())
+        until(lambda: "cases" in follower.faults)
         assert follower.set_aside() == ()
         with engine.begin() as connection:
             connection.execute(text("ALTER TABLE entries_lost RENAME TO book_cases_4_entries"))
         at_the_head(follower, referee)
-        until(lambda: follower.faults() == {})
+        until(lambda: follower.faults == {})
 
 
 def test_a_rebuild_gets_past_a_bad_row_and_says_so(
@@ -171,9 +171,10 @@ def test_a_rebuild_gets_past_a_bad_row_and_says_so(
         assert cli.main(["rebuild"]) == 1
         said = capsys.readouterr()
         assert f"rebuilt to position {head(referee)}" in said.out
-        for book in books:
+        for projection in books:
             assert (
-                f"{book.name}: match {row.originator_id} is set aside at event {row.originator_version}" in said.err
+                f"{projection.name}: match {row.originator_id} is set aside at event {row.originator_version}"
+                in said.err
             )
     assert cli.main(["rebuild"]) == 0
     assert content(engine, books) == whole
@@ -196,7 +197,7 @@ def test_a_listener_that_fails_at_one_match_hears_of_the_others(
         append(referee, rows)
         follower.wake()
         at_the_head(follower, referee)
-        assert follower.faults()["seen"].error == "ValueError: what?"
+        assert follower.faults["seen"].error == "ValueError: what?"
     assert heard == last_versions(rows).keys() - {deaf_to}
 
 
@@ -210,7 +211,7 @@ def test_a_row_of_nobody_keeps_nobody_waiting(
         change(referee, f"UPDATE {{table}} SET originator_id = 'nobody' WHERE {{place}} = {place}")
         with following(referee, engine, books) as follower:
             at_the_head(follower, referee)
-            until(lambda: follower.faults() == {})
+            until(lambda: follower.faults == {})
             assert {aside.match for aside in follower.set_aside()} == {row.originator_id}
     assert f"position {place}: 'nobody' is no id" in caplog.text
     engine.dispose()
@@ -248,7 +249,7 @@ def test_books_of_another_history_begin_anew(
     append(referee, other)
     with following(referee, engine, books) as follower:
         at_the_head(follower, referee)
-        assert (follower.faults(), follower.set_aside()) == ({}, ())
+        assert (follower.faults, follower.set_aside()) == ({}, ())
     assert content(engine, books) == whole
     assert [record.message.count("starts again") for record in caplog.records].count(1) == len(books)
     caplog.clear()
@@ -301,9 +302,9 @@ class TestStandingStill:
                 if connection.dialect.name == "postgresql":
                     connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
                 append(referee, rows)
-                until(lambda: follower.standing_still().keys() == {book.name for book in books})
+                until(lambda: follower.standing_still().keys() == {projection.name for projection in books})
                 assert {fault.how for fault in follower.standing_still().values()} == {"unanswered"}
-                assert follower.faults() == {}
+                assert follower.faults == {}
             until(lambda: follower.standing_still() == {})
             at_the_head(follower, referee)
 

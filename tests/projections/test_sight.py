@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine
 from projections.cases import Cases
 from projections.follow.follow import prepare
 from projections.matches import Matches, Standing
-from projections.visibility import NOBODY, Sight
+from projections.visibility import UNAUTHENTICATED, Sight
 from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.officials.events.corrections import Ended, ProtocolCorrected
@@ -81,7 +81,7 @@ def may_see(sight: Sight, opened: MatchOpened) -> bool:
 
 
 SIGHTS = (
-    NOBODY,
+    UNAUTHENTICATED,
     Sight(held="a" * 64),
     Sight(club=ONE),
     Sight(club=ONE, whole_club=True),
@@ -174,7 +174,7 @@ def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log)
     assert found(Sight(club=ONE, officiates=True)) == [mine, others]
     assert found(Sight(club=ONE, officiates=True, sits=5)) == [others]
     assert found(Sight(club=ONE, officiates=True, sits=2)) == [mine]
-    assert found(Sight(club=ONE, whole_club=True)) == found(NOBODY) == []
+    assert found(Sight(club=ONE, whole_club=True)) == found(UNAUTHENTICATED) == []
     named = log.add(match := uuid4(), with_official(match, "c" * 64), knocked(0, 1, True))
     assert found(Sight(held="c" * 64)) == [named]
 
@@ -187,7 +187,7 @@ JUDGES = (
     Sight(club=ONE, officiates=True, sits=5),
     Sight(club=OTHER, officiates=True, sits=12),
     Sight(club=ONE, whole_club=True),
-    NOBODY,
+    UNAUTHENTICATED,
 )
 
 

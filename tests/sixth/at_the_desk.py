@@ -25,10 +25,10 @@ def main(url: str) -> None:
         history = referee.history(match_id)
         assert fold(None, history) == played
         topics = sorted({recorded.event.TOPIC for recorded in history})
-        engine, book = engine_for(url), Protocols()
-        rebuild(reader(referee), engine, book)
+        engine, projection = engine_for(url), Protocols()
+        rebuild(reader(referee), engine, projection)
         with engine.connect() as connection:
-            protocol = book.answer(connection, match_id)
+            protocol = projection.answer(connection, match_id)
         engine.dispose()
     print(msgspec.json.encode({"acts": acts, "topics": topics, "protocol": protocol}).decode())
 

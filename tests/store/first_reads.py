@@ -30,8 +30,8 @@ def reads() -> Iterator[Callable[[], object]]:
     for rules in RULESETS.values():
         yield partial(msgspec.convert, {}, rules.state)
         yield partial(msgspec.convert, {}, rules.options)
-    for book in (Protocols(), Pots(), Cases()):
-        for table in book.metadata.tables.values():
+    for projection in (Protocols(), Pots(), Cases()):
+        for table in projection.metadata.tables.values():
             for column in table.c:
                 if isinstance(column.type, Json):
                     yield partial(column.type.process_result_value, "{}", None)

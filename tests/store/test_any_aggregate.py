@@ -198,10 +198,10 @@ def test_a_row_reads_as_what_was_recorded_and_a_replay_stops_where_it_is_told_to
 def test_a_book_takes_it_in(desk: Desk, referee: Referee, tally: UUID, store_url: str) -> None:
     count(desk, tally, 4)
     count(desk, tally, 5)
-    engine, book = engine_for(store_url), Totals()
-    rebuild(reader(referee), engine, book)
+    engine, projection = engine_for(store_url), Totals()
+    rebuild(reader(referee), engine, projection)
     with engine.connect() as connection:
-        answer = book.answer(connection, tally)
+        answer = projection.answer(connection, tally)
     engine.dispose()
     assert answer == Sheet(version=4, total=9, lines=(Line(event=2, by=4), Line(event=3, by=5)))
 

@@ -12,7 +12,7 @@ from eventsourcing.persistence import OperationalError
 from projections.follow.engine import engine_for
 from referee.acts import Deal
 from referee.store.command import InDoubt
-from referee.store.connection import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
+from referee.store.connection import REST_SECONDS, Away, Opener, Postgres, SqliteFile, parse_store_url, unsent
 from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
@@ -22,7 +22,7 @@ from tests.proxy import Proxy, target_of
 
 
 def parameters_of(url: str) -> dict[str, Any]:
-    place = place_of(url)
+    place = parse_store_url(url)
     assert isinstance(place, Postgres)
     return place.parameters
 
@@ -66,14 +66,14 @@ def test_whatever_libpq_takes_reaches_every_connection(
 
 
 def test_a_schema_is_our_own_parameter() -> None:
-    assert place_of("postgresql://h/db?sslmode=require&schema=The%20%22club%22")[1] == 'The "club"'
-    assert place_of("postgresql://h/db")[1] == "public"
+    assert parse_store_url("postgresql://h/db?sslmode=require&schema=The%20%22club%22")[1] == 'The "club"'
+    assert parse_store_url("postgresql://h/db")[1] == "public"
     assert settings_for("postgresql://h/db?schema=a")["POSTGRES_SCHEMA"] == "a"
 
 
 def test_a_file_is_named_in_a_url() -> None:
-    assert place_of("sqlite:///data/all%20matches.db") == SqliteFile("data/all matches.db")
-    assert place_of("sqlite:////var/knacka.db") == SqliteFile("/var/knacka.db")
+    assert parse_store_url("sqlite:///data/all%20matches.db") == SqliteFile("data/all matches.db")
+    assert parse_store_url("sqlite:////var/knacka.db") == SqliteFile("/var/knacka.db")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_file_is_named_in_a_url() -> None:
 )
 def test_a_url_that_cannot_be_is_refused(url: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        place_of(url)
+        parse_store_url(url)
 
 
 def test_a_host_that_is_not_there_is_passed_over_for_the_next(postgres_url: str) -> None:

@@ -1,7 +1,6 @@
 """Events of a case: statements and rulings if the events of a match cannot decide (J1-J7).
 
-Every viewer sees at once the seats concerned, the offence, the numbers of events, the verdict, its rule and the
-points. A text written during a deal is visible to its writer and the officials only, until that deal is over.
+Until a deal is over, a text written during it is visible only to its writer and the officials.
 """
 
 from typing import Any, ClassVar
@@ -25,25 +24,25 @@ class Precedent(Value):
 
 
 class Remedy(Value, omit_defaults=True):
-    """The effects of a ruling in addition to the price of the offence."""
+    """The effects of a ruling in addition to the penalty."""
 
     void: bool = False
-    """True if the deal under way does not count and is dealt again."""
+    """True if the deal under way is dealt again."""
     result: Result | None = None
-    """The right result of the deal, which replaces the recorded one."""
+    """The right result of the deal, instead of the recorded one."""
     strike: wire_types.Deals = ()
-    """Deals whose lines are struck, because they were played only by a wrong number."""
+    """Deals whose lines are struck: they were played only by a wrong number."""
 
 
 def to_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text that a seat has written during a deal; empty for other viewers until that deal is over."""
+    """Return a text; empty for viewers other than its writer until its deal is over."""
     writer = event.by if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
 def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return an opener's result; for other viewers, without the notes of its knocks until the deal is over."""
+    """Return a result; for viewers other than the opener without the notes of knocks, until its deal is over."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == opened.by:
         return result
@@ -51,14 +50,13 @@ def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
 
 
 def after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text; empty if it was written during a deal that is not over."""
+    """Return an official's text; empty until its deal is over."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
 
 class CaseOpened(Event):
-    """A case was opened, about a question that events cannot decide: an official rules, or the parties agree (J1,
-    J2)."""
+    """A case was opened, about a question that events cannot decide (J1)."""
 
     TOPIC: ClassVar[str] = "case/opened"
     HIDDEN: ClassVar[Hidden] = {"text": to_writer, "result": without_notes}
@@ -73,16 +71,15 @@ class CaseOpened(Event):
     accused: Seat | None = None
     """The accused seat; left out: the case accuses no seat."""
     payer: Seat | None = None
-    """The seat that would pay; left out: the case has no payer."""
+    """The seat that would pay; left out: none."""
     events: wire_types.Events = ()
-    """The events that the case rests on, such as a report; left out: no event shows it."""
+    """The events that the case rests on, such as a report; left out: none."""
     result: Result | None = None
-    """The result that the deal should have, by the opener; its notes are hidden as ``text`` is. Left out: the case is
-    not about a line."""
+    """The right result by the opener, its notes hidden as ``text`` is; left out: the case is not about a line."""
     text: wire_types.Text = ""
-    """The opener's text; left out: none was written, or it is hidden from the caller."""
+    """The opener's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if the case was opened during a deal: the text is hidden until that deal is over."""
+    """True if opened during a deal: the text is hidden until that deal is over."""
 
 
 class CaseStated(Event):
@@ -97,20 +94,20 @@ class CaseStated(Event):
     events: wire_types.Events = ()
     """The events that the seat names."""
     text: wire_types.Text = ""
-    """The seat's text; left out: none was written, or it is hidden from the caller."""
+    """The seat's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if the statement was made during a deal: the text is hidden until that deal is over."""
+    """True if made during a deal: the text is hidden until that deal is over."""
     knocked: bool = False
     """True if the statement is a knock that joined the case (J1)."""
 
 
 class CaseWithdrawn(Event):
-    """A case was withdrawn by its opener, or automatically because its act is no longer the last (J11)."""
+    """A case was withdrawn."""
 
     TOPIC: ClassVar[str] = "case/withdrawn"
     case: wire_types.CaseNumber
     overtaken: bool = False
-    """True if the case was withdrawn automatically: the act in question can no longer be taken back."""
+    """False: its opener withdrew it. True: automatically, for its act can no longer be taken back (J11)."""
 
 
 class CaseRuled(Event):
@@ -128,24 +125,24 @@ class CaseRuled(Event):
     rule: RuleId
     """The rule that the ruling is based on."""
     offence: OffenceText | None = None
-    """The offence in question; left out: the case is about a line or a misclick."""
+    """The offence; left out: the case is about a line or a misclick."""
     official: Actor | None = None
     """The official who ruled; left out: the referee ruled by agreement."""
     payer: Seat | None = None
-    """The seat that pays; left out: no seat pays."""
+    """The seat that pays; left out: none."""
     penalty: wire_types.WholePoints = 0
     """The points that the payer pays."""
     rests_on: wire_types.Events = ()
-    """The numbers of the events that prove the ruling."""
+    """The events that prove the ruling."""
     reason: wire_types.Text = ""
-    """The official's reason; left out: none was given, or it is hidden until the deal is over."""
+    """The official's reason; left out: none, or hidden until the deal is over."""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
     """The effects in addition to the penalty."""
     appeal_until: Time | None = None
-    """The end of the time in which a party may appeal (J7); left out: the ruling is final."""
+    """The end of the time for appeals (J7); left out: the ruling is final."""
     within_deal: bool = False
-    """True if the ruling was made during a deal: the reason is hidden until that deal is over."""
+    """True if made during a deal: the reason is hidden until that deal is over."""
 
 
 class CaseAppealed(Event):
@@ -157,9 +154,9 @@ class CaseAppealed(Event):
     seat: Seat | None = None
     """The seat that appeals; left out: the official who ruled."""
     text: wire_types.Text = ""
-    """The reason; left out: none was given, or it is hidden from the caller."""
+    """The reason; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if the appeal was made during a deal: the text is hidden until that deal is over."""
+    """True if made during a deal: the text is hidden until that deal is over."""
 
 
 FACTS: tuple[type[Event], ...] = (CaseOpened, CaseStated, CaseWithdrawn, CaseRuled, CaseAppealed)

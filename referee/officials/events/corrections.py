@@ -1,7 +1,4 @@
-"""Events of a correction: deals that are over are scored again, with all that depends on them (J9).
-
-Recorded events never change. A correction is a further event, which has the new numbers.
-"""
+"""Events of a correction: finished deals are scored again, with all that depends on them (J9)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
@@ -31,7 +28,7 @@ class Script(Value):
     events: wire_types.Many[Scripted]
     """The events, in order."""
     whole: bool = False
-    """True if the events replace the whole deal up to its score; else they are added just before its score."""
+    """True if the events replace the whole deal up to its score; else they come just before its score."""
 
 
 class Why(Value):
@@ -40,22 +37,22 @@ class Why(Value):
     rule: RuleId
     """The rule that was broken, or by which the line is wrong."""
     reason: wire_types.Text = ""
-    """The reason given by the official or the opener."""
+    """The reason; empty: none was given."""
 
 
 class LineCorrected(Value, omit_defaults=True):
-    """The change of a line of the protocol. All lists are by seat."""
+    """The change of a line of the protocol. Lists are by seat."""
 
     event: EventNumber
     """The number of the event that wrote the line."""
     before: wire_types.PointsBySeat
     points: wire_types.PointsBySeat
     eliminated: wire_types.Seats = ()
-    """All seats that are out of the match after the line."""
+    """All seats out of the match after the line."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole new line. Left out: only the other fields here have changed, and the entries are the same."""
+    """The whole new line; left out: only the other fields here have changed."""
 
 
 class Ended(Value, omit_defaults=True):
@@ -72,22 +69,22 @@ class Ended(Value, omit_defaults=True):
     rule: wire_types.SharedBy
     """The rule by which the match ended; empty: an official ended it."""
     event: EventNumber
-    """The number of the event that ended the match, or of the line that won it."""
+    """The event that ended the match, or the line that won it."""
     seat: Seat | None = None
-    """The winner, or the first of two partners; left out: no seat has won."""
+    """The winner, or the first of two partners; left out: none."""
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     settlement: wire_types.MoneyBySeat | None = None
     pot_before: wire_types.Money = 0
     """The amount in the pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """The amount that each seat drew from the pot; left out: the pot was not shared."""
+    """The amount that each seat drew from the pot; left out: it was not shared."""
     payments: wire_types.Many[Payment] = ()
     """The payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
-    """Deals were scored again (J9). The numbers of this event count from now on. All lists of numbers are by seat."""
+    """Deals were scored again (J9). These numbers count from now on. Lists of numbers are by seat."""
 
     TOPIC: ClassVar[str] = "protocol/corrected"
     HIDDEN: ClassVar[Hidden] = {"scripts": "official", "strike": "official"}
@@ -100,17 +97,17 @@ class ProtocolCorrected(Event):
     lines: wire_types.Many[LineCorrected]
     """The lines that have changed, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
-    """All deals that do not count from now on: struck by the official, or played after the match was won."""
+    """All deals that do not count now: struck by the official, or played after the match was won."""
     points: wire_types.PointsBySeat
     """The present points."""
     eliminated: wire_types.Seats
-    """All seats that are out of the match."""
+    """All seats out of the match."""
     dealer: Seat
     """The next dealer."""
     next_deal: wire_types.DealNumber
     """The number of the next deal."""
     halves: bool = False
-    """True if ``points``, here and in the lines, are counted in half points."""
+    """True if ``points``, here and in the lines, count half points."""
     pot: wire_types.Money | None = None
     duel: wire_types.Seats = ()
     """The seats that play the next deal, if it is a duel."""
@@ -119,36 +116,34 @@ class ProtocolCorrected(Event):
     fresh: bool = False
     """True if draws and cuts for the next deal no longer count."""
     won: Ended | None = None
-    """The end of the match; left out: the match goes on."""
+    """The end of the match; left out: it goes on."""
     replaces: EventNumber | None = None
-    """The earlier correction in the case, which no longer counts; left out: the case had no correction."""
+    """The earlier correction in the case, which no longer counts; left out: none."""
     scripts: wire_types.Many[Script] = ()
-    """The events by which the deals were scored again; visible to officials."""
+    """The events by which the deals were scored again, for officials."""
     strike: wire_types.Many[wire_types.DealNumber] = ()
-    """The deals that this correction struck; visible to officials."""
+    """The deals that this correction struck, for officials."""
 
 
 class CorrectedBy(Value):
     """The correction that changed a line."""
 
     event: EventNumber
-    """The number of the event with the correction."""
+    """The number of the correction's event."""
     case: wire_types.CaseNumber | None
     """The case with the ruling; null: an official corrected an error of their own (J10)."""
     rule: RuleId
     """The rule that the correction rests on."""
     reason: wire_types.Text
-    """The reason that was given; empty: none was given."""
+    """The reason; empty: none was given."""
 
-
-# The lines that count
 
 Line = DealScored | DealVoided
 """A line of the protocol. A voided deal has a line if its penalties were entered."""
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines, struck or not, each with its last correction, by the number of the event that wrote them."""
+    """Return the lines, also struck ones, as last corrected, by the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -170,12 +165,12 @@ Corrections = Sequence[tuple[int, ProtocolCorrected]]
 
 
 def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
-    """Return the number, case, rule and reason of a correction."""
+    """Return the reference to a correction."""
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
 def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore the line of a deal, which ``event`` wrote."""
+    """Return the corrections that change, strike or restore a line."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -185,7 +180,7 @@ def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
 
 
 Win = MatchWon | Ended
-"""The end of a match that a line has won, as first recorded or as corrected."""
+"""The win of a match by a line, as first recorded or as corrected."""
 
 
 class LineAsItWas(NamedTuple):
@@ -193,7 +188,7 @@ class LineAsItWas(NamedTuple):
 
     line: DealScored
     won: Win | None
-    """The win of the match by this line; ``None``: the line did not win it."""
+    """The win of the match by this line, if any."""
     by: CorrectedBy
 
 
@@ -203,7 +198,7 @@ class LineHistory(NamedTuple):
     line: DealScored
     """The line that counts."""
     won: Win | None
-    """The win of the match by this line; ``None``: the line does not win it."""
+    """The win of the match by this line, if any."""
     was: tuple[LineAsItWas, ...]
     """The line before each of its corrections."""
     struck: CorrectedBy | None
@@ -211,7 +206,7 @@ class LineHistory(NamedTuple):
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the line that ``event`` wrote, and ``won`` the match by, with all its corrections."""
+    """Return the line that ``event`` wrote, which won the match by ``won``, with its corrections."""
     line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
     for number, correction in corrections:
         by = by_correction(number, correction)
@@ -232,7 +227,7 @@ def _winners(won: Win | None) -> object:
 
 
 def as_counted(score: DealScored) -> DealScored:
-    """Return a corrected line in which no entry names an event twice: an entered result is a single event."""
+    """Return a corrected line in which no entry names an event twice."""
     entries, pot_entries = (
         tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
         for found in (score.entries, score.pot_entries)
@@ -241,7 +236,7 @@ def as_counted(score: DealScored) -> DealScored:
 
 
 def amended(line: Line, by: LineCorrected) -> Line:
-    """Return a line with the change that a correction makes."""
+    """Return a line after its change."""
     if by.score is not None:
         return by.score
     line = replace(line, before=by.before, points=by.points)

@@ -22,7 +22,7 @@ HowAgreed = Annotated[
 
 
 class Invited(Event):
-    """An invitation to a seat or a role was made. It replaces an earlier invitation that was not redeemed."""
+    """An invitation to a seat or role was made. It replaces an earlier one that was not redeemed."""
 
     TOPIC: ClassVar[str] = "match/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
@@ -35,11 +35,11 @@ class Invited(Event):
     by: Actor
     """The inviting actor."""
     expires_at: Time
-    """The time until which the invitation can be redeemed."""
+    """The time until which it can be redeemed."""
     seat: Seat | None = None
-    """The seat; left out: the role has no seat."""
+    """The seat, if the role has one."""
     official: wire_types.OfficialPlace | None = None
-    """The number of the official, from 1; left out: the role is a different one."""
+    """The number of the official, from 1, if that is the role."""
     given_by: wire_types.Givers = ()
     """The members behind the key that invited an official."""
 
@@ -61,7 +61,7 @@ class StakesAgreed(Event):
     how: HowAgreed
     """The way in which they agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """The invitation that was redeemed; left out: they agreed in a different way."""
+    """The invitation that was redeemed, if they agreed by one."""
 
 
 class StakesDeclined(Event):

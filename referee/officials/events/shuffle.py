@@ -15,9 +15,9 @@ class ShuffleCommitted(Event):
     commitment: wire_types.Hash
     """The SHA-256 of ``seed`` as text."""
     seed: wire_types.HiddenHash
-    """The seed that the server committed to. Empty for all viewers, officials included, until the deal is over."""
+    """The seed. Empty for all viewers, officials included, until the deal is over."""
     until: Time | None = None
-    """The time until which the deal waits for the seats to add digits. Left out: it does not wait."""
+    """The time until which the deal waits for the seats to add digits; left out: it does not wait."""
 
 
 class EntropyGiven(Event):

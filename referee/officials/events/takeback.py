@@ -1,4 +1,4 @@
-"""Events of a take-back (J11), and the history without the acts that were taken back."""
+"""Events of a take-back (J11), and the history without acts taken back."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -9,7 +9,7 @@ from referee.visibility import Event, Recorded
 
 
 class TakeBackAsked(Event):
-    """A seat asked to take back its act, which was the last of the match; or another seat agreed to that."""
+    """A seat asked to take back its act, the last of the match; or another seat agreed."""
 
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
@@ -20,7 +20,7 @@ class TakeBackAsked(Event):
 
 
 class ActTakenBack(Event):
-    """The last act was taken back: the match returned to its state before event ``first``."""
+    """The last act was taken back: the match is as before event ``first``."""
 
     TOPIC: ClassVar[str] = "act/taken-back"
     case: wire_types.CaseNumber
@@ -29,10 +29,10 @@ class ActTakenBack(Event):
     last: EventNumber
     """The last event that no longer counts."""
     seat: Seat | None = None
-    """The seat that asked to take back its act; left out: a ruling in the case took the act back."""
+    """The seat that took back its act; left out: a ruling in the case did."""
 
     def undoes(self, number: int) -> bool:
-        """Return whether the event with this number no longer counts."""
+        """Return whether event ``number`` no longer counts."""
         return self.first <= number <= self.last
 
     @property
@@ -42,7 +42,7 @@ class ActTakenBack(Event):
 
 
 def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
-    """Return the history without the events of take-backs, and without the events that they have undone."""
+    """Return the history without take-backs and the events that they have undone."""
     kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event
