@@ -23,7 +23,7 @@ def add_hints(schemas: Plain) -> Plain:
 
 def _constants(name: str, values: list[str]) -> list[str]:
     prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return [re.sub(r"\W", "_", f"{prefix}_{value}").upper() for value in values]
+    return [re.sub(r"[\W_]+", "_", f"{prefix}_{value}").upper() for value in values]
 
 
 def _hinted(value: Any) -> Any:
