@@ -37,7 +37,7 @@ from referee.officials.events.corrections import (
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import (
     AnswerSeen,
-    BidSeen,
+    BidValue,
     DealKind,
     EventNumber,
     Points,
@@ -84,7 +84,7 @@ class LineWritten(Value):
     kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
     """The kind of deal. `voided`: it was voided, but its penalties count; the deal gets another line later."""
     declarer: Seat | None
-    contract: BidSeen | None
+    contract: BidValue | None
     tricks: wire_types.Counts
     answers: wire_types.BySeat[AnswerSeen | None]
     penalties: wire_types.PointsBySeat

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from referee import wire_types
-from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
+from referee.value import OFFENCE_SAYS, BidValue, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
@@ -36,15 +36,6 @@ Offence = Literal[
     "wrong_count",
     "led_out_of_turn",
 ]
-
-
-BidWord = Literal[
-    "pass", "rodskagg", "join", "lie_down", "widow", "generalrams", "pay", "take", "redeal", "S", "H", "D", "C"
-]
-BidSent = (
-    Annotated[int, Meta(ge=-99, le=99)]
-    | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
-)
 AnswerSent = Literal["play", "fold"]
 
 
@@ -106,7 +97,7 @@ class KeepCards(SeatAct, tag="keep_cards"):
 class Bid(SeatAct, tag="bid"):
     """Bid a number of tricks or a word of the game, or pass."""
 
-    bid: BidSent
+    bid: BidValue
 
 
 class Ask(SeatAct, tag="ask"):
@@ -237,19 +228,29 @@ TRICKS_MAX = 16
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of tricks that were over."""
-SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="The seat, then its bid.")]
-SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="The seat, then its answer.")]
-SeatAndTrick = Annotated[
-    tuple[SeatSent, AfterTrick],
-    Meta(description="The seat that knocked, then the number of tricks of the deal before the knock."),
-]
-EarlyAndLate = Annotated[
-    tuple[AfterTrick, ...],
-    Meta(
-        min_length=2, max_length=2, description="The number of tricks among the first four, and among the last two."
-    ),
-]
-"""A tuple of any length: msgspec 0.22 cannot decode the union of a number and a fixed pair."""
+
+
+class BidTold(Value, forbid_unknown_fields=True):
+    """A bid, and the seat that made it."""
+
+    seat: SeatSent
+    bid: BidValue
+
+
+class AnswerTold(Value, forbid_unknown_fields=True):
+    """An answer to the question, and its seat."""
+
+    seat: SeatSent
+    answer: AnswerSent
+
+
+class ExitTold(Value, forbid_unknown_fields=True):
+    """A knock to go out."""
+
+    seat: SeatSent
+    """Seat that knocked."""
+    after: AfterTrick
+    """Number of tricks before the knock."""
 
 
 class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
@@ -293,18 +294,20 @@ class SequenceTold(Value, forbid_unknown_fields=True):
 class Result(Act, tag="result"):
     """A whole deal, as on the score sheet (tally only). Leave out fields that the game does not have."""
 
-    bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Seat and bid, in the order of speaking."""
+    bids: Annotated[tuple[BidTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """The bids, in the order of speaking."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The winner of each trick, in order."""
-    taken: Annotated[tuple[AfterTrick | EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """Number of tricks, by seat; if there was a question, of the first four and of the last two."""
-    answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] | None = None
-    """Seat and answer to the question, in the order of speaking."""
+    taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    """Number of tricks, by seat."""
+    late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    """Number of these tricks among the last two, by seat (Rödskägg); left out: none."""
+    answers: Annotated[tuple[AnswerTold, ...], Meta(max_length=8)] | None = None
+    """The answers to the question, in the order of speaking."""
     asked: bool = True
     """True if the question was asked in time."""
-    exits: Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """Seats that knocked to go out, each with the number of tricks before it."""
+    exits: Annotated[tuple[ExitTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """The knocks to go out."""
     knocks: Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
     """The knocks of the deal, each with the table's agreement on it."""
     misdeal: bool = False

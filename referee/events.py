@@ -11,7 +11,7 @@ from msgspec import Meta
 from referee import wire_types
 from referee.value import (
     AnswerSeen,
-    BidSeen,
+    BidValue,
     CardText,
     DealKind,
     OffenceText,
@@ -404,7 +404,7 @@ class DealScored(Event):
     dealer: Seat
     kind: DealKind
     declarer: Seat | None
-    contract: BidSeen | None
+    contract: BidValue | None
     tricks: wire_types.Counts
     answers: wire_types.BySeat[AnswerSeen | None]
     penalties: wire_types.PointsBySeat

@@ -15,7 +15,19 @@ from referee.events import MatchOpened
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.requests import Request
 from referee.settlement import Basis
-from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
+from referee.value import (
+    AnswerSeen,
+    BidValue,
+    EventNumber,
+    OffenceText,
+    Points,
+    RuleId,
+    Seat,
+    SeatAndBid,
+    SeatAndCard,
+    Value,
+    tied,
+)
 from referee.visibility import Event, Recorded, Viewer
 
 
@@ -37,12 +49,6 @@ class Moment(msgspec.Struct, frozen=True):
 DueAct = Annotated[
     Literal["announce", "answer", "ask", "bid", "deal", "declare", "discard", "knock_out", "reply", "respond"],
     Meta(title="DueAct", description="An act that the rules demand before the play goes on."),
-]
-
-
-SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="The seat, then its bid.")]
-SeatAndCard = Annotated[
-    tuple[Seat, CardText], Meta(title="SeatAndCard", description="The seat, then the card that it played.")
 ]
 
 
@@ -87,12 +93,12 @@ class Shown(Value):
     """Hands of all seats, for officials."""
     cards_left: wire_types.Counts | None = None
     picked_up: wire_types.Seats | None = None
-    bids: wire_types.Many[SeatAndBid] | None = None
-    """Seat and bid, in the order of speaking."""
-    contract: BidSeen | None = None
+    bids: wire_types.ListOfMany[SeatAndBid] | None = None
+    """The bids, in the order of speaking."""
+    contract: BidValue | None = None
     declarer: Seat | None = None
-    trick: wire_types.BySeat[SeatAndCard] | None = None
-    """Seat and card, in the order of play."""
+    trick: wire_types.ListBySeat[SeatAndCard] | None = None
+    """The cards of the trick, in the order of play."""
     tricks: wire_types.Counts | None = None
     answers: wire_types.BySeat[AnswerSeen | None] | None = None
     due: wire_types.Many[DueAct] = ()

@@ -1,5 +1,9 @@
 """The order of play in a trick (A29-A32, B41-B45, C22-C27)."""
 
+from collections.abc import Iterable
+
+from referee.value import SeatAndCard
+
 
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
     """Return the next seat by seat, if the seats of ``order`` play in turn; a seat outside ``order`` gets itself."""
@@ -12,3 +16,8 @@ def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
 def next_in(order: tuple[int, ...], seat: int) -> int:
     """Return the seat that plays after ``seat`` in ``order``."""
     return order[(order.index(seat) + 1) % len(order)]
+
+
+def in_order(cards: Iterable[tuple[int, str]]) -> list[SeatAndCard]:
+    """Return cards and their seats as answers show them."""
+    return [{"seat": seat, "card": card} for seat, card in cards]

@@ -5,7 +5,7 @@ the pattern is only published (``extra_json_schema``).
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Protocol, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar, cast, dataclass_transform
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
@@ -93,16 +93,52 @@ Points = Annotated[
     ),
 ]
 """Whole if possible; halves only in games that count them."""
-BidNumber = Annotated[int, Meta(extra_json_schema={"minimum": -99, "maximum": 99})]
-_BID_WORD = Annotated[str, Meta(extra_json_schema={"pattern": "^[A-Za-z_]+$", "maxLength": 16})]
-BidSeen = Annotated[
-    BidNumber | _BID_WORD,
+BidValue = Annotated[
+    Literal[
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "8",
+        "9",
+        "pass",
+        "rodskagg",
+        "join",
+        "lie_down",
+        "widow",
+        "generalrams",
+        "pay",
+        "take",
+        "redeal",
+        "S",
+        "H",
+        "D",
+        "C",
+    ],
     Meta(
-        title="BidSeen",
-        description="The bid: a number of tricks, or a word of the game, such as `pass`, `rodskagg`, `join`, `take`, "
-        "or the letter of a suit.",
+        title="BidValue",
+        description="A bid: a number of tricks as text, or a word of the game, such as `pass`, `rodskagg`, `join`, "
+        "`take`, or the letter of a suit.",
     ),
 ]
+
+
+class SeatAndCard(TypedDict):
+    """A card, and the seat that drew or played it."""
+
+    seat: Seat
+    card: CardText
+
+
+class SeatAndBid(TypedDict):
+    """A bid, and the seat that made it."""
+
+    seat: Seat
+    bid: BidValue
 
 
 def _word(title: str, values: str, says: str) -> Meta:

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta
 
-from referee.value import VERSION_MAX, CardText, EventNumber, Seat
+from referee.value import VERSION_MAX, CardText, EventNumber, Seat, SeatAndCard
 
 SEATS_MAX = 8
 CARDS_MAX = 52
@@ -62,8 +62,7 @@ Officials = Annotated[tuple[Name, ...], at_most(OFFICIALS_MAX)]
 
 Cards = Annotated[tuple[CardText, ...], at_most(CARDS_MAX)]
 Hands = BySeat[Cards]
-DrawnList = Annotated[list[tuple[Seat, CardText]], at_most(CARDS_MAX)]
-"""Cards drawn, each with the seat that drew it."""
+DrawnList = Annotated[list[SeatAndCard], at_most(CARDS_MAX)]
 Suit = Annotated[str, _text(1, "^[SHDC]$")]
 Rank = Annotated[str, _text(1, "^[2-9TJQKA]$")]
 Count = Annotated[int, _whole(0, CARDS_MAX)]

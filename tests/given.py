@@ -6,7 +6,7 @@ no look shows go through one property each here, so that a game's states can be 
 Seats are counted from 0; ``P1`` to ``P8`` and the texts of tricks count players from 1, as worked examples do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -36,6 +36,16 @@ Hands = tuple[tuple[str, ...], ...]
 def deal(text: str) -> Hands:
     """Return hands by seat from ``"SA H7 … | DK …"``."""
     return tuple(tuple(hand.split()) for hand in text.split("|"))
+
+
+def seats_and(field: str, *pairs: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return pairs of a seat and a value as the objects of a result, for example its ``bids``."""
+    return [{"seat": seat, field: value} for seat, value in pairs]
+
+
+def pairs(rows: Iterable[Mapping[str, Any]] | None) -> tuple[tuple[Any, ...], ...]:
+    """Return the values of each row of an answer, for example of ``bids``."""
+    return tuple(tuple(row.values()) for row in rows or ())
 
 
 class Table:

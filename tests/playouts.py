@@ -26,7 +26,6 @@ from referee.acts import (
     Ask,
     Bella,
     Bid,
-    BidWord,
     Close,
     Cut,
     Deal,
@@ -55,6 +54,7 @@ from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
+from referee.value import BidValue
 from referee.visibility import Event, Recorded
 from tests.drawn import some_match
 from tests.salted import salted
@@ -79,6 +79,7 @@ MATCHES = int(os.environ.get("MATCHES", "120"))
 """Matches of a ruleset that are checked after each act, or a part of them if they are long. ``make soak`` has
 5,000."""
 
+BID_WORDS = tuple(bid for bid in get_args(get_args(BidValue)[0]) if not bid.isdigit())
 BOLD = ("rodskagg", "generalrams", "redeal")
 """Bids that end a deal early, made less often than others."""
 
@@ -91,7 +92,7 @@ def every_act(key: str, seat: int) -> tuple[Act, ...]:
     rules = RULESETS[key]
     acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
     acts += (Exchange(seat=seat, card=card) for card in rules.pack if Exchange in rules.acts)
-    acts += (Bid(seat=seat, bid=bid) for bid in (*range(-1, 8), *get_args(BidWord)))
+    acts += (Bid(seat=seat, bid=bid) for bid in ("9", *"01234567", *BID_WORDS))
     acts += (Answer(seat=seat, answer=answer) for answer in ("play", "fold"))
     acts += (Announce(seat=seat, what=what) for what in ("near_zero", "thanks"))
     acts += (Reply(seat=seat, agree=agree) for agree in (True, False))

@@ -7,7 +7,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Act, Answer, Ask, Bid, Deal, Knock, KnockOut, KnockTold, Report, Result, Score, Trick
+from referee.acts import (
+    Act,
+    Answer,
+    AnswerTold,
+    Ask,
+    Bid,
+    BidTold,
+    Deal,
+    ExitTold,
+    Knock,
+    KnockOut,
+    KnockTold,
+    Report,
+    Result,
+    Score,
+    Trick,
+)
 from referee.events import (
     CardPlayed,
     DealScored,
@@ -120,15 +136,15 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
         done = len(told["tricks"])
         match event:
             case BidMade():
-                told["bids"].append((event.seat, event.bid))
+                told["bids"].append(BidTold(seat=event.seat, bid=event.bid))
             case TrickTaken():
                 told["tricks"].append(event.seat)
             case QuestionAsked():
                 asked = True
             case QuestionAnswered():
-                told["answers"].append((event.seat, event.answer))
+                told["answers"].append(AnswerTold(seat=event.seat, answer=event.answer))
             case KnockedOut(seat=seat, valid=True):
-                told["exits"].append((seat, done))
+                told["exits"].append(ExitTold(seat=seat, after=done))
             case KnockedOut(seat=seat):
                 vain = KnockTold(seat=seat, accused=seat, offence="exit_knock", after=done, upheld=False)
                 told["knocks"].append(vain)
@@ -140,8 +156,8 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
     if len(told["tricks"]) > 3 and not asked:
         fields["asked"] = False
     if counts and told["tricks"]:
-        halves = (Counter(told["tricks"][:4]), Counter(told["tricks"][4:]))
-        fields["taken"] = tuple((halves[0][seat], halves[1][seat]) for seat in range(seats))
+        for name, tricks in (("taken", told["tricks"]), ("late", told["tricks"][4:])):
+            fields[name] = tuple(map(tricks.count, range(seats)))
         del fields["tricks"]
     return Result(**fields)
 

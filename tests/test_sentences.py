@@ -235,7 +235,7 @@ class TestRefusals:
             ),
             (
                 "bid_too_low",
-                {"allowed": ("pass", 5, 6, "rodskagg")},
+                {"allowed": ("pass", "5", "6", "rodskagg")},
                 "A bid has to go above the latest one: say pass, 5, 6 or rödskägg.",
                 "Ett bud måste gå över det senaste: säg pass, 5, 6 eller rödskägg.",
             ),

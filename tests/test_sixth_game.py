@@ -101,7 +101,7 @@ class TestOverHttp:
         table.deal(CARDS)
         refused = table.send("play", 0, card="H9")
         assert (refused.status_code, refused.json()["rule"]) == (422, "H4")
-        assert table.send("bid", 1, bid=1).status_code == 409
+        assert table.send("bid", 1, bid="1").status_code == 409
         body: dict[str, Any] = {"ruleset": "high-card", "players": [{"name": name} for name in "ABCDE"]}
         assert client.post("/v1/matches", json=body).status_code == 422
         stakes = {"players": body["players"][:2], "stakes": {"currency": "SEK", "unit": 1}}

@@ -43,7 +43,7 @@ from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.store.store import Referee
-from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
+from referee.value import BidValue, CardText, EventNumber, OffenceText, RuleId, Seat, Value
 from referee.visibility import Recorded, with_act_numbers
 
 
@@ -70,7 +70,7 @@ class BidRecorded(Value):
     """A bid or a pass."""
 
     seat: Seat
-    bid: BidSeen
+    bid: BidValue
     event: EventNumber
 
 
@@ -132,7 +132,7 @@ class DealRecord(Value):
     bids: wire_types.Many[BidRecorded]
     answers: wire_types.Many[Said]
     declarer: Seat | None
-    contract: BidSeen | None
+    contract: BidValue | None
     tricks: wire_types.Many[Trick]
     facts: wire_types.Many[EventSeen]
     reports: wire_types.Many[ReportMade]
@@ -173,8 +173,8 @@ class _Sheet:
         elif isinstance(act, Answer):
             self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
         elif isinstance(act, Result):
-            self.bids += (BidRecorded(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
-            self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
+            self.bids += (BidRecorded(seat=one.seat, bid=one.bid, event=number) for one in act.bids or ())
+            self.answers += (Said(seat=one.seat, answer=one.answer, event=number) for one in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:
         number, event = recorded.originator_version, recorded.event

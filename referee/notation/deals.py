@@ -64,7 +64,7 @@ class Result(Value):
     points: tuple[int, ...]
     tricks: tuple[int, ...]
     declarer: int | None = None
-    contract: int | str | None = None
+    contract: str | None = None
     pot: int | None = None
     halves: bool = False
     out: tuple[int, ...] = ()

@@ -299,8 +299,6 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
     found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must(word))
     if found is None:
         raise lines.wrong("the result has the form 'played by P3 4'")
-    bid = found[3]
-    contract = int(bid) if bid is not None and bid.isdecimal() else bid
     declarer = _read_seat(lines, found[2], seats) if found[2] else None
     before, pot_before = _maybe_scores(lines, "before", seats), _maybe_int(lines, "pot from")
     tricks, _ = _read_scores(lines, lines.must("tricks"), seats)
@@ -311,7 +309,7 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
     return Result(
         kind=found[1],
         declarer=declarer,
-        contract=contract,
+        contract=found[3],
         tricks=tricks,
         points=points,
         halves=halves,

@@ -31,10 +31,15 @@ from tests.api.club import ClubTable, seated
 from tests.api.table import Table
 from tests.caught_up import caught_up
 from tests.edited import Editor
+from tests.given import seats_and
 from tests.log.proving import sign
 
 KRONA = {"currency": "SEK", "unit": 100}
-SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
+SHEET = {
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [{"seat": 1, "after": 2}],
+}
 """Seat 0 takes one trick, seat 1 takes the second, goes home and wins, and seat 2 takes four."""
 NOTE = "She had a heart and said no"
 

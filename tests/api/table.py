@@ -61,7 +61,7 @@ class Table:
     def deal(self, hands: list[list[str]] = HANDS, dealer: int = 0) -> None:
         self.done("deal", dealer, hands=hands)
 
-    def bid(self, *bids: int | str, first: int = 1) -> None:
+    def bid(self, *bids: str, first: int = 1) -> None:
         for place, bid in enumerate(bids):
             self.done("bid", (first + place) % len(self.opened["seats"]), bid=bid)
 

@@ -24,7 +24,7 @@ def abandoned(client: Client) -> Table:
     """Return a match abandoned in the middle of a deal in which a player was fined."""
     table = Table(client, players=PLAYERS, stakes={"currency": "SEK", "unit": 10})
     table.deal()
-    table.bid(2, "pass", "pass")
+    table.bid("2", "pass", "pass")
     table.play("S2", "S4", first=1)
     table.play("H2", first=0)  # no spade, though there are three
     assert table.post("/knocks", {"seat": 1, "accused": 0}, 1).json()["verdict"] == "upheld"

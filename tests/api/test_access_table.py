@@ -301,7 +301,7 @@ def placed(desk: Desk, opened: MatchOpened) -> Placed:
     """Place a match in which seat 0 bids next and has knocked against seat 1."""
     match = Placed(desk, opened)
     match.act(Deal(seat=0, counts=(6, 6, 6, 6)))
-    match.act(Bid(seat=1, bid=2))
+    match.act(Bid(seat=1, bid="2"))
     for seat in (2, 3):
         match.act(Bid(seat=seat, bid="pass"))
     match.do(0, Knock(seat=0, accused=1, offence="revoke"))

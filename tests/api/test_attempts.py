@@ -37,10 +37,10 @@ def house(either_client: TestClient[Litestar]) -> Table:
 
 def test_what_is_kept(house: Table) -> None:
     (*_, last) = house.get("/events", "official").json()["events"]
-    assert house.send("bid", 2, bid=1).status_code == 422
-    assert house.post("/acts", {"act": "bid", "seat": 1, "bid": 1}, 0).status_code == 403
+    assert house.send("bid", 2, bid="1").status_code == 422
+    assert house.post("/acts", {"act": "bid", "seat": 1, "bid": "1"}, 0).status_code == 403
     assert house.send("cut", 1).status_code == 409
-    assert house.post("/acts", {"act": "bid", "seat": 1, "bid": 1}, 1, **{"If-Match": '"1"'}).status_code == 412
+    assert house.post("/acts", {"act": "bid", "seat": 1, "bid": "1"}, 1, **{"If-Match": '"1"'}).status_code == 412
     assert house.post("/knocks", {"seat": 0, "accused": 0}, 0).status_code == 422
     assert house.post("/tokens", {"seat": 2}, 1).status_code == 403
     kept = attempts(house)
@@ -60,7 +60,7 @@ def test_what_is_kept(house: Table) -> None:
 
 def test_neither_bodies_nor_tokens_are_kept(house: Table) -> None:
     house.post("/knocks", {"seat": 0, "accused": 0, "note": "Secretly written"}, 0, **{"Idempotency-Key": "my-key"})
-    house.send("bid", 2, bid=5)
+    house.send("bid", 2, bid="5")
     assert len(attempts(house)) == 2
     rows = house.client.app.state.service.refused_attempts.rows(house.id, after=0, limit=10)
     text = b"".join(row.state for row in rows).decode()
@@ -76,10 +76,10 @@ def test_they_are_for_officials_alone(house: Table) -> None:
 
 
 def test_what_was_accepted_or_could_not_be_read_is_not_kept(house: Table) -> None:
-    house.bid(2)
+    house.bid("2")
     assert house.post("/acts", {"act": "bid"}, 2).status_code == 400
     assert house.get("/legal-acts?seat=1", 2).status_code == 403, "it only looked"
-    answer = house.client.post(f"{house.path}/acts", json={"act": "bid", "seat": 1, "bid": 1})
+    answer = house.client.post(f"{house.path}/acts", json={"act": "bid", "seat": 1, "bid": "1"})
     assert answer.status_code == 401
     stranger = {"Authorization": "Bearer nobody"}
     assert house.client.post(f"{house.path}/acts", json={"act": "void"}, headers=stranger).status_code == 401
@@ -87,7 +87,11 @@ def test_what_was_accepted_or_could_not_be_read_is_not_kept(house: Table) -> Non
 
 
 def test_the_act_at_which_a_batch_stops(house: Table) -> None:
-    acts = [{"act": "bid", "seat": 1, "bid": 2}, {"act": "play", "seat": 1, "card": "SA"}, {"act": "ask", "seat": 1}]
+    acts = [
+        {"act": "bid", "seat": 1, "bid": "2"},
+        {"act": "play", "seat": 1, "card": "SA"},
+        {"act": "ask", "seat": 1},
+    ]
     assert house.post("/acts/batch", {"acts": acts}, 1).json()["refused"]["index"] == 1
     ((one),) = attempts(house)
     assert (one["act"], one["version"], one["count"]) == ("play", 3, 1)
@@ -98,7 +102,7 @@ def test_the_act_at_which_a_batch_stops(house: Table) -> None:
 
 def test_pages(house: Table) -> None:
     for _ in range(7):
-        house.send("bid", 2, bid=1)
+        house.send("bid", 2, bid="1")
     answer = house.get("/attempts?limit=3", "official")
     assert [one["number"] for one in answer.json()["attempts"]] == [1, 2, 3]
     assert answer.json()["next"] == 3
@@ -106,16 +110,16 @@ def test_pages(house: Table) -> None:
     assert house.get("/attempts?after=6&limit=1", "official").json()["next"] is None
     tag = house.get("/attempts", "official").headers["etag"]
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 304
-    house.send("bid", 2, bid=1)
+    house.send("bid", 2, bid="1")
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 200
 
 
 def test_who_tries_without_end_leaves_few_rows(lone_client: TestClient[Litestar]) -> None:
     house = dealt_on(lone_client)
     for _ in range(100):
-        house.send("bid", 2, bid=1)
+        house.send("bid", 2, bid="1")
     assert [one["count"] for one in attempts(house)] == [*range(1, 21), 40, 80]
-    house.send("bid", 0, bid=1)
+    house.send("bid", 0, bid="1")
     assert attempts(house)[-1]["actor"] == 0, "another is listed as before"
     counts = house.client.app.state.service.metrics.attempts
     assert counts == {"stored": 23, "counted": 78, "dropped": 0}
@@ -132,7 +136,7 @@ def test_two_services_count_in_one_stream(postgres_url: str) -> None:
         table.done("deal", 0)
         for turn in range(70):  # also when each service counts only its own after the first twenty
             table.client = (first, second)[turn % 2]
-            assert table.send("bid", 2, bid=1).status_code == 422
+            assert table.send("bid", 2, bid="1").status_code == 422
             if turn < 5:
                 attempts(table)
         until(lambda: attempts(table)[-1]["count"] >= 40)  # reads wait only briefly, and both services may be slow

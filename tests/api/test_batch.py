@@ -38,7 +38,7 @@ def test_each_is_answered_as_if_it_were_sent_alone(table: Table) -> None:
 
 
 def test_it_stops_at_the_first_refusal_and_tries_nothing_after_it(table: Table) -> None:
-    bids = [{"act": "bid", "seat": 0, "bid": bid} for bid in (2, 3)]
+    bids = [{"act": "bid", "seat": 0, "bid": bid} for bid in ("2", "3")]
     answer = send(table, 0, DEAL, *bids, **{"Accept-Language": "sv"})
     assert answer.status_code == 200
     assert answer.headers["Content-Language"] == "sv"
@@ -68,7 +68,7 @@ def test_repeated_it_goes_on_where_it_stopped(either_client: Client) -> None:
     again = send(table, 0, DEAL, PASS, **key)
     assert (again.json()["done"], again.json()["replayed"]) == (first["done"], 1)
     assert again.headers["Idempotency-Replayed"] == "true"
-    table.bid("pass", 2)
+    table.bid("pass", "2")
     then = send(table, 0, DEAL, PASS, **key)
     assert (then.json()["replayed"], then.json()["refused"]) == (1, None)
     assert "Idempotency-Replayed" not in then.headers, "the second was done now"
@@ -98,7 +98,7 @@ def test_if_match_holds_for_the_first(table: Table) -> None:
 def test_all_of_a_batch_is_one_s_own(table: Table) -> None:
     version = table.version()
     for who, status, batch in [
-        (0, 403, [DEAL, {"act": "bid", "seat": 1, "bid": 2}]),
+        (0, 403, [DEAL, {"act": "bid", "seat": 1, "bid": "2"}]),
         (0, 403, [DEAL, VOID]),
         ("official", 403, [VOID, DEAL]),
         (None, 401, [DEAL]),

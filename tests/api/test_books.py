@@ -47,7 +47,7 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
     one, other = Table(own_client), Table(own_client)
     for table in (one, other):
         table.deal()
-        table.bid(2, "pass")
+        table.bid("2", "pass")
         table.finish_deal(seed=1)
     books, metrics = own_client.app.state.service.projections, own_client.app.state.service.metrics
     one_id = UUID(one.id)

@@ -19,9 +19,10 @@ from tests.api.test_docket import MINE, NILS
 from tests.api.test_problem_pages import closed
 from tests.api.test_problems import problem
 from tests.api.test_security_headers import secure
+from tests.given import seats_and
 
 Client = TestClient[Litestar]
-SHEET = {"bids": [[1, 1], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
+SHEET = {"bids": seats_and("bid", [1, "1"], [2, "pass"], [0, "pass"]), "tricks": [1, 0, 2, 1, 0, 2]}
 DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 
 

@@ -12,6 +12,7 @@ from tests.api.table import Table
 from tests.api.test_problems import problem
 from tests.conformance.described import Description
 from tests.edited import said
+from tests.given import seats_and
 
 ANNA, BERIT, CESAR = range(3)
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
@@ -447,14 +448,14 @@ class TestRefusals:
     def test_play_that_is_held(self, client: TestClient[Litestar]) -> None:
         table = attended(client, TWO | {"pending": "hold"})
         ask(table, "", ANNA, REVOKE)
-        answer = table.send("bid", BERIT, bid=1)
+        answer = table.send("bid", BERIT, bid="1")
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/held")
         assert answer.json()["facts"] == {"cases": [1]}
         assert table.get("/legal-acts", BERIT).json() == []
         assert table.get().json()["to_act"] == [], "nobody is awaited but officials"
         ask(table, "/1/withdrawal", ANNA, {"seat": ANNA})
         assert table.get().json()["to_act"] == [BERIT]
-        table.done("bid", BERIT, bid=1)
+        table.done("bid", BERIT, bid="1")
 
 
 class TestTime:
@@ -488,7 +489,7 @@ class TestTime:
         )
         table.done("deal", 0, counts=[5, 5, 5], turn_up="H7")
         finish(table)
-        joined = {"bids": [[1, "join"], [2, "join"], [0, "join"]], "tricks": [1, 2, 0, 1, 2]}
+        joined = {"bids": seats_and("bid", [1, "join"], [2, "join"], [0, "join"]), "tricks": [1, 2, 0, 1, 2]}
         ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": joined})
         table.done("close", None)
         assert table.get().json()["provisional"] is True
@@ -532,7 +533,7 @@ def test_what_officials_did_can_be_proved(either_url: str) -> None:
         ask(table, "/1/ruling", "official:2", RULING | {"verdict": "dismissed"})
         ask(table, "", "official:2", {"accused": BERIT, "offence": "exposed_card"})
         finish(table)
-        sheet = {"bids": [[1, 2], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1]}
+        sheet = {"bids": seats_and("bid", [1, "2"], [2, "pass"], [0, "pass"]), "tricks": [1, 2, 0, 1, 1, 1]}
         ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": sheet})
         ask(table, "/4/ruling", "official", RULING | {"verdict": "dismissed", "rule": "J4"})
         events = table.version()

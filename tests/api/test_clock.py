@@ -158,7 +158,7 @@ def test_a_process_whose_clock_is_set_beyond_all_numbers_goes_on(sqlite_url: str
             assert "clock_wrong" in [reason["code"] for reason in answer["facts"]["reasons"]]
             refused(client.get("/v1/matches"))
             table.tokens[1] = "unknown"
-            refused(table.send("bid", 1, bid=2))
+            refused(table.send("bid", 1, bid="2"))
             file.write_text("0")
             version = table.done("deal", 0)["version"]
             assert table.get(f"/protocol?min_version={version}").status_code == 200, "the projections follow again"

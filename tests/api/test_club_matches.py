@@ -16,6 +16,7 @@ from tests.api.stored_names import is_ref
 from tests.api.test_problems import problem
 from tests.api.written import files_with, tables_with
 from tests.conformance.described import Description
+from tests.given import seats_and
 
 Client = TestClient[Litestar]
 DESCRIBED = Description()
@@ -231,7 +232,7 @@ class TestStandings:
         """Let a member win a match of Rödskägg: all tricks in a deal with that bid win it."""
         seat = (2, 1, 3).index(member)
         made = home.open(dealing="tally", first_dealer=seat, **fields).json()
-        bids = [[(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"]]
+        bids = seats_and("bid", [(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"])
         result = {"act": "result", "bids": bids, "tricks": [seat] * 6}
         answer = home.client.post(
             f"/v1/matches/{made['id']}/acts", json=result, headers=bearer(made["official_token"])

@@ -93,10 +93,10 @@ def filled(client: Any) -> Stored:
     won.ends()
     heard = Table(client, adjudication=TWO)
     heard.done("deal", 0, counts=[6, 6, 6])
-    heard.bid(2, "pass", "pass")
+    heard.bid("2", "pass", "pass")
     heard.play("HA", "C3", first=1)
     assert knocked(heard).status_code == 201
-    heard.send("bid", 2, bid=1)
+    heard.send("bid", 2, bid="1")
     other = Table(client, dealing="house")
     other.finish_deal()
     followed(client)
@@ -389,7 +389,7 @@ def test_what_was_tried_in_other_matches_is_kept(original: tuple[Path, Stored], 
         stored = original[1].at(client)
         other = Table(client, dealing="house", adjudication=TWO)
         for table in (stored.heard, other):
-            assert table.send("bid", 2, bid=1).status_code in (409, 422)
+            assert table.send("bid", 2, bid="1").status_code in (409, 422)
         answer = stored.heard.get("/attempts", "official")
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/attempts-damaged")
         assert answer.json()["facts"] == {"match": str(whose), "attempt": 1}

@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 20
 def playing(http: httpx.Client) -> Table:
     table = Table(http)
     table.deal()
-    table.bid(2, "pass", 3)
+    table.bid("2", "pass", "3")
     return table
 
 

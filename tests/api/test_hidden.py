@@ -45,7 +45,7 @@ def streamed(table: Table, who: int | None) -> str:
 VARYING = ("date", "content-length")
 """Headers that vary with the time. Times have a variable number of digits."""
 WRONG: tuple[dict[str, Any], ...] = (
-    {"act": "bid", "seat": 0, "bid": 6},
+    {"act": "bid", "seat": 0, "bid": "6"},
     {"act": "play", "seat": 0, "card": "HA"},
     {"act": "play", "seat": 0, "card": "D4"},
     {"act": "deal", "seat": 0, "counts": [6, 6, 6]},
@@ -79,7 +79,7 @@ def looks(table: Table) -> Iterator[tuple[str, str]]:
 
 STEPS: dict[str, Callable[[Table], None]] = {
     "deal": lambda t: None,
-    "bids": lambda t: t.bid(2, "pass", 3),
+    "bids": lambda t: t.bid("2", "pass", "3"),
     "lead": lambda t: t.play("SA", "S2", first=0),
     "discard": lambda t: t.play("CK", first=2),
 }
@@ -105,7 +105,7 @@ def test_a_knock_too_late_looks_like_one_for_nothing_until_the_deal_is_over(http
     tables = [Table(http, options={"deal_ritual": False, "knock_window": "next_trick"}) for _ in range(2)]
     for table, hands in zip(tables, PAIRS["a revoke"], strict=True):
         table.deal(hands)
-        table.bid(2, "pass", 3)
+        table.bid("2", "pass", "3")
         table.play("SA", "S2", "CK", first=0)
         table.play("SK", "S3", "C2", first=0)
         table.play("SQ", "D5", "DA", first=0)

@@ -33,7 +33,7 @@ from tests.stores import Postgres, empty_database
 
 Client = TestClient[Litestar]
 PATIENCE_SECONDS = 12
-BID = {"act": "bid", "seat": 0, "bid": 3}
+BID = {"act": "bid", "seat": 0, "bid": "3"}
 RULING = {"verdict": "dismissed", "standard": "balance_of_probabilities", "rule": "B42", "reason": "Nobody saw it"}
 
 

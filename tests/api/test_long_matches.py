@@ -45,7 +45,7 @@ def sheet(deal: int, *tricks: int) -> dict[str, Any]:
     """Return the score sheet of a deal of Rams: all join, and the seats after the dealer take these tricks."""
     first = (deal - 1) % SEATS
     return {
-        "bids": [[(first + place) % SEATS, "join"] for place in range(SEATS)],
+        "bids": [{"seat": (first + place) % SEATS, "bid": "join"} for place in range(SEATS)],
         "tricks": [(first + place) % SEATS for place in tricks],
     }
 

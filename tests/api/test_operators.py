@@ -152,7 +152,7 @@ class TestHealth:
                 r"Sekretariatet har väntat \d+ sekunder på lagret\.",
                 "desk_waits",
             )
-            waiting = table.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1)
+            waiting = table.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1)
             assert (waiting.status_code, waiting.json()["type"]) == (503, "/problems/busy"), "it was taken back"
         eventually(own_client, 200)
         monkeypatch.undo()
@@ -173,7 +173,7 @@ class TestHealth:
         with client_of(sqlite_url, metrics_port=port) as client:
             table = Table(client)
             table.deal()
-            table.send("bid", 2, bid=1)
+            table.send("bid", 2, bid="1")
             answer = of_operators(port)
         assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
         lines = answer.text.splitlines()

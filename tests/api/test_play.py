@@ -122,7 +122,7 @@ class TestLooking:
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
         assert dealt.get(who=1, **{"If-None-Match": '"1", W/"2"'}).status_code == 304
         assert dealt.get(who=1, **{"If-None-Match": "garbage"}).status_code == 200
-        dealt.bid(2)
+        dealt.bid("2")
         assert dealt.get(who=1, **{"If-None-Match": first.headers["etag"]}).status_code == 200
 
     @pytest.mark.parametrize("page", ["", "/legal-acts", "/events", "/replay?at=1", "/protocol", "/knocks"])
@@ -142,7 +142,7 @@ class TestOnce:
     KEY: ClassVar = {"Idempotency-Key": "bid-1"}
 
     def test_a_repeat_gets_the_same_answer_and_nothing_happens(self, dealt: Table) -> None:
-        body = {"act": "bid", "seat": 1, "bid": 2}
+        body = {"act": "bid", "seat": 1, "bid": "2"}
         first = dealt.post("/acts", body, 1, **self.KEY)
         dealt.bid("pass", first=2)
         again = dealt.post("/acts", body, 1, **self.KEY)
@@ -159,11 +159,11 @@ class TestOnce:
         assert table.post("/acts", body, 0, **self.KEY).content == first.content
 
     def test_the_key_of_one_seat_is_another_for_the_next(self, dealt: Table) -> None:
-        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **self.KEY).status_code == 201
-        assert dealt.post("/acts", {"act": "bid", "seat": 2, "bid": 3}, 2, **self.KEY).status_code == 201
+        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **self.KEY).status_code == 201
+        assert dealt.post("/acts", {"act": "bid", "seat": 2, "bid": "3"}, 2, **self.KEY).status_code == 201
 
     def test_a_key_is_shown_to_its_sender_and_to_officials(self, dealt: Table) -> None:
-        dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **self.KEY)
+        dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **self.KEY)
         shown = {
             who: dealt.get("/events?after=2", who).json()["events"][0]["act"] for who in (None, 0, 1, "official")
         }
@@ -178,7 +178,7 @@ class TestOnce:
 
 class TestIfMatch:
     def test_the_version_at_hand_is_accepted_and_an_old_one_is_not(self, dealt: Table) -> None:
-        body = {"act": "bid", "seat": 1, "bid": 2}
+        body = {"act": "bid", "seat": 1, "bid": "2"}
         stale = dealt.post("/acts", body, 1, **{"If-Match": '"1"'})
         assert (stale.status_code, stale.json()["facts"]) == (412, {"version": 2})
         assert dealt.post("/acts", body, 1, **{"If-Match": '"2"'}).status_code == 201
@@ -189,7 +189,7 @@ class TestFull:
         self, dealt: Table, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(Match, "EVENTS_MAX", 3)
-        dealt.bid(2)
+        dealt.bid("2")
         full = dealt.send("bid", 2, bid="pass")
         assert (full.status_code, full.json()["type"]) == (409, "/problems/match-full")
         assert full.json()["facts"] == {"most": 3}
@@ -201,7 +201,7 @@ class TestKnocks:
     @pytest.fixture
     def revoked(self, dealt: Table) -> Table:
         """Return a match in which seat 2 has thrown a king of clubs on a spade lead, with spades in hand."""
-        dealt.bid(1, "pass", "pass")
+        dealt.bid("1", "pass", "pass")
         dealt.play("S2", "CK", first=1)
         return dealt
 
@@ -297,13 +297,13 @@ class TestBooks:
         assert line.startswith('1,"Anna",')
 
     def test_the_record_of_a_deal(self, dealt: Table) -> None:
-        dealt.bid(2, "pass", 3)
+        dealt.bid("2", "pass", "3")
         dealt.play("SA", "S2", "S4", "SK", "S3", "S5", first=0)
         dealt.finish_deal(seed=3)
         record = dealt.get("/deals/1").json()
         assert record["hands"] == HANDS
-        assert [(call["seat"], call["bid"]) for call in record["bids"]] == [(1, 2), (2, "pass"), (0, 3)]
-        assert (record["declarer"], record["contract"]) == (0, 3)
+        assert [(call["seat"], call["bid"]) for call in record["bids"]] == [(1, "2"), (2, "pass"), (0, "3")]
+        assert (record["declarer"], record["contract"]) == (0, "3")
         first = record["tricks"][0]
         assert (first["lead"], first["winner"]) == (0, 0)
         assert [card["card"] for card in first["cards"]] == ["SA", "S2", "S4"]
@@ -338,7 +338,7 @@ class TestReplay:
     def test_the_match_as_it_stood_with_what_was_legal(self, dealt: Table) -> None:
         before = dealt.get(who=1).json()
         legal = dealt.get("/legal-acts", 1).json()
-        dealt.bid(2, "pass", 3)
+        dealt.bid("2", "pass", "3")
         then = dealt.get("/replay?at=2", 1).json()
         assert {name: then[name] for name in before} == before
         assert then["legal_acts"] == [None, legal, None]
@@ -351,7 +351,7 @@ class TestReplay:
         assert [sorted(hand) for hand in dealt.get("/replay?at=2").json()["hands"]] == [sorted(h) for h in HANDS]
 
     def test_breaches_that_stood_open_are_shown_to_the_official(self, dealt: Table) -> None:
-        dealt.bid(1, "pass", "pass")
+        dealt.bid("1", "pass", "pass")
         dealt.play("S2", "CK", first=1)
         at = dealt.version()
         dealt.post("/knocks", {"seat": 0, "accused": 2}, 0)

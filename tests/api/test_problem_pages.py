@@ -72,7 +72,7 @@ class TestPages:
         ]
 
     def test_one_leads_from_an_answer_to_its_page(self, dealt: Table) -> None:
-        body = problem(dealt.send("bid", 2, bid=2), 422, "out-of-turn")
+        body = problem(dealt.send("bid", 2, bid="2"), 422, "out-of-turn")
         page = dealt.client.get(body["type"])
         assert page.status_code == 200
         assert body["title"] in page.text

@@ -40,7 +40,7 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
 
 class TestWho:
     def test_without_a_token_one_only_looks_on(self, dealt: Table) -> None:
-        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, None)
+        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, None)
         problem(answer, 401, "token-missing")
         assert answer.headers["www-authenticate"].startswith("Bearer")
 
@@ -54,7 +54,7 @@ class TestWho:
             answer = client.get(dealt.path + page, headers=other.bearer(0))
             problem(answer, 401, "token-unknown")
             assert answer.headers["www-authenticate"].startswith("Bearer")
-        body = {"act": "bid", "seat": 1, "bid": 2}
+        body = {"act": "bid", "seat": 1, "bid": "2"}
         problem(client.post(f"{dealt.path}/acts", json=body, headers=other.bearer(1)), 401, "token-unknown")
 
     def test_a_refused_token_is_told_of_by_address_and_not_by_itself(
@@ -80,12 +80,12 @@ class TestWho:
         assert len(caplog.records) <= LOGGED_MAX * (1 + (time.monotonic() - began) / LOGGED_SECONDS)
 
     def test_another_seat(self, dealt: Table) -> None:
-        document = problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 2), 403, "not-your-seat")
+        document = problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 2), 403, "not-your-seat")
         assert document["facts"] == {"seat": 1, "yours": 2}
         assert dealt.version() == 2
 
     def test_the_official_plays_for_nobody_and_nobody_officiates(self, dealt: Table) -> None:
-        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, "official"), 403, "for-seats")
+        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, "official"), 403, "for-seats")
         problem(dealt.post("/acts", {"act": "void"}, 1), 403, "for-officials")
         assert dealt.version() == 2
 
@@ -219,13 +219,13 @@ class TestActingAgainstTheRules:
         table.deal()
 
     def test_out_of_turn(self, dealt: Table) -> None:
-        document = problem(dealt.send("bid", 2, bid=2), 422, "out-of-turn")
+        document = problem(dealt.send("bid", 2, bid="2"), 422, "out-of-turn")
         assert (document["rule"], document["facts"]) == ("B29", {"turn": 1})
         assert dealt.version() == 2
-        dealt.bid(2)
+        dealt.bid("2")
 
     def test_a_card_that_one_does_not_hold_is_refused_without_telling_who_does(self, dealt: Table) -> None:
-        dealt.bid(1, "pass", "pass")
+        dealt.bid("1", "pass", "pass")
         document = problem(dealt.send("play", 1, card="SA"), 422, "not-held")
         assert (document["rule"], document["facts"]) == (None, {"card": "SA"})
         dealt.play("S2", first=1)
@@ -235,7 +235,7 @@ class TestActingAgainstTheRules:
         table.finish()
         version = table.version()
         for answer in (
-            table.send("bid", 0, bid=1),
+            table.send("bid", 0, bid="1"),
             table.send("void", None),
             table.post("/knocks", {"seat": 0, "accused": 1}, 0),
         ):
@@ -244,22 +244,22 @@ class TestActingAgainstTheRules:
         assert table.get("/legal-acts", 0).json() == []
 
     def test_a_stale_if_match(self, dealt: Table) -> None:
-        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **{"If-Match": '"1"'})
+        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **{"If-Match": '"1"'})
         assert problem(answer, 412, "stale")["facts"] == {"version": 2}
         assert dealt.version() == 2
 
     def test_a_key_with_another_body(self, dealt: Table) -> None:
         key = {"Idempotency-Key": "k"}
-        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **key).status_code == 201
-        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 3}, 1, **key), 422, "key-reused")
+        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **key).status_code == 201
+        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "3"}, 1, **key), 422, "key-reused")
         problem(dealt.post("/knocks", {"seat": 1, "accused": 0}, 1, **key), 422, "key-reused")
         assert dealt.version() == 3
-        dealt.bid(3, first=2)
+        dealt.bid("3", first=2)
 
     def test_a_refusal_is_no_use_of_its_key(self, dealt: Table) -> None:
         key = {"Idempotency-Key": "k"}
         problem(dealt.post("/acts", {"act": "play", "seat": 1, "card": "S2"}, 1, **key), 409, "play-not-begun")
-        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **key).status_code == 201
+        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **key).status_code == 201
 
 
 class TestLanguage:
@@ -268,7 +268,7 @@ class TestLanguage:
         [("sv", "sv"), ("sv-FI,en;q=0.8", "sv"), ("en,sv;q=0.9", "en"), ("de", "en"), ("sv;q=x", "en"), ("*", "en")],
     )
     def test_a_problem_is_in_the_readers_language(self, dealt: Table, accept: str, language: str) -> None:
-        answer = dealt.post("/acts", {"act": "bid", "seat": 2, "bid": 1}, 2, **{"Accept-Language": accept})
+        answer = dealt.post("/acts", {"act": "bid", "seat": 2, "bid": "1"}, 2, **{"Accept-Language": accept})
         assert answer.headers["content-language"] == language
         assert "Accept-Language" in answer.headers["vary"]
         assert answer.json()["detail"].startswith("Det är" if language == "sv" else "It is")
@@ -314,7 +314,7 @@ class TestOurFault:
             table = Table(client)
             table.deal()
             client.app.state.service.desk.close()
-            answer = table.send("bid", 1, bid=1)
+            answer = table.send("bid", 1, bid="1")
             problem(answer, 503, "busy")
             assert answer.headers["retry-after"] == "1"
             problem(client.get("/health/ready"), 503, "not-ready")
@@ -343,7 +343,7 @@ class TestOurFault:
                 answer = table.get(path)
                 problem(answer, 503, "store-away")
                 assert answer.headers["retry-after"] == "1"
-            problem(table.send("bid", 1, bid=1), 503, "outcome-unknown")
+            problem(table.send("bid", 1, bid="1"), 503, "outcome-unknown")
             problem(client.get("/v1/matches/00000000-0000-0000-0000-000000000000"), 503, "store-away")
         lines = [record for record in caplog.records if record.name == "api.http.problems"]
         assert lines

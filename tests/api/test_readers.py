@@ -190,7 +190,7 @@ def test_who_waits_for_a_version_does_not_load_the_match_at_each_event(sqlite_ur
             await come_true(lambda: len(loads) == 1)  # to identify the caller
             acts: list[dict[str, Any]] = [
                 {"act": "deal", "seat": 0, "hands": HANDS},
-                *({"act": "bid", "seat": seat, "bid": bid} for seat, bid in ((1, 2), (2, "pass"), (0, 3))),
+                *({"act": "bid", "seat": seat, "bid": bid} for seat, bid in ((1, "2"), (2, "pass"), (0, "3"))),
             ]
             for act in acts:
                 assert not waiting.done()

@@ -177,7 +177,7 @@ class TestTags:
     def test_of_any_form_it_names_the_version_to_act_on(self, own: Client) -> None:
         table = Table(own)
         table.deal()
-        table.bid(2, "pass", 3)
+        table.bid("2", "pass", "3")
         tag = table.get("/events", "official").headers["etag"]
         assert tag == f'"{table.version()}-gzip"'
         play = {"act": "play", "seat": 0, "card": "SA"}
@@ -331,7 +331,7 @@ class TestLinks:
         assert match.client.get(page).status_code == 200
 
     def test_a_problem_names_its_page_and_its_rule(self, dealt: Table) -> None:
-        answer = dealt.send("bid", 2, bid=1)
+        answer = dealt.send("bid", 2, bid="1")
         document = answer.json()
         rule = f"/v1/rulesets/{KORTOXEN}/rules/{document['rule']}"
         expected = [f'<{document["type"]}>; rel="describedby"', f'<{rule}>; rel="describedby"']

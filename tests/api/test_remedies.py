@@ -8,6 +8,7 @@ from litestar.testing import TestClient
 
 from tests.api.table import Table
 from tests.edited import said
+from tests.given import seats_and
 from tests.officials.sheets import SHEETS, X1
 
 Client = TestClient[Litestar]
@@ -209,7 +210,7 @@ class TestPreview:
     @pytest.mark.rule("J8", "J9")
     def test_of_a_match_that_is_not_won_any_more(self, lone_client: Client) -> None:
         table = tally(lone_client, opening={"points": [12, 12, 4, 12]})
-        enter(table, {**X1, "exits": [[2, 6]]})
+        enter(table, {**X1, "exits": [{"seat": 2, "after": 6}]})
         assert (protocol(table)["over"], protocol(table)["winner"]) == (True, 2)
         right = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
         ask(table, "", 0, {"seat": 0, "offence": "entry", "deal": 1, "result": right})
@@ -221,7 +222,7 @@ class TestPreview:
         assert (state["phase"], state["deal"], state["provisional"]) == ("undealt", 2, False)
         listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
         assert {one["id"]: one["status"] for one in listed}[table.id] == "open"
-        enter(table, {**X1, "bids": [*X1["bids"][1:], [0, "pass"]]})
+        enter(table, {**X1, "bids": [*X1["bids"][1:], {"seat": 0, "bid": "pass"}]})
 
 
 class TestAnOffence:
@@ -276,8 +277,12 @@ class TestAnOffence:
     def test_what_hangs_is_named(self, client: Client) -> None:
         table = tally(client, opening={"points": [12, 12, 9, 12]}, options={"exact_zero": False})
         enter(table, X1)
-        sheet = {"bids": [*X1["bids"][1:], [0, "pass"]], "tricks": [2] * 5, "exits": [[2, 5]]}
-        enter(table, sheet | {"answers": [[3, "fold"], [0, "fold"], [1, "play"]]})
+        sheet = {
+            "bids": [*X1["bids"][1:], {"seat": 0, "bid": "pass"}],
+            "tricks": [2] * 5,
+            "exits": [{"seat": 2, "after": 5}],
+        }
+        enter(table, sheet | {"answers": seats_and("answer", [3, "fold"], [0, "fold"], [1, "play"])})
         ask(table, "", "official", {"accused": 2, "offence": "revoke", "deal": 1})
         body = ask(table, "/1/ruling", "official", ruling(rule="B42"), 409)
         assert (body["type"], body["facts"]) == ("/problems/line-hangs", {"deals": [2]})

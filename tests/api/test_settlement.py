@@ -10,14 +10,15 @@ from referee.games import RULESETS
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_pot import play_deal, rams
 from tests.api.written import Club, ClubTable
+from tests.given import seats_and
 
 Client = TestClient[Litestar]
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
     "tricks": [0, 1, 2, 2, 2, 2],
-    "exits": [[1, 2]],
+    "exits": [{"seat": 1, "after": 2}],
 }
 """Seat 0 takes one trick, seat 1 takes the second and goes home, and seat 2 takes four."""
 

@@ -21,7 +21,7 @@ class TestNoFileCanBeOpened:
         with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
             table = Table(client, dealing="house")
             with limited(process, resource.RLIMIT_NOFILE, 0):
-                refused = table.send("bid", 1, bid=2)
+                refused = table.send("bid", 1, bid="2")
             assert (refused.status_code, refused.json().get("rule")) == (409, "B28"), refused.text
 
     def test_a_club_in_any_timezone_is_founded_now_or_later(self, sqlite_url: str) -> None:

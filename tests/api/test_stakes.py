@@ -8,8 +8,13 @@ import pytest
 from tests.api.club import ClubTable
 from tests.api.test_invitations import invited, redeemed
 from tests.api.test_problems import problem
+from tests.given import seats_and
 
-SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
+SHEET = {
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [{"seat": 1, "after": 2}],
+}
 """A deal that begins with points [2, 1, 5]: seat 1 goes home, and seats 0 and 2 owe one point each."""
 KRONA = {"currency": "SEK", "unit": 100}
 PLAYERS = ("anna", "berit", "cesar")

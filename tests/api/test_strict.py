@@ -98,7 +98,7 @@ class TestAccept:
 
     def test_nothing_is_done_for_who_cannot_be_told(self, dealt: Table) -> None:
         before = dealt.version()
-        bid = {"act": "bid", "seat": 1, "bid": 2}
+        bid = {"act": "bid", "seat": 1, "bid": "2"}
         problem(dealt.post("/acts", bid, 1, Accept="text/html"), 406, "not-acceptable")
         assert dealt.version() == before
         assert dealt.post("/acts", bid, 1, Accept="application/json").status_code == 201
@@ -125,11 +125,11 @@ class TestKeys:
     @pytest.mark.parametrize(
         ("body", "key"),
         [
-            (b'{"act": "bid", "seat": 1, "bid": 2, "bid": 6}', "bid"),
-            (b'{"act": "bid", "seat": 1, "seat": 1, "bid": 2}', "seat"),
-            (b'{"act": "bid", "act": "bid", "seat": 1, "bid": 2}', "act"),
-            (b'{"act": "bid", "seat": 1, "bid": 2, "b\\u0069d": 6}', "bid"),
-            (b'{"act" :"bid","seat" :1,"bid"\n:\n2,"bid"\t:\t2}', "bid"),
+            (b'{"act": "bid", "seat": 1, "bid": "2", "bid": "6"}', "bid"),
+            (b'{"act": "bid", "seat": 1, "seat": 1, "bid": "2"}', "seat"),
+            (b'{"act": "bid", "act": "bid", "seat": 1, "bid": "2"}', "act"),
+            (b'{"act": "bid", "seat": 1, "bid": "2", "b\\u0069d": "6"}', "bid"),
+            (b'{"act" :"bid","seat" :1,"bid"\n:\n"2","bid"\t:\t"2"}', "bid"),
         ],
     )
     def test_one_that_is_there_twice(self, dealt: Table, body: bytes, key: str) -> None:

@@ -11,6 +11,7 @@ from referee import notation
 from referee.games import RULESETS
 from tests.api.table import Table
 from tests.edited import said
+from tests.given import seats_and
 
 Client = TestClient[Litestar]
 
@@ -24,12 +25,12 @@ TALLY: dict[str, Any] = {
 }
 X1: dict[str, Any] = {
     "act": "result",
-    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "bids": seats_and("bid", [0, "2"], [1, "pass"], [2, "3"], [3, "pass"]),
     "tricks": [2, 0, 2, 2, 1, 2],
-    "answers": [[3, "fold"], [1, "play"]],
+    "answers": seats_and("answer", [3, "fold"], [1, "play"]),
 }
 """Example B-X1; A-X1 is the same deal."""
-NEXT = {**X1, "bids": [[1, "pass"], [2, 3], [3, "pass"], [0, "pass"]]}
+NEXT = {**X1, "bids": seats_and("bid", [1, "pass"], [2, "3"], [3, "pass"], [0, "pass"])}
 """The next deal, with the same tricks as example B-X1."""
 AFTER = [11, 11, 8, 12]
 KNOCK = {"seat": 0, "accused": 1, "offence": "revoke"}
@@ -64,7 +65,7 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert first["event"]["result"] == X1
     assert events[-1]["topic"] == "deal/scored"
     record = table.get("/deals/1").json()
-    assert [call["bid"] for call in record["bids"]] == [2, "pass", 3, "pass"]
+    assert [call["bid"] for call in record["bids"]] == ["2", "pass", "3", "pass"]
     assert [trick["winner"] for trick in record["tricks"]] == X1["tricks"]
     assert [answer["answer"] for answer in record["answers"]] == ["fold", "play"]
     text = table.get("/deals/1", Accept="text/plain").text
@@ -89,8 +90,8 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
 
     assert table.get("/legal-acts?seat=3", 1).json() == [{"act": "deal", "seat": 3}]
     write("deal", 3)
-    for seat, bid in X1["bids"]:
-        write("bid", seat, bid=bid)
+    for call in X1["bids"]:
+        write("bid", call["seat"], bid=call["bid"])
     assert table.get("/legal-acts?seat=2", 1).json() == [{"act": "trick", "seat": 2}]
     for seat in X1["tricks"][:4]:
         write("trick", seat)
@@ -145,7 +146,7 @@ BAD: dict[str, tuple[dict[str, Any], int, str, str | None, str | None]] = {
     "one by who has folded": (with_(tricks=[2, 0, 2, 2, 3, 2]), 422, "has-folded", "B52", "/tricks/4"),
     "bids in the wrong order": (with_(bids=X1["bids"][::-1]), 422, "out-of-turn", "B29", "/bids/0"),
     "answers in the wrong order": (with_(answers=X1["answers"][::-1]), 422, "out-of-turn", "B47", "/answers/0"),
-    "an exit not at zero": (with_(exits=[[0, 4]]), 422, "not-at-zero", "B67", "/exits/0"),
+    "an exit not at zero": (with_(exits=[{"seat": 0, "after": 4}]), 422, "not-at-zero", "B67", "/exits/0"),
     "another ruling": (
         with_(knocks=[{**KNOCK, "accused": 2, "offence": "fold_question"}]),
         422,
@@ -157,9 +158,9 @@ BAD: dict[str, tuple[dict[str, Any], int, str, str | None, str | None]] = {
     "of Kalabrias": (
         {"act": "result", "declarer": 0, "trumps": "H", "card_points": [162, 0], "taken": [8, 0]},
         422,
-        "told-otherwise",
+        "not-in-the-result",
         None,
-        "/taken",
+        "/declarer",
     ),
     "65 knocks": (with_(knocks=[KNOCK] * 65), 400, "unreadable", None, None),
     "a note of 10,000 characters": (
@@ -270,7 +271,7 @@ def test_left_out_the_enforcement_is_penalise_in_a_tally_only(client: Client) ->
 @pytest.mark.parametrize("key", ["rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"])
 def test_each_game_says_what_its_result_tells(client: Client, key: str) -> None:
     body = client.get(f"/v1/rulesets/{key}").json()
-    fields = {"answers", "asked", "bids", "taken", "tricks"}
+    fields = {"answers", "asked", "bids", "late", "taken", "tricks"}
     more = {"rodskagg-catsatcards": {"knocks"}, "rodskagg-kortoxen": {"exits", "knocks"}}
     assert set(body["result"]["properties"]) == fields | more.get(key, set())
     assert body["result"]["additionalProperties"] is False

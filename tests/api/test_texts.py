@@ -28,6 +28,7 @@ from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, finish
 from tests.api.written import MEMBERS, Club, ClubTable, files_with, tables_with
 from tests.edited import said
+from tests.given import seats_and
 
 Client = TestClient[Litestar]
 NOTE, TEXT, REASON = 'She had a ♥ & said "no"', "I had <none>, ask Cesar", "Seen by the kibitzer"
@@ -338,7 +339,11 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
         assert table.post("/acts", {"act": "void", "reason": texts[3]}, "official").status_code == 201
         tally = ClubTable(club, dealing="tally", enforcement="penalise", options={})
         knocks = [{"seat": 0, "accused": 1, "offence": "revoke", "upheld": False, "note": texts[5]}]
-        sheet = {"bids": [[1, 2], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1], "knocks": knocks}
+        sheet = {
+            "bids": seats_and("bid", [1, "2"], [2, "pass"], [0, "pass"]),
+            "tricks": [1, 2, 0, 1, 1, 1],
+            "knocks": knocks,
+        }
         answer = tally.post("/acts", {"act": "result", **sheet}, 0)
         assert answer.status_code == 201, answer.text
         for one in (*texts, *MEMBERS):

@@ -35,21 +35,21 @@ CALLS = ["", "/legal-acts", "/events", "/events/stream", "/protocol", "/knocks",
 
 
 def test_the_old_one_is_refused_and_the_new_one_taken(dealt: Table) -> None:
-    dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **{"Idempotency-Key": "k"})
+    dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **{"Idempotency-Key": "k"})
     old = reissued(dealt, 1)
     for call in CALLS:
         answer = dealt.client.get(dealt.path + call, headers=as_(old))
         assert (answer.status_code, answer.json()["type"]) == (401, "/problems/token-unknown"), call
     for call, body in [
-        ("/acts", {"act": "bid", "seat": 1, "bid": 3}),
-        ("/acts", {"act": "bid", "seat": 1, "bid": 2}),
-        ("/acts/batch", {"acts": [{"act": "bid", "seat": 1, "bid": 3}]}),
+        ("/acts", {"act": "bid", "seat": 1, "bid": "3"}),
+        ("/acts", {"act": "bid", "seat": 1, "bid": "2"}),
+        ("/acts/batch", {"acts": [{"act": "bid", "seat": 1, "bid": "3"}]}),
         ("/knocks", {"seat": 1, "accused": 0}),
     ]:
         answer = dealt.client.post(dealt.path + call, json=body, headers=as_(old) | {"Idempotency-Key": "k"})
         assert answer.status_code == 401, "nor a repeat of what was done by it"
     assert dealt.get("", 1).json()["viewer"] == 1
-    again = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **{"Idempotency-Key": "k"})
+    again = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **{"Idempotency-Key": "k"})
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
     dealt.bid("pass", first=2)
     assert dealt.get("", 0).json()["viewer"] == 0, "the others keep theirs"

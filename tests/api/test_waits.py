@@ -92,10 +92,10 @@ def test_an_answer_waits_until_something_happens(sqlite_url: str, dealt: Table, 
             page, headers = asked(path, 2)
             poll = asyncio.create_task(call(with_wait(page, WAIT), who, **headers))
             await come_true(lambda: app.state.service.hub.polls == 1)
-            refused = await call("/acts", 2, {"act": "bid", "seat": 2, "bid": 2})
+            refused = await call("/acts", 2, {"act": "bid", "seat": 2, "bid": "2"})
             assert refused.status_code == 422, "nothing has happened"
             assert not poll.done()
-            assert (await call("/acts", 1, {"act": "bid", "seat": 1, "bid": 2})).status_code == 201
+            assert (await call("/acts", 1, {"act": "bid", "seat": 1, "bid": "2"})).status_code == 201
             answer = await poll
             again = await call(page, who, **headers)
             assert (answer.status_code, answer.content) == (200, again.content)

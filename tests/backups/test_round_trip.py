@@ -49,13 +49,13 @@ def _cases(client: Any) -> None:
     """Play a match with a case that has a ruling, a case that waits, a refused act and a ticket."""
     table = Table(client, adjudication=TWO)
     table.done("deal", 0, counts=[6, 6, 6])
-    table.bid(2, "pass", "pass")
+    table.bid("2", "pass", "pass")
     table.play("HA", "C3", first=1)
     for accused in (2, 1):
         knock = {"seat": 0, "accused": accused, "offence": "revoke", "note": NOTE}
         assert table.post("/knocks", knock, 0, **{"Idempotency-Key": f"knock-{accused}"}).status_code == 201
     assert table.post("/knocks/1/ruling", RULING, "official").status_code == 201
-    assert table.send("bid", 2, bid=1).status_code == 409
+    assert table.send("bid", 2, bid="1").status_code == 409
     assert table.post("/tickets", None, 0).status_code == 201
 
 

@@ -34,6 +34,7 @@ from tests.conformance.recorded import (
 )
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import RULESETS
+from tests.given import seats_and
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DIGEST_LENGTH = 16
@@ -151,9 +152,9 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
 
 SHEET = {
     "act": "result",
-    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "bids": seats_and("bid", [0, "2"], [1, "pass"], [2, "3"], [3, "pass"]),
     "tricks": [2, 0, 2, 2, 1, 2],
-    "answers": [[3, "fold"], [1, "play"]],
+    "answers": seats_and("answer", [3, "fold"], [1, "play"]),
 }
 """Example B-X1."""
 
@@ -161,7 +162,7 @@ SHEET = {
 def tally(client: Recording) -> Opened:
     """Open a tally, enter a deal from its score sheet, and play the next deal up to its first trick."""
     match = Opened(client, "a tally", {**KORTOXEN, "dealing": "tally"})
-    bids = [{"act": "bid", "seat": seat, "bid": 1 if seat == 1 else "pass"} for seat in (1, 2, 3, 0)]
+    bids = [{"act": "bid", "seat": seat, "bid": "1" if seat == 1 else "pass"} for seat in (1, 2, 3, 0)]
     for act in (SHEET, {"act": "deal", "seat": 0}, *bids, {"act": "trick", "seat": 2}):
         match.ask("acts", 0, act)
     return match

@@ -28,7 +28,21 @@ ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "b
 def matches(ruleset: str) -> Iterator[dict[str, Any]]:
     """Yield the conformance matches of a ruleset."""
     with (HERE / f"{ruleset}.jsonl").open(encoding="utf-8") as lines:
-        yield from map(msgspec.json.decode, lines)
+        yield from map(as_sent, map(msgspec.json.decode, lines))
+
+
+def as_sent(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the match with its bids in the form of the API: text, and objects instead of pairs."""
+    for step in given["steps"]:
+        for body in (step.get("body", {}), *step.get("acts", ())):
+            if "bid" in body:
+                body["bid"] = str(body["bid"])
+        book = step.get("book", {})
+        if book.get("contract") is not None:
+            book["contract"] = str(book["contract"])
+        if "bids" in book:
+            book["bids"] = [{"seat": seat, "bid": str(bid)} for seat, bid in book["bids"]]
+    return given
 
 
 class Refusal(Exception):

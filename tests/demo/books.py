@@ -91,7 +91,7 @@ def _print_moment(table: Table, at: int, case: dict[str, Any]) -> None:
     wanted = {"offence": case["offence"], "seat": case["accused"], "rule": case["rule"], "event": at}
     expect("the open breach", {name: breach[name] for name in wanted}, wanted)
     legal = [[act.get("card", act["act"]) for act in acts] for acts in then["legal_acts"]]
-    on_table = ", ".join(f"{PLAYERS[seat]} {card}" for seat, card in then["trick"])
+    on_table = ", ".join(f"{PLAYERS[one['seat']]} {one['card']}" for one in then["trick"])
     print(f"  replay?at={at}  on the table: {on_table}")
     print(f"    to act   {', '.join(PLAYERS[seat] for seat in then['to_act'])}")
     print(f"    legal    {_by_player([' '.join(acts) or '-' for acts in legal])}")

@@ -202,16 +202,26 @@ EVENING: dict[str, dict[str, Any]] = {
         "deals": [
             {
                 "act": "result",
-                "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+                "bids": [
+                    {"seat": 0, "bid": "2"},
+                    {"seat": 1, "bid": "pass"},
+                    {"seat": 2, "bid": "3"},
+                    {"seat": 3, "bid": "pass"},
+                ],
                 "tricks": [2, 2, 0, 2, 1, 0],
-                "answers": [[3, "fold"], [1, "play"]],
+                "answers": [{"seat": 3, "answer": "fold"}, {"seat": 1, "answer": "play"}],
             },
             {
                 "act": "result",
-                "bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, 2]],
+                "bids": [
+                    {"seat": 1, "bid": "pass"},
+                    {"seat": 2, "bid": "pass"},
+                    {"seat": 3, "bid": "pass"},
+                    {"seat": 0, "bid": "2"},
+                ],
                 "tricks": [0, 0, 1, 3, 1, 3],
-                "answers": [[2, "fold"]],
-                "exits": [[0, 2]],
+                "answers": [{"seat": 2, "answer": "fold"}],
+                "exits": [{"seat": 0, "after": 2}],
             },
         ],
         "amounts": [100, 0, -100, 0],
@@ -221,17 +231,32 @@ EVENING: dict[str, dict[str, Any]] = {
         "deals": [
             {
                 "act": "result",
-                "bids": [[1, "join"], [2, "join"], [3, "join"], [0, "join"]],
+                "bids": [
+                    {"seat": 1, "bid": "join"},
+                    {"seat": 2, "bid": "join"},
+                    {"seat": 3, "bid": "join"},
+                    {"seat": 0, "bid": "join"},
+                ],
                 "tricks": [1, 2, 1, 3, 3],
             },
             {
                 "act": "result",
-                "bids": [[2, "join"], [3, "lie_down"], [0, "join"], [1, "join"]],
+                "bids": [
+                    {"seat": 2, "bid": "join"},
+                    {"seat": 3, "bid": "lie_down"},
+                    {"seat": 0, "bid": "join"},
+                    {"seat": 1, "bid": "join"},
+                ],
                 "tricks": [0, 0, 2, 0, 0],
             },
             {
                 "act": "result",
-                "bids": [[3, "join"], [0, "lie_down"], [1, "lie_down"], [2, "join"]],
+                "bids": [
+                    {"seat": 3, "bid": "join"},
+                    {"seat": 0, "bid": "lie_down"},
+                    {"seat": 1, "bid": "lie_down"},
+                    {"seat": 2, "bid": "join"},
+                ],
                 "tricks": [3, 3, 3, 2, 3],
             },
             {"act": "close"},

@@ -80,14 +80,14 @@ class Table:
     def _do_bids(self, *words: str) -> None:
         events: list[dict[str, Any]] = []
         for player, bid in _pairs(words):
-            events = self.do("bid", player, bid=int(bid) if bid.isdigit() else bid)
+            events = self.do("bid", player, bid=bid)
         print("  bids    " + ", ".join(f"{player} {bid}" for player, bid in _pairs(words)))
         for won in (event for event in events if event["topic"] == "auction/won"):
             print(f"  {PLAYERS[won['seat']]} plays for {won['contract']}")
 
     def _do_refused(self, player: str, bid: str, rule: str) -> None:
         seat = SEATS[player]
-        body = {"act": "bid", "seat": seat, "bid": int(bid)}
+        body = {"act": "bid", "seat": seat, "bid": bid}
         problem = self.client.post(f"{self.path}/acts", body, self._tokens[seat], status=422)
         expect("the rule of the refusal", problem["rule"], rule)
         expect("the version after a refusal", self.get()["version"], self.version)

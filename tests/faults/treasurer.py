@@ -10,6 +10,7 @@ from tests.api.club import FOUNDING, in_days
 from tests.faults.booked import Seen
 from tests.faults.play import Acknowledged, Ledger, Player
 from tests.faults.wire import LOST
+from tests.given import seats_and
 
 MATCH: dict[str, Any] = {
     "ruleset": "rodskagg-kortoxen",
@@ -20,7 +21,12 @@ MATCH: dict[str, Any] = {
     "stakes": {"currency": "SEK", "unit": 100},
     "opening": {"points": [2, 1, 5]},
 }
-SHEET = {"act": "result", "bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
+SHEET = {
+    "act": "result",
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [{"seat": 1, "after": 2}],
+}
 """Seat 1 wins with the second trick."""
 PLAN = ("deposit", "match", "pay", "payout", "fee", "reverse", "close_books")
 

@@ -95,7 +95,7 @@ def go_on(t: Table) -> None:
     elif t.phase == "picking_up":
         t.do(PickUp(seat=next(seat for seat in t.seen().active if seat not in (t.seen().picked_up or ()))))
     elif t.phase == "auction":
-        t.do(Bid(seat=seat, bid="pass" if t.seen().bids else 1))
+        t.do(Bid(seat=seat, bid="pass" if t.seen().bids else "1"))
     else:
         t.do(t.legal(seat)[0])
 

@@ -34,7 +34,7 @@ class Tricks(NamedTuple):
 
 def bids(text: str) -> tuple[Any, ...]:
     """Return calls in the order in which they are spoken: ``"2 pass 3 pass"``."""
-    return tuple(int(word) if word.lstrip("-").isdigit() else word for word in text.split())
+    return tuple(text.split())
 
 
 def tricks(winners: str, seats: tuple[int, ...] = (0, 1, 2, 3), players: int | None = None) -> Tricks:

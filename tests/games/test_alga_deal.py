@@ -11,7 +11,7 @@ from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4, P5
+from tests.given import P1, P2, P3, P4, P5, pairs
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 LOW = (
@@ -124,7 +124,7 @@ class TestNewHands:
         assert match.legal(P1) == (KeepCards(seat=P1), RequestCards(seat=P1))
         match.do(RequestCards(seat=P1), KeepCards(seat=P2), KeepCards(seat=P3))
         assert match.legal(P4) == (KeepCards(seat=P4),)
-        match.refused(Bid(seat=P1, bid=1), rule="A17", code="wrong_phase")
+        match.refused(Bid(seat=P1, bid="1"), rule="A17", code="wrong_phase")
         match.refused(Play(seat=P1, card="S2"), rule="A29", code="wrong_phase")
 
     def test_a_hand_with_an_honour_stays(self):
@@ -155,7 +155,7 @@ class TestNewHands:
         match.refused(RequestCards(seat=P1), rule="A11", code="has_honour")
         assert match.after(KeepCards(seat=P1)).phase == "auction"
 
-    def test_at_a_real_table_the_cards_are_said(self):
+    def test_at_a_real_table_the_cards_are_pairs(self):
         match = low(None)
         match.refused(RequestCards(seat=P1), rule="A11", code="cards_needed")
         match.refused(RequestCards(seat=P1, cards=("CA",)), rule="A11", code="cards_needed")
@@ -294,24 +294,24 @@ class TestBidding:
     def test_forehand_may_bid_anything_or_pass(self):
         match = alga().dealt().keep()
         bids = [act.bid for act in match.legal(P1)]
-        assert bids == ["pass", 1, 2, 3, 4, 5, 6, "rodskagg"]
+        assert bids == ["pass", "1", "2", "3", "4", "5", "6", "rodskagg"]
         assert match.legal(P2) == ()
-        match.refused(Bid(seat=P2, bid=1), rule="A18", code="out_of_turn", kind=OutOfTurn)
-        for bid in (0, 7, -1):
+        match.refused(Bid(seat=P2, bid="1"), rule="A18", code="out_of_turn", kind=OutOfTurn)
+        for bid in ("0", "7", "join"):
             match.refused(Bid(seat=P1, bid=bid), rule="A17", code="no_such_bid")
 
     @pytest.mark.rule("A21")
     @BOTH
     def test_every_later_bid_is_higher(self, enforcement: str):
         match = alga(enforcement=enforcement).dealt().bid("3 pass")
-        refusal = match.refused(Bid(seat=P3, bid=3), rule="A21", code="bid_too_low")
-        assert refusal.facts["allowed"] == ("pass", 4, 5, 6, "rodskagg")
-        match.do(Bid(seat=P3, bid=4))
+        refusal = match.refused(Bid(seat=P3, bid="3"), rule="A21", code="bid_too_low")
+        assert refusal.facts["allowed"] == ("pass", "4", "5", "6", "rodskagg")
+        match.do(Bid(seat=P3, bid="4"))
 
     @pytest.mark.rule("A22")
     def test_each_speaks_once(self):
         match = alga().dealt().bid("pass 2")
-        match.refused(Bid(seat=P1, bid=3), rule="A22", code="already_spoken", kind=OutOfTurn)
+        match.refused(Bid(seat=P1, bid="3"), rule="A22", code="already_spoken", kind=OutOfTurn)
 
     @pytest.mark.rule("A23")
     def test_rodskagg_ends_the_bidding(self):
@@ -329,16 +329,16 @@ class TestBidding:
     @pytest.mark.rule("A26")
     def test_the_last_bid_is_the_contract(self):
         view = alga().dealt().bid("2 pass 3 pass").seen(P1)
-        assert (view.declarer, view.contract, view.to_act) == (P3, 3, (P3,))
-        assert view.bids == ((P1, 2), (P2, "pass"), (P3, 3), (P4, "pass"))
+        assert (view.declarer, view.contract, view.to_act) == (P3, "3", (P3,))
+        assert pairs(view.bids) == ((P1, "2"), (P2, "pass"), (P3, "3"), (P4, "pass"))
 
     @pytest.mark.rule("A-O20", "A-O25")
     def test_the_cap_is_off_unless_chosen(self):
         alga((3, 12, 12, 12)).dealt().bid("6")
         match = alga((3, 12, -1, 12), bid_cap_by_score=True).dealt().keep()
-        match.refused(Bid(seat=P1, bid=4), rule="A-O20", code="bid_above_points")
-        assert [act.bid for act in match.legal(P1)] == ["pass", 1, 2, 3, "rodskagg"]
-        match.do(Bid(seat=P1, bid=3), Bid(seat=P2, bid="pass"))
+        match.refused(Bid(seat=P1, bid="4"), rule="A-O20", code="bid_above_points")
+        assert [act.bid for act in match.legal(P1)] == ["pass", "1", "2", "3", "rodskagg"]
+        match.do(Bid(seat=P1, bid="3"), Bid(seat=P2, bid="pass"))
         assert [act.bid for act in match.legal(P3)] == ["pass", "rodskagg"]
 
 

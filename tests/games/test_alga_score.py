@@ -193,7 +193,7 @@ class TestDuels:
         assert match.seen(P2).more == {"duel": [P1, P4]}
         match.dealt("1 4 4 1 | 4 4").keep()
         assert match.seen(P1).to_act == (P1,)
-        match.refused(Bid(seat=P2, bid=4), rule="A55", code="not_in_duel", kind=NotInPlay)
+        match.refused(Bid(seat=P2, bid="4"), rule="A55", code="not_in_duel", kind=NotInPlay)
         match.bid("3 pass").tricks(4)
         assert not match.due("ask")
         match.refused(Ask(seat=P1), rule="A-O4", code="no_question_in_duel")

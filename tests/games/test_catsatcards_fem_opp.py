@@ -263,7 +263,7 @@ class TestRitual:
         assert match.legal(P4) == (KnockForCards(seat=P4),)
         match.refused(PickUp(seat=P1), rule="C60", code="before_the_formula")
         match.refused(KnockForCards(seat=P1), rule="C60", code="only_dealer_says_it")
-        match.refused(Bid(seat=P1, bid=1), rule="C16", code="cards_down")
+        match.refused(Bid(seat=P1, bid="1"), rule="C16", code="cards_down")
         match.do(KnockForCards(seat=P4))
         match.refused(KnockForCards(seat=P4), rule="C60", code="already_said", kind=WrongPhase)
         match.do(PickUp(seat=P1))
@@ -289,7 +289,7 @@ class TestRitual:
     def test_a_misdeal_found_by_who_picks_up(self):
         match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P4), PickUp(seat=P2))
         assert match.happened(MisdealFound)[0].seat == P2
-        match.refused(Bid(seat=P1, bid=1), rule="C16", code="misdealt")
+        match.refused(Bid(seat=P1, bid="1"), rule="C16", code="misdealt")
         assert [upheld(match, P1, P4).offence for _ in range(2)] == ["misdeal", "early_pick_up"]
         assert match.legal(P4) == (Cut(seat=P4), Deal(seat=P4))
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))

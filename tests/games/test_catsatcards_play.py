@@ -52,7 +52,7 @@ class TestFollowingSuit:
         for seat, card in ((P1, "H5"), (P2, "H4"), (P3, "CJ"), (P4, "HA")):
             match.do(Play(seat=seat, card=card))
         assert match.happened(TrickTaken)[0].seat == P4
-        assert match.seen(P1).trick == (), "finished tricks are out of play"
+        assert match.seen(P1).trick == [], "finished tricks are out of play"
         match.refused(Play(seat=P4, card="S2"), rule=None, code="not_held", kind=NoSuchCard)
 
     def test_with_closed_hands_a_revoke_is_only_noted(self):

@@ -108,7 +108,7 @@ class TestRedbeard:
         assert match.points == (12, 11, 10, 18)
         assert match.happened(PlayerEliminated)[0].rule == "C42"
         assert match.seen(P2).active == (P2, P3, P4)
-        match.refused(Bid(seat=P1, bid=1), rule="C42", code="eliminated", kind=NotInPlay)
+        match.refused(Bid(seat=P1, bid="1"), rule="C42", code="eliminated", kind=NotInPlay)
 
     @pytest.mark.rule("C-O7", "C38")
     def test_the_others_may_score_nothing(self):
@@ -191,7 +191,7 @@ class TestDuel:
     @pytest.mark.rule("C47", "C-O9", "C-O24", "C-O31")
     def test_no_bidding_no_question_most_tricks_win(self):
         match = self.zeros().after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 2 4")
-        match.refused(Bid(seat=P2, bid=1), rule="C16", code="wrong_phase")
+        match.refused(Bid(seat=P2, bid="1"), rule="C16", code="wrong_phase")
         match.refused(Play(seat=P2, card=match.plan.cards[0][P2]), rule="C48", code="not_on_lead")
         match.refused(Play(seat=P1, card="SA"), rule="C46", code="not_in_duel")
         assert not match.due("announce")

@@ -88,8 +88,7 @@ class Position(Table):
         )
         self.do(Deal(seat=self.dealer, hands=hands, widow=tuple(small.widow.split()) or None, turn_up=small.turn_up))
         for call in small.calls.split():
-            bid: Any = int(call) if call.isdigit() else call
-            self.do(Bid(seat=self.turn, bid=bid))
+            self.do(Bid(seat=self.turn, bid=call))
         if small.later:
             self.do(Deal(seat=self.dealer, hands=deal(small.later)))
             hands = tuple(map(tuple.__add__, hands, deal(small.later)))

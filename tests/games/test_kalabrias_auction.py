@@ -9,7 +9,7 @@ from referee.events import DealScored, PlayEnded
 from referee.games.kalabrias.facts import DeclarerBound, RedealAnswered, TrumpsCalled, TrumpsMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.kalabrias_table import Table, hands, table
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, pairs
 
 TURN_UP = "H9"
 DEALT = {players: hands("|" * (players - 1), TURN_UP) for players in (2, 3, 4)}
@@ -40,7 +40,7 @@ class TestFirstRound:
         t = dealt()
         t.do(Bid(seat=P1, bid=call))
         assert made(t) == (P1, "H", "E5")
-        assert (t.seen().contract, t.seen().declarer, t.seen().bids) == ("H", P1, ((P1, call),))
+        assert (t.seen().contract, t.seen().declarer, t.seen().bids) == ("H", P1, [{"seat": P1, "bid": call}])
 
     @pytest.mark.rule("E6", "E7")
     def test_after_a_pass_the_dealer_has_the_same_choice(self):
@@ -188,7 +188,7 @@ class TestNewDeal:
         t.do(Bid(seat=P2, bid="S"))
         assert made(t) == (P2, "S", "E13")
         assert t.happened(TrumpsCalled)[-1] == TrumpsCalled(seat=P2, call="S")
-        assert t.seen().bids == ((P1, "pass"), (P2, "pass"), (P1, "pass"), (P2, "redeal"), (P2, "S"))
+        assert pairs(t.seen().bids) == ((P1, "pass"), (P2, "pass"), (P1, "pass"), (P2, "redeal"), (P2, "S"))
 
     @pytest.mark.rule("E-O7")
     def test_or_the_refuser_is_declarer(self):

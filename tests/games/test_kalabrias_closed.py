@@ -41,8 +41,8 @@ class TestCards:
         assert len(c.t.cards(P1)) == 31
         c.play(1)
         (trick,) = c.t.seen().trick or ()
-        refusal = c.t.refused(Play(seat=P2, card=trick[1]), rule="E2", kind=NoSuchCard, code="card_seen")
-        assert refusal.facts == {"card": trick[1]}
+        refusal = c.t.refused(Play(seat=P2, card=trick["card"]), rule="E2", kind=NoSuchCard, code="card_seen")
+        assert refusal.facts == {"card": trick["card"]}
         c.t.refused(Play(seat=P2, card="S9"), rule="E2", kind=NoSuchCard, code="card_seen")
         assert len(c.t.cards(P2)) == 30
 
@@ -171,7 +171,7 @@ class TestShowing:
         assert Declare(seat=P2) not in c.t.legal(P2)
         (shown,) = c.t.do(Declare(seat=P1, cards=("D7", "D8", "D9")))
         assert shown == SequenceShown(seat=P1, cards=("D7", "D8", "D9"))
-        assert c.t.seen(P2).more["shown"] == ((P1, ("D7", "D8", "D9")),)
+        assert c.t.seen(P2).more["shown"] == [{"seat": P1, "cards": ("D7", "D8", "D9")}]
         assert c.detail["sequence_points"] == [70, 0]
         assert shown in [c.t.history[number - 1].event for number in c.t.line.entries[1].events]
 

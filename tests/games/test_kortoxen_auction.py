@@ -9,9 +9,9 @@ from referee.events import PlayEnded
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from tests.games.rodskagg import Table, table
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, pairs
 
-LADDER: tuple[Any, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
+LADDER: tuple[Any, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 
 
@@ -33,8 +33,8 @@ class TestBids:
         assert offered(bidding()) == ("pass", *LADDER)
 
     @BOTH
-    @pytest.mark.parametrize("bid", [0, 7, -1])
-    def test_there_are_no_others(self, bid: int, enforcement: str):
+    @pytest.mark.parametrize("bid", ["0", "7", "join"])
+    def test_there_are_no_others(self, bid: Any, enforcement: str):
         bidding(enforcement=enforcement).refused(Bid(seat=P1, bid=bid), rule="B28", kind=AgainstTheRules)
 
     def test_rodskagg_is_higher_than_six(self):
@@ -44,8 +44,8 @@ class TestBids:
         assert t.seen().contract == "rodskagg"
 
     def test_bids_have_no_place_before_the_deal_or_after_the_bidding(self):
-        table().refused(Bid(seat=P1, bid=1), rule="B28", kind=WrongPhase)
-        bidding().bid("1 pass pass pass").refused(Bid(seat=P1, bid=2), rule="B28", kind=WrongPhase)
+        table().refused(Bid(seat=P1, bid="1"), rule="B28", kind=WrongPhase)
+        bidding().bid("1 pass pass pass").refused(Bid(seat=P1, bid="2"), rule="B28", kind=WrongPhase)
 
 
 @pytest.mark.rule("B29")
@@ -65,7 +65,7 @@ class TestOrder:
     def test_another_seat_must_wait(self, enforcement: str):
         t = bidding(enforcement=enforcement)
         assert t.legal(P2) == ()
-        assert t.refused(Bid(seat=P2, bid=1), rule="B29", kind=OutOfTurn).facts["turn"] == P1
+        assert t.refused(Bid(seat=P2, bid="1"), rule="B29", kind=OutOfTurn).facts["turn"] == P1
 
 
 @pytest.mark.rule("B30")
@@ -75,12 +75,12 @@ class TestMustSpeak:
     def test_a_player_in_turn_has_bids_and_the_pass(self):
         t = bidding().bid("2")
         assert t.seen().to_act == (P2,)
-        assert t.legal(P2) == tuple(Bid(seat=P2, bid=bid) for bid in ("pass", 3, 4, 5, 6, "rodskagg"))
+        assert t.legal(P2) == tuple(Bid(seat=P2, bid=bid) for bid in ("pass", "3", "4", "5", "6", "rodskagg"))
 
     def test_a_pass_is_a_call_and_leaves_the_bid_standing(self):
         t = bidding().bid("2")
         assert t.do(Bid(seat=P2, bid="pass")) == (BidMade(seat=P2, bid="pass"),)
-        assert t.seen().bids == ((P1, 2), (P2, "pass"))
+        assert pairs(t.seen().bids) == ((P1, "2"), (P2, "pass"))
 
     @BOTH
     def test_nothing_else_can_be_done_meanwhile(self, enforcement: str):
@@ -99,8 +99,8 @@ class TestCap:
     @pytest.mark.rule("B-X17")
     def test_a_player_at_three_may_bid_one_two_three_or_rodskagg(self, enforcement: str):
         t = bidding(points=(3, 12, 12, 12), bid_cap_by_score=True, enforcement=enforcement)
-        assert offered(t) == ("pass", 1, 2, 3, "rodskagg")
-        t.refused(Bid(seat=P1, bid=4), rule="B32", kind=AgainstTheRules)
+        assert offered(t) == ("pass", "1", "2", "3", "rodskagg")
+        t.refused(Bid(seat=P1, bid="4"), rule="B32", kind=AgainstTheRules)
         t.bid("3")
 
     def test_without_the_variant_a_player_at_three_may_bid_all(self):
@@ -110,7 +110,7 @@ class TestCap:
     def test_below_zero_no_number_can_be_bid(self, points: int):
         t = bidding(points=(points, 12, 12, 12), bid_cap_by_score=True, overshoot="negative")
         assert offered(t) == ("pass", "rodskagg")
-        t.refused(Bid(seat=P1, bid=1), rule="B32", kind=AgainstTheRules)
+        t.refused(Bid(seat=P1, bid="1"), rule="B32", kind=AgainstTheRules)
 
     def test_at_zero_by_a_penalty_no_number_can_be_bid(self):
         t = table(points=(-5, 12, 12, 12), bid_cap_by_score=True, overshoot="negative", enforcement="penalise")
@@ -122,13 +122,13 @@ class TestCap:
         t = table(points=(1, 12, 12, 12), bid_cap_by_score=True, enforcement="penalise")
         t.do(Cut(seat=P1))
         t.dealt("1 2 3 4 | 1 2")
-        assert offered(t) == ("pass", 1, "rodskagg")
+        assert offered(t) == ("pass", "1", "rodskagg")
         t.knock(P2, P1)
         assert offered(t) == ("pass", *LADDER)
 
     def test_the_cap_is_each_players_own(self):
         t = bidding(points=(12, 2, 12, 12), bid_cap_by_score=True).bid("pass")
-        assert offered(t) == ("pass", 1, 2, "rodskagg")
+        assert offered(t) == ("pass", "1", "2", "rodskagg")
 
 
 @pytest.mark.rule("B33", "B34")
@@ -137,7 +137,7 @@ class TestHigher:
 
     @pytest.mark.parametrize("place", range(7))
     def test_only_what_is_higher_is_accepted(self, place: int):
-        t = bidding().bid(str(LADDER[place]))
+        t = bidding().bid(LADDER[place])
         if t.phase == "playing":
             return
         for bid in LADDER[: place + 1]:
@@ -147,13 +147,13 @@ class TestHigher:
 
     def test_a_pass_in_between_changes_nothing(self):
         t = bidding().bid("pass 3 pass")
-        t.refused(Bid(seat=P4, bid=3), rule="B34", kind=AgainstTheRules)
+        t.refused(Bid(seat=P4, bid="3"), rule="B34", kind=AgainstTheRules)
         t.bid("4")
         assert t.seen().declarer == P4
 
     @pytest.mark.rule("B-O37")
     def test_a_bid_too_low_does_not_stand_where_errors_stand_either(self):
-        bidding(enforcement="penalise").bid("3").refused(Bid(seat=P2, bid=3), rule="B34", kind=AgainstTheRules)
+        bidding(enforcement="penalise").bid("3").refused(Bid(seat=P2, bid="3"), rule="B34", kind=AgainstTheRules)
 
 
 @pytest.mark.rule("B35")
@@ -164,7 +164,7 @@ class TestOnce:
     @pytest.mark.parametrize("first", ["1", "pass"])
     def test_who_has_spoken_may_not_again(self, first: str, enforcement: str):
         t = bidding(enforcement=enforcement).bid(f"{first} pass")
-        t.refused(Bid(seat=P1, bid=6), rule="B35", kind=OutOfTurn, code="already_spoken")
+        t.refused(Bid(seat=P1, bid="6"), rule="B35", kind=OutOfTurn, code="already_spoken")
 
     def test_after_one_round_the_bidding_is_over(self):
         assert bidding().bid("1 2 3 4").phase == "playing"
@@ -206,10 +206,10 @@ class TestDeclarer:
     @pytest.mark.parametrize(
         ("calls", "declarer", "contract"),
         [
-            ("2 pass 3 pass", P3, 3),
-            ("1 2 3 4", P4, 4),
-            ("6 pass pass pass", P1, 6),
-            ("pass pass pass 1", P4, 1),
+            ("2 pass 3 pass", P3, "3"),
+            ("1 2 3 4", P4, "4"),
+            ("6 pass pass pass", P1, "6"),
+            ("pass pass pass 1", P4, "1"),
             ("pass rodskagg", P2, "rodskagg"),
         ],
     )
@@ -227,7 +227,7 @@ class TestOpening:
     def test_nobody_bids_before(self, enforcement: str):
         t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", ritual=False)
         t.do(KnockForCards(seat=P4))
-        t.refused(Bid(seat=P1, bid=1), rule="B23", kind=WrongPhase)
+        t.refused(Bid(seat=P1, bid="1"), rule="B23", kind=WrongPhase)
         assert t.all_pick_up().phase == "auction"
 
     def test_without_the_ritual_it_opens_with_the_deal(self):

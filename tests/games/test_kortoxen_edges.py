@@ -86,7 +86,7 @@ def test_after_a_misdeal_the_dealer_may_cut_once_before_dealing():
     t.do(KnockForCards(seat=P4))
     t.do(PickUp(seat=P3))
     assert t.legal(P4) == (PickUp(seat=P4), Cut(seat=P4), Deal(seat=P4))
-    t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase, code="misdealt")
+    t.refused(Bid(seat=P1, bid="1"), rule="B27", kind=WrongPhase, code="misdealt")
     t.do(Cut(seat=P4))
     assert t.legal(P4) == (PickUp(seat=P4), Deal(seat=P4))
 
@@ -101,7 +101,7 @@ def test_without_the_ritual_there_is_only_the_new_deal():
 @pytest.mark.rule("B23")
 def test_nobody_bids_while_cards_lie_face_down():
     t = table().dealt(ritual=False)
-    t.refused(Bid(seat=P1, bid=1), rule="B23", kind=WrongPhase, code="cards_down")
+    t.refused(Bid(seat=P1, bid="1"), rule="B23", kind=WrongPhase, code="cards_down")
 
 
 @pytest.mark.rule("B41")

@@ -44,7 +44,7 @@ class TestExactlyZero:
         assert t.points[P2] == 1
         assert t.won is None
 
-    @pytest.mark.parametrize("act", [Deal(seat=P2), Bid(seat=P1, bid=1), Void(), Knock(seat=P1, accused=P2)])
+    @pytest.mark.parametrize("act", [Deal(seat=P2), Bid(seat=P1, bid="1"), Void(), Knock(seat=P1, accused=P2)])
     def test_after_it_nothing_can_be_done(self, act: Any):
         t = playing("1 1 1 1 | 1 1", (9, 9, 9, 9), contract="rodskagg").tricks(6)
         assert t.phase == "over"
@@ -65,7 +65,7 @@ class TestExitKnock:
         t.tricks(1)
 
     def test_it_is_owed_at_exactly_zero_only(self):
-        t = playing("2 1 2 2 | 4 3", (9, 2, 8, 8), contract=1).tricks(2)
+        t = playing("2 1 2 2 | 4 3", (9, 2, 8, 8), contract="1").tricks(2)
         assert t.seen().due == ()
         t.tricks(1)
         assert t.seen().due == ("knock_out",)
@@ -81,13 +81,13 @@ class TestExitKnock:
         assert t.seen().due == ()
 
     def test_a_failed_contract_does_not_count_yet(self):
-        t = playing("1 2 2 2 | 2 2", (1, 12, 12, 12), contract=6).tricks(1)
+        t = playing("1 2 2 2 | 2 2", (1, 12, 12, 12), contract="6").tricks(1)
         assert t.seen().due == ("knock_out",)
 
     @pytest.mark.parametrize("trick", [1, 2, 3, 4, 5])
     def test_after_any_trick(self, trick: int):
         winners = " ".join("3" * (trick - 1) + "2" + "3" * (6 - trick))
-        t = playing(winners, (12, 1, 12, 12), contract=1).tricks(min(trick, 4))
+        t = playing(winners, (12, 1, 12, 12), contract="1").tricks(min(trick, 4))
         if trick == 5:
             t.asks(P1, "play play").tricks(1)
         assert "knock_out" in t.seen().due
@@ -112,7 +112,7 @@ class TestForgottenExitKnock:
 
     @pytest.mark.rule("B-X6")
     def test_p2_leads_silently_and_p4_knocks(self):
-        t = playing("2 1 2 1 | 4 3", (9, 2, 8, 8), contract=2, enforcement="penalise").tricks(3)
+        t = playing("2 1 2 1 | 4 3", (9, 2, 8, 8), contract="2", enforcement="penalise").tricks(3)
         t.card()
         third, lead = t.upheld(P4, P2, "exit_knock", rule="B68")
         assert third == TrickTaken(seat=P2, trick=3)
@@ -383,7 +383,7 @@ class TestLastOneLeft:
     def test_of_three_two_fail(self):
         t = table(players=3, dealer=P3).dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
         assert t.won is None
-        t.refused(Bid(seat=P1, bid=1), rule="B63", kind=NotInPlay)
+        t.refused(Bid(seat=P1, bid="1"), rule="B63", kind=NotInPlay)
         t.dealt("2 3 2 2 | 2 2").declares(P2, "rodskagg").tricks(2)
         assert ended(t) == (P3, "last_standing", "B-O36")
         assert t.points == (17, 17, 12)

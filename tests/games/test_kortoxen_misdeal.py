@@ -53,7 +53,7 @@ class TestMisdeal:
         t = misdealt()
         t.do(KnockForCards(seat=P4))
         t.all_pick_up()
-        t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase)
+        t.refused(Bid(seat=P1, bid="1"), rule="B27", kind=WrongPhase)
 
     def test_nothing_can_be_dealt_again_before_it_is_found(self):
         t = misdealt()
@@ -67,7 +67,7 @@ class TestMisdeal:
         t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", closed=True).bid("pass 2")
         events = t.do(Report(seat=P3, accused=P2, fault=fault))
         assert events == (Reported(seat=P3, accused=P2, fault=fault), MisdealFound(seat=P2, rule="B27"))
-        t.refused(Bid(seat=P3, bid=3), rule="B27", kind=WrongPhase)
+        t.refused(Bid(seat=P3, bid="3"), rule="B27", kind=WrongPhase)
         assert (t.turn, t.seen().deal) == (P4, 1)
         t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert t.phase == "picking_up"

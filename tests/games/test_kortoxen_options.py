@@ -203,7 +203,7 @@ class TestHonourRedeal:
         assert t.legal(P4) == (KeepCards(seat=P4),)
 
     def test_no_bid_before_all_are_content(self):
-        self.exchanging().refused(Bid(seat=P1, bid=1), rule="B28", kind=WrongPhase)
+        self.exchanging().refused(Bid(seat=P1, bid="1"), rule="B28", kind=WrongPhase)
 
     def test_new_cards_come_from_the_stock_in_packets_of_three(self):
         t = self.exchanging()
@@ -371,7 +371,7 @@ class TestDealRitual:
         seven = (*NO_HONOUR[:3], (*NO_HONOUR[3], "CA"))
         events: tuple[Event, ...] = t.do(Deal(seat=P4, hands=seven))
         assert events[-1] == MisdealFound(seat=P4, rule="B27")
-        t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase)
+        t.refused(Bid(seat=P1, bid="1"), rule="B27", kind=WrongPhase)
         t.refused(PickUp(seat=P1), rule="B23", kind=WrongPhase)
         t.refused(KnockForCards(seat=P4), rule="B20", kind=WrongPhase)
         t.do(Deal(seat=P4, hands=NO_HONOUR))

@@ -157,7 +157,7 @@ class Playout:
         held = sorted(self.hands[seat])
         led = self.t.seen().trick
         if led and self.luck.random() < 0.9:
-            held = [card for card in held if card[0] == led[0][1][0]] or held
+            held = [card for card in held if card[0] == led[0]["card"][0]] or held
         card = self.luck.choice(held)
         self.hands[seat].discard(card)
         return Play(seat=seat, card=card)
@@ -218,7 +218,7 @@ class Playout:
             visible = [seen(event, viewer, False) for event in events]
             text = msgspec.json.encode([t.seen(viewer), visible]).decode()
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
-            own |= {card for _, card in official.trick or ()}
+            own |= {one["card"] for one in official.trick or ()}
             hidden = {card for hand in official.hands for card in hand} - own
             assert not {card for card in hidden if f'"{card}"' in text}
 

@@ -38,7 +38,7 @@ class TestTricks:
     @pytest.mark.rule("B-X1")
     def test_an_ordinary_deal(self):
         t = table().dealt("3 1 3 3 | 2 3").bid("2 pass 3 pass").tricks(4).asks(P3, "fold play").tricks(2)
-        assert (t.line.declarer, t.line.contract, t.line.tricks) == (P3, 3, (1, 1, 4, 0))
+        assert (t.line.declarer, t.line.contract, t.line.tricks) == (P3, "3", (1, 1, 4, 0))
         assert t.line.answers == ("in", "play", None, "fold")
         assert t.points == (11, 11, 8, 12)
         assert t.dealer == P1

@@ -28,7 +28,7 @@ class TestWithoutExactZero:
 
     def test_also_on_a_trick_that_nobody_contests(self):
         """All the others fold. Trick five brings the declarer to zero, who need not take the sixth."""
-        t = playing("1 1 1 1 | 1 1", (5, 12, 12, 12), contract=4, exact_zero=False).tricks(4)
+        t = playing("1 1 1 1 | 1 1", (5, 12, 12, 12), contract="4", exact_zero=False).tricks(4)
         t.asks(P1, "fold fold fold")
         assert t.seen().to_act == (P1,)
         t.knocks_out(P1)
@@ -39,9 +39,9 @@ class TestWithoutExactZero:
     @BOTH
     def test_or_on_the_fourth_before_or_after_the_question(self, enforcement: str):
         """Exit knock and question come in either order: a later fold does not undo the exit."""
-        first = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
+        first = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract="4", exact_zero=False, enforcement=enforcement)
         first.tricks(4).knocks_out(P1)
-        then = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
+        then = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract="4", exact_zero=False, enforcement=enforcement)
         then.tricks(4).asks(P1, "fold fold fold")
         assert then.phase == "playing"
         then.knocks_out(P1)
@@ -50,7 +50,9 @@ class TestWithoutExactZero:
 
     @pytest.mark.rule("B68")
     def test_who_leads_on_alone_has_forgotten_it(self):
-        t = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement="penalise").tricks(4)
+        t = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract="4", exact_zero=False, enforcement="penalise").tricks(
+            4
+        )
         t.asks(P1, "fold fold fold").tricks(2)
         t.upheld(P2, P1, "exit_knock", rule="B68")
         t.score()
@@ -72,7 +74,7 @@ class TestWithoutExactZero:
         assert t.points == (12, 0, 12, 12)
 
     def test_a_failing_declarer_at_zero_wins_too(self):
-        t = playing("1 2 2 2 | 2 2", (1, 12, 12, 12), contract=6, exact_zero=False).tricks(1).knocks_out(P1)
+        t = playing("1 2 2 2 | 2 2", (1, 12, 12, 12), contract="6", exact_zero=False).tricks(1).knocks_out(P1)
         assert ended(t) == (P1, "exit_knock", "B77")
         assert t.points == (0, 12, 12, 12)
 

@@ -51,7 +51,7 @@ def test_each_speaks_once_in_turn():
     t.say("join")
     t.refused(Bid(seat=P1, bid="lie_down"), code="already_spoken", rule="D28", kind=OutOfTurn)
     t.refused(Bid(seat=P3, bid="generalrams"), code="out_of_turn", rule="D28", kind=OutOfTurn)
-    t.refused(Bid(seat=P2, bid=3), code="no_such_declaration", rule="D24", kind=AgainstTheRules)
+    t.refused(Bid(seat=P2, bid="3"), code="no_such_declaration", rule="D24", kind=AgainstTheRules)
     t.refused(Bid(seat=P2, bid="pass"), code="no_such_declaration", rule="D24", kind=AgainstTheRules)
     t.say("join join join")
     t.refused(Bid(seat=P1, bid="join"), code="declarations_over", rule="D28", kind=WrongPhase)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from referee.acts import Act, Bid, BidWord, Close, Deal, Draw, Exchange, Play, Report, Score, Void
+from referee.acts import Act, Bid, Close, Deal, Draw, Exchange, Play, Report, Score, Void
 from referee.cards import cards_of
 from referee.events import DealScored, Dealt, MatchClosed
 from referee.games.rams_english import RULESET
@@ -17,6 +17,7 @@ from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options,
 from referee.refusals import Refused
 from referee.store.aggregate import fold
 from referee.store.rows import from_row
+from referee.value import BidValue
 from referee.visibility import Event, Recorded
 from tests.games.rams_table import Table
 from tests.playouts import MATCHES
@@ -33,7 +34,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "final_pot": ("split_equally", "last_dealer", "keep"),
     "six_players": (True,),
 }
-WORDS = get_args(BidWord)
+WORDS = get_args(get_args(BidValue)[0])
 FAULTS = ("misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "wrong_cut")
 
 

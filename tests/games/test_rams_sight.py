@@ -6,7 +6,7 @@ from referee.acts import Abandon, Close, Draw, Play
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import seen
 from tests.games.rams_table import Table
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, pairs
 
 
 def more(t: Table, viewer: object) -> dict[str, object]:
@@ -19,7 +19,7 @@ def more(t: Table, viewer: object) -> dict[str, object]:
 def test_before_and_after_the_deals_there_is_only_the_pot():
     t = Table(3, dealer=None, pot=10)
     t.do(Draw(seat=P1, card="H9"))
-    assert more(t, P1) == {"pot": 10, "drawn": [(P1, "H9")]}
+    assert more(t, P1) == {"pot": 10, "drawn": [{"seat": P1, "card": "H9"}]}
     assert t.seen(P1).dealer is None
     assert t.legal("official") == (Close(), Abandon())
     t.do(Draw(seat=P2, card="HJ"))
@@ -72,13 +72,13 @@ def test_bids_contract_and_declarer_are_shown():
     t.deal()
     t.say("join generalrams")
     view = t.seen(P1)
-    assert view.bids == ((P1, "join"), (P2, "generalrams"))
+    assert pairs(view.bids) == ((P1, "join"), (P2, "generalrams"))
     assert (view.contract, view.declarer, view.to_act) == ("generalrams", P2, (P3,))
     t.say("widow")
     t.plays(t.hand(P2)[0])
     view = t.seen(P1)
     assert view.cards_left == (5, 4, 5)
-    assert (view.trick, view.tricks) == (((P2, t.history[-1].event.card),), (0, 0, 0))
+    assert (view.trick, view.tricks) == ([{"seat": P2, "card": t.history[-1].event.card}], (0, 0, 0))
 
 
 @pytest.mark.rule("D-O4", "D-O24")

@@ -33,6 +33,7 @@ from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.visibility import Event, seen
 from tests.games.rodskagg import Table, table
+from tests.given import pairs
 from tests.playouts import MATCHES
 
 CARDS = re.compile(rb'(?<!"rule":)"([SHDC][2-9TJQKA])"')
@@ -191,7 +192,7 @@ def check_alga(match: Table, line: DealScored) -> None:
     for seat, tricks in enumerate(line.tricks):
         change = 0
         if seat == line.declarer:
-            change = -tricks + 6 * (tricks < line.contract)
+            change = -tricks + 6 * (tricks < int(line.contract))
             change += options.forgotten_question_penalty * line.detail["forgotten"]
         elif seat in early:
             change = -tricks
@@ -207,10 +208,10 @@ def check_cats(match: Table, line: DealScored) -> None:
     options, early = options_of(match), early_tricks(match)
     if line.kind != "ordinary" or options.play_on_double_for_all or options.play_on_applies_to_declarer:
         return
-    bids = dict(map(tuple, line.detail["bids"]))
+    bids = dict(pairs(line.detail["bids"]))
     for seat, tricks in enumerate(line.tricks):
         late = seat in line.detail["joined"]
-        missed = bids.get(seat, tricks) != tricks
+        missed = bids.get(seat, str(tricks)) != str(tricks)
         change = -tricks * (2 if late and seat not in early else 1)
         if options.exact_tricks_for_all:
             change += options.exact_tricks_penalty if missed else 6 * (late and not tricks)

@@ -22,6 +22,7 @@ from tests.api.club import ClubTable, seated
 from tests.api.serving import ROOT
 from tests.api.table import KORTOXEN, Table
 from tests.caught_up import caught_up
+from tests.given import seats_and
 from tests.run_here import run_here
 
 ORIGIN = "cards.example/log"
@@ -88,9 +89,9 @@ def played(client: Any, deals: int = 2, **opening: Any) -> Table:
 
 SHEET = {
     "act": "result",
-    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "bids": seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"]),
     "tricks": [0, 1, 2, 2, 2, 2],
-    "exits": [[1, 2]],
+    "exits": [{"seat": 1, "after": 2}],
 }
 """Seat 1 leaves with the one point that it had at the opening."""
 

@@ -99,7 +99,7 @@ class TestProof:
     def test_of_a_deal_under_way_only_officials_get_any(self, client: Client):
         table = Table(client)
         table.deal()
-        table.bid(2)
+        table.bid("2")
         sign(client)
         for who in (0, 1, 2, None):
             assert table.get("/events/1/proof", who).status_code == 200
@@ -164,7 +164,7 @@ class TestBundle:
             table.done("deal", 0)
         else:
             table.deal(HANDS)
-        table.bid(2)
+        table.bid("2")
         sign(client)
         for who in (0, "official"):
             assert topics_in(table.get("/bundle", who).json()) == ["match/opened"]

@@ -54,7 +54,7 @@ def revoked(client: Client) -> Table:
     """A match in which seat 2 has just revoked, with an Idempotency-Key that can be guessed."""
     table = Table(client)
     table.deal(HANDS)
-    table.bid(2, "pass", 3)
+    table.bid("2", "pass", "3")
     table.play("SA", "S2", first=0)
     thrown = table.post("/acts", THROWN, 2, **{"Idempotency-Key": KEY_OF_ACT})
     assert thrown.status_code == 201, thrown.text

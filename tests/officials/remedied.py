@@ -9,16 +9,17 @@ from referee.events import Adjudication
 from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
+from tests.given import seats_and
 from tests.officials.correcting import bare
 from tests.officials.hearing import TWO, Hearing
 from tests.officials.sheets import SHEETS, X1, Body
 
 BERIT, CESAR, DAG, ANNA = range(4)
 OUT_BY_FIVE: Body = {
-    "bids": [*X1["bids"][1:], [0, "pass"]],
+    "bids": [*X1["bids"][1:], {"seat": 0, "bid": "pass"}],
     "tricks": [DAG] * 5,
-    "answers": [[3, "fold"], [0, "fold"], [1, "play"]],
-    "exits": [[DAG, 5]],
+    "answers": seats_and("answer", [3, "fold"], [0, "fold"], [1, "play"]),
+    "exits": [{"seat": DAG, "after": 5}],
 }
 """A second deal that DAG, with five points, breaks off (B77-B78)."""
 CORRECTED = ["case/ruled", "protocol/corrected"]

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from tests.given import seats_and
+
 Body = dict[str, Any]
 
 
@@ -19,14 +21,19 @@ class Sheets(NamedTuple):
 
 
 X1: Body = {
-    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "bids": seats_and("bid", [0, "2"], [1, "pass"], [2, "3"], [3, "pass"]),
     "tricks": [2, 0, 2, 2, 1, 2],
-    "answers": [[3, "fold"], [1, "play"]],
+    "answers": seats_and("answer", [3, "fold"], [1, "play"]),
 }
 """The sheet of A-X1 and B-X1."""
-CX1: Body = {**X1, "bids": [[0, 2], [1, 0], [2, 2], [3, 1]], "tricks": [2, 0, 1, 2, 0, 2], "answers": [[3, "fold"]]}
+CX1: Body = {
+    **X1,
+    "bids": seats_and("bid", [0, "2"], [1, "0"], [2, "2"], [3, "1"]),
+    "tricks": [2, 0, 1, 2, 0, 2],
+    "answers": [{"seat": 3, "answer": "fold"}],
+}
 """The sheet of C-X1."""
-DX1: Body = {"bids": [[seat, "join"] for seat in range(4)], "tricks": [0, 1, 0, 2, 2]}
+DX1: Body = {"bids": [{"seat": seat, "bid": "join"} for seat in range(4)], "tricks": [0, 1, 0, 2, 2]}
 EX1: Body = {
     "declarer": 0,
     "trumps": "S",

@@ -8,10 +8,13 @@ from msgspec.structs import replace
 
 from referee.acts import (
     Answer,
+    AnswerTold,
     Ask,
     Bid,
+    BidTold,
     Deal,
     Exchange,
+    ExitTold,
     FaultTold,
     Knock,
     KnockOut,
@@ -83,7 +86,7 @@ def some_acts(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
     sheet = some_sheet(chance, rules, state)
     if rules.key != "rams-english":
         return [sheet]
-    while sheet.faults and "generalrams" in [word for _, word in sheet.bids or ()]:
+    while sheet.faults and "generalrams" in [one.bid for one in sheet.bids or ()]:
         sheet = some_sheet(chance, rules, state)
     return list(_acts_of_rams(state, sheet))
 
@@ -122,13 +125,15 @@ def order_decides(chance: Random, rules: Ruleset, state: Any, sheet: Result) -> 
 
 def _answered(rules: Ruleset, state: Any, sheet: Result) -> Result:
     """Return a sheet in which the seats without a trick before the question answer it, in this order of tricks."""
-    answers, sheet = dict(sheet.answers or ()), replace(sheet, answers=None)
+    answers, sheet = {one.seat: one.answer for one in sheet.answers or ()}, replace(sheet, answers=None)
     try:
         rules.decide(state, sheet, Moment(1, NOON, ""))
     except Refused as refused:
         if refused.code == "answers_missing":
             pending = refused.facts["pending"]
-            return replace(sheet, answers=tuple([(seat, answers.get(seat, "play")) for seat in pending]))
+            return replace(
+                sheet, answers=tuple([AnswerTold(seat=seat, answer=answers.get(seat, "play")) for seat in pending])
+            )
     return sheet
 
 
@@ -139,10 +144,11 @@ def _reordered(chance: Random, sheet: Result) -> Result:
     tricks = sheet.tricks or ()
     shuffled = tuple(chance.sample(tricks, len(tricks)))
     exits = []
-    for seat, after in sheet.exits or ():
+    for one in sheet.exits or ():
+        seat, after = one.seat, one.after
         own = tricks[:after].count(seat)
         places = [place for place, taker in enumerate(shuffled, 1) if taker == seat]
-        exits.append((seat, places[own - 1] if own else after))
+        exits.append(ExitTold(seat=seat, after=places[own - 1] if own else after))
     return replace(sheet, tricks=shuffled or None, exits=tuple(exits) or None)
 
 
@@ -183,7 +189,7 @@ class _Tally:
             if phase == "auction":
                 seat = self.state.to_speak[0]
                 bids = [act for act in self.rules.legal(self.state, seat) if isinstance(act, Bid)]
-                low = [bid for bid in bids if bid.bid in ("pass", 0, 1, 2)]
+                low = [bid for bid in bids if bid.bid in ("pass", "0", "1", "2")]
                 self.do(chance.choice(low if low and chance.random() < 0.95 else bids))
             elif phase == "playing":
                 self.play()
@@ -247,7 +253,7 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
         bid = chance.choice([act for act in words if act.bid in usual] or words)
         if chance.random() < 0.05:
             bid = chance.choice(words)
-        bids.append((bid.seat, bid.bid))
+        bids.append(BidTold(seat=bid.seat, bid=bid.bid))
         now = rules.take(now, bid, Moment(1, NOON, ""))[1]
     if not isinstance(now, Playing):
         return Result(bids=tuple(bids))
@@ -274,8 +280,8 @@ def _acts_of_rams(state: Any, sheet: Result) -> Iterator[Request]:
     yield Deal(seat=dealer)
     if sheet.misdeal:
         yield Report(seat=dealer, accused=dealer, fault="misdeal")
-    for seat, word in sheet.bids or ():
-        yield Bid(seat=seat, bid=word)
+    for one in sheet.bids or ():
+        yield Bid(seat=one.seat, bid=one.bid)
     if sheet.exchanged:
         yield Exchange(seat=dealer)
     second = sheet.second or (None,) * 5

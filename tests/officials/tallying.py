@@ -10,16 +10,20 @@ from referee.events import DealScored
 from referee.refusals import Refused
 from referee.requests import Request, request_of
 from tests.games.rodskagg import opened
-from tests.given import P4
+from tests.given import P4, seats_and
 from tests.officials.sheets import CX1, X1
 from tests.tallied import Tally
 
 ALGA, CATS, KORTOXEN = "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"
 SISTERS = (ALGA, CATS, KORTOXEN)
 SHEETS = {ALGA: X1, CATS: CX1, KORTOXEN: X1}
-PASSED = [[0, "pass"], [1, "pass"], [2, "pass"], [3, "pass"]]
-ONE = [[0, 1], [1, "pass"], [2, "pass"], [3, "pass"]]
-ALL_FOLD = {"bids": ONE, "tricks": [0, 0, 0, 0], "answers": [[1, "fold"], [2, "fold"], [3, "fold"]]}
+PASSED = seats_and("bid", [0, "pass"], [1, "pass"], [2, "pass"], [3, "pass"])
+ONE = seats_and("bid", [0, "1"], [1, "pass"], [2, "pass"], [3, "pass"])
+ALL_FOLD = {
+    "bids": ONE,
+    "tricks": [0, 0, 0, 0],
+    "answers": seats_and("answer", [1, "fold"], [2, "fold"], [3, "fold"]),
+}
 
 
 def tally(
@@ -57,6 +61,6 @@ def refused(match: Tally, request: Request) -> Refused:
 def at_the_question() -> Tally:
     """Return a tally after four tricks: P3 is the declarer and has three, P1 has one."""
     match = tally()
-    bids = [Bid(seat=0, bid=2), Bid(seat=1, bid="pass"), Bid(seat=2, bid=3), Bid(seat=3, bid="pass")]
+    bids = [Bid(seat=0, bid="2"), Bid(seat=1, bid="pass"), Bid(seat=2, bid="3"), Bid(seat=3, bid="pass")]
     match.do(Deal(seat=P4), *bids, *(Trick(seat=seat) for seat in (2, 0, 2, 2)))
     return match

@@ -61,7 +61,7 @@ def store(store_url: str) -> Iterator[tuple[Referee, Desk, UUID]]:
     with construct(store_url) as referee, closing(Desk(referee)) as desk:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0))
-        send(desk, match_id, Bid(seat=1, bid=2))
+        send(desk, match_id, Bid(seat=1, bid="2"))
         yield referee, desk, match_id
 
 
@@ -192,7 +192,7 @@ def test_a_store_that_takes_none_fails_no_act(store: tuple[Referee, Desk, UUID],
                 attempts.put(tried(match_id, place))
             settled(attempts)
             assert attempts.counts == {"stored": 1, "counted": 0, "dropped": 3}
-            assert send(desk, match_id, Bid(seat=2, bid=3)).aggregate.version == 4
+            assert send(desk, match_id, Bid(seat=2, bid="3")).aggregate.version == 4
         attempts.put(tried(match_id, place))
         settled(attempts)
         assert [event.count for event in events_of(referee, match_id)] == [1, 2]
@@ -206,7 +206,7 @@ def test_who_holds_their_table_holds_up_no_act(postgres_url: str) -> None:
             with psycopg.connect(postgres_url) as other:
                 other.execute("LOCK TABLE referee_attempts")
                 attempts.put(tried(match_id, place_of_match(desk, match_id)))
-                for seat, bid in ((1, 2), (2, 3), (0, "pass")):
+                for seat, bid in ((1, "2"), (2, "3"), (0, "pass")):
                     send(desk, match_id, Bid(seat=seat, bid=bid))
                 assert attempts.counts == {}, "it is not written yet"
             settled(attempts)
@@ -223,7 +223,7 @@ def edited(store: tuple[Referee, Desk, UUID], store_url: str) -> tuple[Editor, U
     with closing(Attempts(referee.tried)) as attempts:
         for _ in range(2):
             attempts.put(tried(match_id, place_of_match(desk, match_id)))
-        send(desk, match_id, Bid(seat=2, bid=3))
+        send(desk, match_id, Bid(seat=2, bid="3"))
         attempts.put(tried(match_id, place_of_match(desk, match_id)))
     assert said(store_url)[0] == 0
     return Editor(store_url), match_id

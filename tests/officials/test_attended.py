@@ -2,15 +2,20 @@
 
 import pytest
 
-from referee.acts import Knock, KnockTold, Result
+from referee.acts import AnswerTold, BidTold, Knock, KnockTold, Result
 from referee.events import Adjudication, DealScored, KnockUpheld
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import ANNA, BERIT, CESAR, DAG
 
 SHEET = Result(
-    bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+    bids=(
+        BidTold(seat=BERIT, bid="2"),
+        BidTold(seat=CESAR, bid="pass"),
+        BidTold(seat=DAG, bid="3"),
+        BidTold(seat=ANNA, bid="pass"),
+    ),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-    answers=((ANNA, "fold"), (CESAR, "play")),
+    answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
     knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),
 )
 

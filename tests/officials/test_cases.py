@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from referee.acts import Bid, Deal, Knock, PickUp, Play, Report, Result
+from referee.acts import AnswerTold, Bid, BidTold, Deal, Knock, PickUp, Play, Report, Result
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
@@ -18,9 +18,14 @@ from tests.officials.hearing import Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)
 SHEET = Result(
-    bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+    bids=(
+        BidTold(seat=BERIT, bid="2"),
+        BidTold(seat=CESAR, bid="pass"),
+        BidTold(seat=DAG, bid="3"),
+        BidTold(seat=ANNA, bid="pass"),
+    ),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-    answers=((ANNA, "fold"), (CESAR, "play")),
+    answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
 )
 """A possible first deal (B-X1)."""
 
@@ -142,7 +147,7 @@ class TestWhatIsACase:
         """A knock that named no offence came too late for a revoke, and an official finds no offence either."""
         hands = deal("SA SK SQ SJ ST S8 | S9 HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
         hearing = Hearing(knock_window="next_trick", enforcement="penalise").deal(hands=hands)
-        hearing.ask(Bid(seat=BERIT, bid=3))
+        hearing.ask(Bid(seat=BERIT, bid="3"))
         for seat in (CESAR, DAG, ANNA):
             hearing.ask(Bid(seat=seat, bid="pass"))
         for cards in ("SA H9 D9 C9", "SK S9 DT CT"):
@@ -268,16 +273,16 @@ class TestHeld:
         dealt.play(1)
         hearing = Hearing(terms=Adjudication(officials=("Maja",), pending="hold")).deal()
         hearing.knock(BERIT, CESAR, "revoke")
-        refusal = hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
+        refusal = hearing.refused(Bid(seat=BERIT, bid="1"), "held", "J5")
         assert refusal.facts == {"cases": (1,)}
         hearing.knock(DAG, CESAR, "exposed_card")
         hearing.rule("dismissed", case=1)
-        hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
+        hearing.refused(Bid(seat=BERIT, bid="1"), "held", "J5")
         assert hearing.match.legal(BERIT) == ()
         assert hearing.match.legal("official")
         hearing.rule("dismissed", case=2)
         assert hearing.match.legal(BERIT)
-        hearing.ask(Bid(seat=BERIT, bid=1))
+        hearing.ask(Bid(seat=BERIT, bid="1"))
 
     def test_the_next_deal_is_held_too(self) -> None:
         hearing = Hearing(terms=Adjudication(officials=("Maja",), pending="hold")).deal().play()

@@ -8,19 +8,24 @@ from referee.acts import Answer, Ask, Bid, Deal, Knock, KnockOut, Score, Trick
 from referee.events import MatchWon, Stakes
 from referee.officials.events.corrections import Ended
 from referee.requests import Appeal, OpenCase
+from tests.given import seats_and
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import all_agree, correction, folds, result, wrong
 
 ANNA, BO, CECILIA = range(3)
-BIDS = [[ANNA, 2], [BO, "pass"], [CECILIA, "pass"]]
+BIDS = seats_and("bid", [ANNA, "2"], [BO, "pass"], [CECILIA, "pass"])
 RIGHT: dict[str, Any] = {
     "bids": BIDS,
     "tricks": [ANNA, BO, BO, ANNA, CECILIA, CECILIA],
-    "answers": [[CECILIA, "play"]],
-    "exits": [[BO, 3], [ANNA, 4]],
+    "answers": [{"seat": CECILIA, "answer": "play"}],
+    "exits": seats_and("after", [BO, 3], [ANNA, 4]),
 }
 """A deal from 2, 2 and 9 points: Bo comes to zero with the third trick and Anna with the fourth."""
-WRONG: dict[str, Any] = {**RIGHT, "tricks": [ANNA, BO, ANNA, BO, CECILIA, CECILIA], "exits": [[ANNA, 3], [BO, 4]]}
+WRONG: dict[str, Any] = {
+    **RIGHT,
+    "tricks": [ANNA, BO, ANNA, BO, CECILIA, CECILIA],
+    "exits": seats_and("after", [ANNA, 3], [BO, 4]),
+}
 NO_EXITS: dict[str, Any] = {"exits": []}
 
 
@@ -96,7 +101,7 @@ class TestASheetThatIsCorrected:
     def test_its_script_names_no_event_after_itself(self, scored: Hearing) -> None:
         """Bo does not knock for the exit in time, and another player knocks."""
         knock = {"seat": 0, "accused": 1, "offence": "exit_knock", "after": 4}
-        wrong(scored, {**RIGHT, "exits": [[ANNA, 4]], "knocks": [knock]})
+        wrong(scored, {**RIGHT, "exits": [{"seat": ANNA, "after": 4}], "knocks": [knock]})
         scored.rule("upheld", rule="J9")
         named = [number for one in correction(scored).scripts for fact in one.events for number in names(fact.event)]
         assert set(named) == {len(scored.history)}
@@ -115,7 +120,7 @@ class TestAPenaltyThatIsLifted:
         """Return a match in which Bo comes to zero with the third trick, and has knocked for the exit."""
         hearing = opened(**match)
         hearing.ask(Deal(seat=CECILIA))
-        for seat, bid in ((ANNA, 2), (BO, "pass"), (CECILIA, "pass")):
+        for seat, bid in ((ANNA, "2"), (BO, "pass"), (CECILIA, "pass")):
             hearing.ask(Bid(seat=seat, bid=bid))
         for seat in (ANNA, BO, BO):
             hearing.ask(Trick(seat=seat))

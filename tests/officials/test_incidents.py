@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from referee.acts import Bid, Knock, KnockTold, Play, Report, Result
+from referee.acts import AnswerTold, Bid, BidTold, Knock, KnockTold, Play, Report, Result
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games.rams_english.payment import faults_of
 from referee.officials.events.cases import CaseOpened, CaseStated
@@ -26,7 +26,7 @@ def in_play() -> Hearing:
     """Return a match of Kortoxen with closed hands: BERIT declares three, and CESAR plays a heart on the first
     spade."""
     hearing = Hearing(**CLOSED).deal()
-    hearing.ask(Bid(seat=BERIT, bid=3))
+    hearing.ask(Bid(seat=BERIT, bid="3"))
     for seat in (CESAR, DAG, ANNA):
         hearing.ask(Bid(seat=seat, bid="pass"))
     play(hearing, "0SA 1HK 2S8 3S7")
@@ -142,7 +142,7 @@ class TestAKnockForWhatACaseIsAbout:
         hearing = Hearing(**CLOSED).deal()
         hearing.knock(DAG, CESAR, "revoke")
         by_agreement(hearing)
-        hearing.ask(Bid(seat=BERIT, bid=3))
+        hearing.ask(Bid(seat=BERIT, bid="3"))
         for seat in (CESAR, DAG, ANNA):
             hearing.ask(Bid(seat=seat, bid="pass"))
         play(hearing, "0SA 1HK 2S8 3S7")
@@ -259,9 +259,14 @@ class TestASheet:
     """A knock on a sheet stands until it is appealed, so a case about the same error must not cost again."""
 
     SHEET = Result(
-        bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+        bids=(
+            BidTold(seat=BERIT, bid="2"),
+            BidTold(seat=CESAR, bid="pass"),
+            BidTold(seat=DAG, bid="3"),
+            BidTold(seat=ANNA, bid="pass"),
+        ),
         tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-        answers=((ANNA, "fold"), (CESAR, "play")),
+        answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
         knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),
     )
 

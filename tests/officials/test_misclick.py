@@ -27,7 +27,7 @@ TERMS = Adjudication(officials=("Maja", "Nils"), take_back=True)
 def table() -> Attending:
     """Return a match in which seat 1 has bid two, and seat 2 bids next."""
     table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
-    table.do(Deal(seat=0), Bid(seat=1, bid=2))
+    table.do(Deal(seat=0), Bid(seat=1, bid="2"))
     return table
 
 
@@ -148,7 +148,7 @@ class TestOvertaken:
 def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
     """The last seat that has to agree is eliminated when the deal is scored."""
     table = Attending(TERMS, dealing="tally", enforcement="penalise", ruleset="rodskagg-kortoxen", deal_ritual=False)
-    table.do(Deal(seat=0), Bid(seat=1, bid=1), misclick())
+    table.do(Deal(seat=0), Bid(seat=1, bid="1"), misclick())
     agree(table, 0, 2)
     table.do(Bid(seat=2, bid="pass"), Bid(seat=3, bid="rodskagg"), Trick(seat=0), Score(seat=0))
     assert table.match.play.table.active == (0, 1, 2)
@@ -178,7 +178,7 @@ def test_of_nothing_that_cannot_be_taken_back() -> None:
     table.do(Deal(seat=0))
     table.refused(misclick(0), "seen_already")
     without = Attending(Adjudication(officials=("Maja",)), ruleset="rodskagg-kortoxen", deal_ritual=False)
-    without.do(Deal(seat=0), Bid(seat=1, bid=2))
+    without.do(Deal(seat=0), Bid(seat=1, bid="2"))
     without.refused(misclick(), "no_taking_back")
 
 

@@ -6,7 +6,7 @@ from referee.acts import Act, Close, Deal, Score, Void
 from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, RemedySent
-from tests.given import NOON
+from tests.given import NOON, seats_and
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import (
     ANNA,
@@ -63,10 +63,13 @@ class TestAWrongLine:
         def second(hearing: Hearing) -> None:
             body = dict(sheets.right)
             if "bids" in body:
-                body["bids"] = [*body["bids"][1:], [0, "join" if ruleset == "rams-english" else "pass"]]
+                body["bids"] = [
+                    *body["bids"][1:],
+                    {"seat": 0, "bid": "join" if ruleset == "rams-english" else "pass"},
+                ]
                 if ruleset == "rodskagg-catsatcards":
-                    body["bids"] = [[1, 0], [2, 2], [3, 1], [0, 1]]
-                    body["answers"] = [[3, "fold"]]
+                    body["bids"] = seats_and("bid", [1, "0"], [2, "2"], [3, "1"], [0, "1"])
+                    body["answers"] = [{"seat": 3, "answer": "fold"}]
             hearing.ask(result(body), "official")
 
         hearing, at_once = entered(ruleset, sheets.wrong), entered(ruleset, sheets.right)
@@ -224,7 +227,7 @@ class TestTheEnd:
     """DAG has four points and takes four tricks."""
 
     def won(self) -> Hearing:
-        hearing = entered("rodskagg-kortoxen", {**X1, "exits": [[DAG, 6]]}, points=(12, 12, 4, 12))
+        hearing = entered("rodskagg-kortoxen", {**X1, "exits": [{"seat": DAG, "after": 6}]}, points=(12, 12, 4, 12))
         assert [event.TOPIC for event in hearing.said][-1] == "match/won"
         wrong(hearing, {**X1, "tricks": [2, 0, 2, 2, 1, 1]})
         return hearing
@@ -257,7 +260,7 @@ class TestTheEnd:
     def test_won_by_a_correction_it_is_provisional_from_then_on(self) -> None:
         hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
         hearing.wait(100)
-        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        wrong(hearing, {**X1, "exits": [{"seat": DAG, "after": 6}]})
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is not None
         assert hearing.match.provisional(hearing.wait(29).at)
@@ -269,7 +272,7 @@ class TestTheEnd:
     def test_a_line_is_appealed_by_a_seat_that_it_did_not_help(self) -> None:
         """DAG has won by the correction, and BERIT had opened the case."""
         hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
-        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        wrong(hearing, {**X1, "exits": [{"seat": DAG, "after": 6}]})
         hearing.rule("upheld", rule="J9")
         for seat in (DAG, BERIT):
             hearing.refused(Appeal(case=1, seat=seat), "not_against_you", "J7")
@@ -306,7 +309,7 @@ class TestTheEnd:
     @pytest.mark.rule("J7")
     def test_a_seat_that_gained_by_a_line_has_no_appeal_though_it_denied_it(self) -> None:
         hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
-        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        wrong(hearing, {**X1, "exits": [{"seat": DAG, "after": 6}]})
         hearing.says(DAG, False)
         hearing.rule("upheld", rule="J9")
         hearing.refused(Appeal(case=1, seat=DAG), "not_against_you", "J7")

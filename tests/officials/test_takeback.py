@@ -61,7 +61,7 @@ HOUSE = {"ruleset": KORTOXEN, "deal_ritual": False}
 def bidding(**kwargs: Any) -> Attending:
     """Return a match in which the cards are dealt, seat 1 has bid two, and seat 2 bids next."""
     table = Attending(**(HOUSE | kwargs))
-    table.do(Deal(seat=0), Bid(seat=1, bid=2))
+    table.do(Deal(seat=0), Bid(seat=1, bid="2"))
     return table
 
 
@@ -73,7 +73,7 @@ class TestAllAgree:
     def test_the_last_to_agree_takes_it_back(self) -> None:
         table = bidding()
         before = table.match.play
-        table.do(Bid(seat=2, bid=3))
+        table.do(Bid(seat=2, bid="3"))
         number = table.version
         assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
         table.do(back(0), back(1))
@@ -268,7 +268,7 @@ class TestNumbersAndTokens:
         """A case waits as before, and statements made in it after the act still count."""
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         knock = Knock(seat=0, accused=2, offence="exposed_card")
-        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), knock, Bid(seat=1, bid=2))
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), knock, Bid(seat=1, bid="2"))
         table.do(Statement(case=1, seat=2, agrees=False), back(0))
         first, second = table.match.docket.cases
         assert (first.status, first.said, second.kind) == ("pending", ((2, False),), "misclick")
@@ -309,7 +309,7 @@ class TestWhatFollowsFromThePlay:
 
     def test_nothing_was_reported(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
-        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2))
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid="2"))
         before = of_the_play(table.match)
         table.do(Report(seat=2, accused=2, fault="exposed_card"))
         assert len(table.match.docket.reports) == 1
@@ -363,7 +363,7 @@ class TestOpening:
     def test_in_a_tally_no_seat_has_to_agree(self) -> None:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         takeback.check_opening(table.opened)
-        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), Bid(seat=2, bid=3))
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid="2"), Bid(seat=2, bid="3"))
         assert table.match.legal(0) == (back(0),), "whoever writes"
         assert table.do(back(0)) == (ActTakenBack(case=1, first=4, last=4, seat=0),)
         assert table.match.play.to_speak[0] == 2
@@ -452,7 +452,7 @@ def pot_of(table: Attending) -> Any:
 def test_the_protocol_forgets_what_an_act_cost() -> None:
     """A false "knack för min utgång" costs points at once (B-O31): in a tally it may have been written by mistake."""
     table = Attending(**HOUSE, dealing="tally", enforcement="penalise", false_knock_penalty=5)
-    table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), *(Bid(seat=s, bid="pass") for s in (2, 3, 0)))
+    table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid="2"), *(Bid(seat=s, bid="pass") for s in (2, 3, 0)))
     table.do(KnockOut(seat=2))
 
     def pending() -> list[int]:
@@ -472,7 +472,7 @@ def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
     """A snapshot in between, a second process, and the verification of the rows."""
     with construct(store_url) as referee, closing(Desk(referee)) as desk, closing(Desk(referee)) as other:
         match_id = opened(desk, adjudication=TAKES_BACK, enforcement="refuse", deal_ritual=False)
-        for act in (Deal(seat=0), Bid(seat=1, bid=2), back(1)):
+        for act in (Deal(seat=0), Bid(seat=1, bid="2"), back(1)):
             send(desk, match_id, act)
         before = referee.replay(match_id, at=desk.get(match_id).version - 2)
         referee.take_snapshots([referee.load(match_id)])

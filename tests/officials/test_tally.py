@@ -13,7 +13,7 @@ from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
 from tests.conformance.replay import Direct
 from tests.games.rodskagg import Table, opened
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, seats_and
 from tests.officials.sheets import CX1, X1
 from tests.officials.tallying import (
     ALGA,
@@ -72,7 +72,11 @@ def test_who_bids_two_and_takes_two():  # C-X1
 
 @pytest.mark.rule("B54")
 def test_a_forgotten_question_is_ruled_from_the_tricks():  # B-X5
-    sheet = {"bids": [[0, 3], [1, "pass"], [2, "pass"], [3, "pass"]], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
+    sheet = {
+        "bids": seats_and("bid", [0, "3"], [1, "pass"], [2, "pass"], [3, "pass"]),
+        "tricks": [0, 0, 1, 0, 3, 0],
+        "asked": False,
+    }
     before = (9, 6, 7, 12)
     assert points_after(tally(points=before), **sheet) == (5, 5, 7, 11)
     knock: dict[str, Any] = {"seat": 2, "accused": 0, "offence": "fold_question", "after": 5}
@@ -118,9 +122,9 @@ def test_equal_errors_of_a_player_are_several_if_the_sheet_does_not_say_when(key
 @pytest.mark.rule("B67", "B68")
 def test_a_forgotten_exit_knock_is_ruled_from_the_tricks():  # B-X6
     sheet = {
-        "bids": [[0, 2], [1, "pass"], [2, "pass"], [3, "pass"]],
+        "bids": seats_and("bid", [0, "2"], [1, "pass"], [2, "pass"], [3, "pass"]),
         "tricks": [1, 0, 1, 0, 3, 2],
-        "answers": [[2, "play"], [3, "play"]],
+        "answers": seats_and("answer", [2, "play"], [3, "play"]),
         "knocks": [{"seat": 3, "accused": 1, "offence": "exit_knock", "after": 4}],
     }
     assert points_after(tally(points=(9, 2, 8, 8)), **sheet) == (7, 5, 7, 7)
@@ -129,7 +133,7 @@ def test_a_forgotten_exit_knock_is_ruled_from_the_tricks():  # B-X6
 @pytest.mark.rule("B25", "B26")
 def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     knocks = [{"seat": 1, "accused": 0, "offence": "misdeal"}, {"seat": 3, "accused": 0, "offence": "early_pick_up"}]
-    sheet = {"bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]], "knocks": knocks}
+    sheet = {"bids": seats_and("bid", [1, "pass"], [2, "pass"], [3, "pass"], [0, "pass"]), "knocks": knocks}
     match = tally(dealer=P1)
     events = match.do(result(**sheet))
     assert [event.rule for event in events if isinstance(event, KnockUpheld)] == ["B25", "B26"]
@@ -142,7 +146,7 @@ def test_a_misdeal_is_dealt_again_and_its_knocks_enter_with_the_deal():  # B-X11
     ("pays", "accused", "after"), [("cutter", P3, (12, 12, 17, 12)), ("dealer", P4, (12, 12, 12, 17))]
 )
 def test_a_wrong_cut(pays: str, accused: int, after: tuple[int, ...]):  # B-X13
-    sheet = {"bids": [[seat, "pass"] for seat in (0, 1, 2, 3)]}
+    sheet = {"bids": [{"seat": seat, "bid": "pass"} for seat in (0, 1, 2, 3)]}
     knock = {"seat": 1, "accused": accused, "offence": "wrong_cut"}
     assert points_after(tally(wrong_cut_penalty_to=pays), **sheet, knocks=[knock]) == after
 
@@ -155,26 +159,26 @@ def example_with(ruleset: str, **changes: Any) -> dict[str, Any]:
     return {**SHEETS[ruleset], **changes}
 
 
-RODSKAGG = [[0, "pass"], [1, "rodskagg"]]
+RODSKAGG = seats_and("bid", [0, "pass"], [1, "rodskagg"])
 LOST = {"bids": RODSKAGG, "tricks": [1, 2]}
 Wrong = tuple[dict[str, Any], str, str | None, str]
 WRONG: dict[str, list[Wrong]] = {
     ALGA: [
-        ({"bids": [[1, 2], [0, 3]]}, "out_of_turn", "A18", "/bids/0"),
-        ({"bids": [[0, 2], [1, 2]]}, "bid_too_low", "A21", "/bids/1"),
-        ({"bids": [[0, 2], [1, "pass"], [0, 3]]}, "already_spoken", "A22", "/bids/2"),
-        ({"bids": [[0, 2], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "A17", "/bids/2"),
-        ({"bids": [[0, "join"]]}, "no_such_bid", "A17", "/bids/0"),
-        ({"bids": [[0, 2], [1, "pass"]]}, "bids_missing", "A18", "/bids"),
+        ({"bids": seats_and("bid", [1, "2"], [0, "3"])}, "out_of_turn", "A18", "/bids/0"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "2"])}, "bid_too_low", "A21", "/bids/1"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "pass"], [0, "3"])}, "already_spoken", "A22", "/bids/2"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "rodskagg"], [2, "pass"])}, "wrong_phase", "A17", "/bids/2"),
+        ({"bids": [{"seat": 0, "bid": "join"}]}, "no_such_bid", "A17", "/bids/0"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "pass"])}, "bids_missing", "A18", "/bids"),
         ({"tricks": [2, 0, 2, 2, 1]}, "tricks_missing", "A51", "/tricks"),
         ({"tricks": [2, 0, 2, 2, 1, 2, 2]}, "too_many_tricks", "A51", "/tricks/6"),
         ({"tricks": None}, "tricks_missing", "A51", "/tricks"),
         ({"tricks": [2, 0, 2, 2, 3, 2]}, "has_folded", "A37", "/tricks/4"),
         ({"tricks": [2, 0, 2, 2, 7, 2]}, "no_such_seat", None, "/tricks/4"),
-        ({"answers": [[1, "play"], [3, "fold"]]}, "out_of_turn", "A34", "/answers/0"),
-        ({"answers": [[3, "fold"], [0, "play"]]}, "in_already", "A36", "/answers/1"),
-        ({"answers": [[3, "fold"], [2, "play"]]}, "declarer_not_asked", "A-O13", "/answers/1"),
-        ({"answers": [[3, "fold"]]}, "answers_missing", "A34", "/answers"),
+        ({"answers": seats_and("answer", [1, "play"], [3, "fold"])}, "out_of_turn", "A34", "/answers/0"),
+        ({"answers": seats_and("answer", [3, "fold"], [0, "play"])}, "in_already", "A36", "/answers/1"),
+        ({"answers": seats_and("answer", [3, "fold"], [2, "play"])}, "declarer_not_asked", "A-O13", "/answers/1"),
+        ({"answers": [{"seat": 3, "answer": "fold"}]}, "answers_missing", "A34", "/answers"),
         ({"answers": None}, "answers_missing", "A34", "/answers"),
         ({"asked": False}, "answers_without_question", "A33", "/answers"),
         ({"bids": RODSKAGG, "tricks": [1, 2, 1, 1, 1, 1]}, "no_question_in_rodskagg", "A38", "/answers"),
@@ -182,34 +186,37 @@ WRONG: dict[str, list[Wrong]] = {
         ({"bids": PASSED, "answers": None}, "too_many_tricks", "A51", "/tricks/0"),
         ({"bids": PASSED, "tricks": None}, "answers_without_question", "A33", "/answers"),
         ({"knocks": [{"seat": 0, "accused": 1, "offence": "revoke"}]}, "not_in_the_result", None, "/knocks"),
-        ({"exits": [[0, 4]]}, "not_in_the_result", None, "/exits"),
-        ({"taken": [[1, 0], [0, 1], [3, 1], [0, 0]]}, "tricks_or_taken", None, "/taken"),
-        ({"tricks": None, "taken": [[1, 0], [0, 1], [3, 1]]}, "one_count_a_seat", None, "/taken"),
-        ({"tricks": None, "taken": [1, 1, 4, 0]}, "told_otherwise", None, "/taken"),
-        ({"tricks": None, "taken": [[1, 0], [0, 1], [2, 1], [0, 0]]}, "tricks_do_not_add_up", "A51", "/taken"),
-        ({"tricks": None, "taken": [[1, 0], [0, 1], [3, 2], [0, 0]]}, "tricks_do_not_add_up", "A51", "/taken"),
-        ({"tricks": None, "taken": [[1, 0], [0, 1], [3, 0], [0, 0]]}, "tricks_missing", "A51", "/taken"),
-        ({"tricks": None, "taken": [[1, 0], [0, 1], [3, 0], [0, 1]]}, "has_folded", "A37", "/taken/3"),
+        ({"exits": [{"seat": 0, "after": 4}]}, "not_in_the_result", None, "/exits"),
+        ({"taken": [1, 1, 4, 0], "late": [0, 1, 1, 0]}, "tricks_or_taken", None, "/taken"),
+        ({"tricks": None, "taken": [1, 1, 4], "late": [0, 1, 1]}, "one_count_a_seat", None, "/taken"),
+        ({"tricks": None, "taken": [1, 1, 4, 0], "late": [0, 1]}, "one_count_a_seat", None, "/late"),
+        ({"tricks": None, "taken": [1, 1, 4, 0], "late": [0, 2, 0, 0]}, "tricks_do_not_add_up", "A51", "/taken"),
+        ({"tricks": None, "taken": [1, 1, 4, 0]}, "tricks_do_not_add_up", "A51", "/taken"),
+        ({"late": [0, 1, 1, 0]}, "tricks_or_taken", None, "/late"),
+        ({"tricks": None, "taken": [1, 1, 3, 0], "late": [0, 1, 1, 0]}, "tricks_do_not_add_up", "A51", "/taken"),
+        ({"tricks": None, "taken": [1, 1, 5, 0], "late": [0, 1, 2, 0]}, "tricks_do_not_add_up", "A51", "/taken"),
+        ({"tricks": None, "taken": [1, 1, 3, 0], "late": [0, 1, 0, 0]}, "tricks_missing", "A51", "/taken"),
+        ({"tricks": None, "taken": [1, 1, 3, 1], "late": [0, 1, 0, 1]}, "has_folded", "A37", "/taken/3"),
     ],
     KORTOXEN: [
-        ({"bids": [[1, 2], [0, 3]]}, "out_of_turn", "B29", "/bids/0"),
-        ({"bids": [[0, 2], [1, 2]]}, "bid_too_low", "B34", "/bids/1"),
-        ({"bids": [[0, 2], [1, "pass"], [0, 3]]}, "already_spoken", "B35", "/bids/2"),
-        ({"bids": [[0, 2], [1, "rodskagg"], [2, "pass"]]}, "wrong_phase", "B28", "/bids/2"),
-        ({"bids": [[0, 2], [1, "pass"]]}, "bids_missing", "B29", "/bids"),
+        ({"bids": seats_and("bid", [1, "2"], [0, "3"])}, "out_of_turn", "B29", "/bids/0"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "2"])}, "bid_too_low", "B34", "/bids/1"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "pass"], [0, "3"])}, "already_spoken", "B35", "/bids/2"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "rodskagg"], [2, "pass"])}, "wrong_phase", "B28", "/bids/2"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "pass"])}, "bids_missing", "B29", "/bids"),
         ({"tricks": [2, 0, 2, 2, 1]}, "tricks_missing", "B69", "/tricks"),
         ({"tricks": [2, 0, 2, 2, 1, 2, 2]}, "too_many_tricks", "B69", "/tricks/6"),
         ({"tricks": [2, 0, 2, 2, 3, 2]}, "has_folded", "B52", "/tricks/4"),
-        ({"answers": [[1, "play"], [3, "fold"]]}, "out_of_turn", "B47", "/answers/0"),
-        ({"answers": [[3, "fold"], [0, "play"]]}, "in_already", "B50", "/answers/1"),
-        ({"answers": [[3, "fold"]]}, "answers_missing", "B47", "/answers"),
+        ({"answers": seats_and("answer", [1, "play"], [3, "fold"])}, "out_of_turn", "B47", "/answers/0"),
+        ({"answers": seats_and("answer", [3, "fold"], [0, "play"])}, "in_already", "B50", "/answers/1"),
+        ({"answers": [{"seat": 3, "answer": "fold"}]}, "answers_missing", "B47", "/answers"),
         ({"asked": False}, "answers_without_question", "B46", "/answers"),
-        ({"exits": [[0, 4]]}, "not_at_zero", "B67", "/exits/0"),
-        ({"exits": [[0, 7]]}, "after_the_last_trick", "B69", "/exits/0"),
-        ({"exits": [[4, 4]]}, "no_such_seat", None, "/exits/0"),
+        ({"exits": [{"seat": 0, "after": 4}]}, "not_at_zero", "B67", "/exits/0"),
+        ({"exits": [{"seat": 0, "after": 7}]}, "after_the_last_trick", "B69", "/exits/0"),
+        ({"exits": [{"seat": 4, "after": 4}]}, "no_such_seat", None, "/exits/0"),
         ({**LOST, "tricks": [1, 2, 2], "answers": None}, "too_many_tricks", "B69", "/tricks/2"),
         ({**LOST}, "answers_without_question", "B46", "/answers"),
-        ({**LOST, "answers": None, "exits": [[2, 2]]}, "no_exit_now", "B67", "/exits/0"),
+        ({**LOST, "answers": None, "exits": [{"seat": 2, "after": 2}]}, "no_exit_now", "B67", "/exits/0"),
         ({**ALL_FOLD, "tricks": [0, 0, 0, 0, 1]}, "has_folded", "B52", "/tricks/4"),
         ({"knocks": [{"seat": 0, "accused": 0, "offence": "revoke"}]}, "knocks_on_oneself", "B12", "/knocks/0"),
         ({"knocks": [{"seat": 7, "accused": 0, "offence": "revoke"}]}, "no_such_seat", None, "/knocks/0"),
@@ -234,21 +241,21 @@ WRONG: dict[str, list[Wrong]] = {
         ({"misdeal": True}, "not_in_the_result", None, "/misdeal"),
     ],
     CATS: [
-        ({"bids": [[1, 2]]}, "out_of_turn", "C16", "/bids/0"),
-        ({"bids": [[0, 2], [1, 0], [0, 3]]}, "already_spoken", "C17", "/bids/2"),
-        ({"bids": [[0, "pass"]]}, "no_such_bid", "C18", "/bids/0"),
-        ({"bids": [[0, 6]]}, "no_such_bid", "C18", "/bids/0"),
-        ({"bids": [[0, 2], [1, 0]]}, "bids_missing", "C16", "/bids"),
+        ({"bids": [{"seat": 1, "bid": "2"}]}, "out_of_turn", "C16", "/bids/0"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "0"], [0, "3"])}, "already_spoken", "C17", "/bids/2"),
+        ({"bids": [{"seat": 0, "bid": "pass"}]}, "no_such_bid", "C18", "/bids/0"),
+        ({"bids": [{"seat": 0, "bid": "6"}]}, "no_such_bid", "C18", "/bids/0"),
+        ({"bids": seats_and("bid", [0, "2"], [1, "0"])}, "bids_missing", "C16", "/bids"),
         ({"tricks": [2, 0, 1, 2, 0]}, "tricks_missing", "C12", "/tricks"),
         ({"tricks": [2, 0, 1, 2, 0, 2, 2]}, "too_many_tricks", "C12", "/tricks/6"),
         ({"tricks": [2, 0, 1, 2, 3, 2]}, "has_folded", "C32", "/tricks/4"),
-        ({"answers": [[1, "play"]]}, "in_already", "C31", "/answers/0"),
-        ({"answers": [[0, "fold"]]}, "declarer_not_asked", "C36", "/answers/0"),
+        ({"answers": [{"seat": 1, "answer": "play"}]}, "in_already", "C31", "/answers/0"),
+        ({"answers": [{"seat": 0, "answer": "fold"}]}, "declarer_not_asked", "C36", "/answers/0"),
         ({"answers": None}, "answers_missing", "C30", "/answers"),
         ({"asked": False}, "answers_without_question", "C30", "/answers"),
         ({"knocks": [{"seat": 1, "accused": 0, "offence": "revoke"}]}, "nothing_to_punish", "C60", "/knocks/0"),
         ({"knocks": [{"seat": 1, "accused": 0, "offence": "fold_question"}]}, "no_knocking", "C-O26", "/knocks/0"),
-        ({"exits": [[0, 4]]}, "not_in_the_result", None, "/exits"),
+        ({"exits": [{"seat": 0, "after": 4}]}, "not_in_the_result", None, "/exits"),
     ],
 }
 CHECKS = [(key, *wrong) for key in SISTERS for wrong in WRONG[key]]
@@ -308,12 +315,12 @@ def test_tricks_that_no_seat_gets_are_not_entered():
 @pytest.mark.rule("A55", "A58")
 def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
     match = tally(ALGA, points=(3, 9, 11, 2), dealer=P2)
-    bids = [[2, "pass"], [3, "pass"], [0, 3], [1, "pass"]]
-    events = match.do(result(bids=bids, tricks=[0, 3, 1, 0, 3, 0], answers=[[2, "fold"]]))
+    bids = seats_and("bid", [2, "pass"], [3, "pass"], [0, "3"], [1, "pass"])
+    events = match.do(result(bids=bids, tricks=[0, 3, 1, 0, 3, 0], answers=[{"seat": 2, "answer": "fold"}]))
     assert any(isinstance(event, DuelCalled) for event in events)
-    refusal = refused(match, result(bids=[[0, 3], [1, "pass"]]))
+    refusal = refused(match, result(bids=seats_and("bid", [0, "3"], [1, "pass"])))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "A55", "/bids/1")
-    duel = {"bids": [[0, 3], [3, "pass"]], "tricks": [0, 3, 3, 0, 3, 3], "asked": False}
+    duel = {"bids": seats_and("bid", [0, "3"], [3, "pass"]), "tricks": [0, 3, 3, 0, 3, 3], "asked": False}
     refusal = refused(match, result(**{**duel, "tricks": [0, 3, 2, 0, 3, 3]}))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "A55", "/tricks/2")
     match.do(result(**duel))
@@ -324,16 +331,16 @@ def test_a_duel_has_only_the_words_of_the_duellists():  # A-X9
 @pytest.mark.rule("C46", "C47", "C48")
 def test_a_duel_of_catsatcards_has_tricks_only_and_no_lead_is_drawn():
     match = tally(CATS, points=(12, 2, 2, 12))
-    bids = [[0, 2], [1, 0], [2, 0], [3, 0]]
-    events = match.do(result(bids=bids, tricks=[1, 2, 1, 2, 0, 0], answers=[[3, "fold"]]))
+    bids = seats_and("bid", [0, "2"], [1, "0"], [2, "0"], [3, "0"])
+    events = match.do(result(bids=bids, tricks=[1, 2, 1, 2, 0, 0], answers=[{"seat": 3, "answer": "fold"}]))
     assert any(isinstance(event, DuelCalled) for event in events)
-    refusal = refused(match, result(bids=[[1, 2]]))
+    refusal = refused(match, result(bids=[{"seat": 1, "bid": "2"}]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("wrong_phase", "C16", "/bids/0")
     refusal = refused(match, result(tricks=[1, 1, 1, 0, 1, 1]))
     assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("not_in_duel", "C46", "/tricks/3")
-    again = match.do(result(taken=[[0, 0], [2, 1], [2, 1], [0, 0]]))
+    again = match.do(result(taken=[0, 3, 3, 0], late=[0, 1, 1, 0]))
     assert not any(isinstance(event, LeadDrawn) for event in again)
-    match.do(result(taken=[[0, 0], [4, 0], [0, 2], [0, 0]]))
+    match.do(result(taken=[0, 4, 2, 0], late=[0, 0, 2, 0]))
     assert (match.state.winner, match.state.by) == (P2, "duel")
 
 

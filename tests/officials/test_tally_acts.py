@@ -26,7 +26,7 @@ from referee.refusals import NotInPlay
 from referee.requests import Request
 from referee.visibility import seen
 from tests.games.rodskagg import penalising
-from tests.given import P1, P2, P3, P4
+from tests.given import P1, P2, P3, P4, seats_and
 from tests.officials.sheets import CX1, X1
 from tests.officials.tallying import (
     ALGA,
@@ -78,7 +78,11 @@ def test_an_exit_knock_in_vain_is_entered_as_a_knock_on_oneself(fine: int):
 
 @pytest.mark.rule("B67", "B-O31")
 def test_but_not_who_stood_at_zero():
-    sheet = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    sheet = {
+        "bids": [{"seat": 0, "bid": "2"}, *PASSED[1:]],
+        "tricks": [1, 1, 0, 0, 3, 2],
+        "answers": seats_and("answer", [2, "play"], [3, "play"]),
+    }
     knock = {"seat": 1, "accused": 1, "offence": "exit_knock", "after": 2, "upheld": False}
     match = tally(points=(9, 2, 8, 8))
     refusal = refused(match, result(**sheet, knocks=[knock]))
@@ -152,7 +156,7 @@ def test_what_is_listed_is_ready_to_send(key: str):
     match = tally(key, **({} if key == ALGA else {"deal_ritual": True}), honour_redeal=True)
     rules = match.rules
     assert rules.legal(match.state, P4) == (Deal(seat=P4),)
-    match.do(Deal(seat=P4), *(sent({"act": "bid", "seat": seat, "bid": bid}) for seat, bid in SHEETS[key]["bids"]))
+    match.do(Deal(seat=P4), *(sent({"act": "bid", **bid}) for bid in SHEETS[key]["bids"]))
     assert rules.to_act(match.state) == (P1, P2, P3, P4)
     for seat in range(4):
         assert rules.legal(match.state, seat) == (Trick(seat=seat),)
@@ -187,7 +191,7 @@ def test_cards_are_never_entered(key: str):
     assert refused(match, Deal(seat=P4, hands=hands)).code == "cards_not_told"
     assert refused(match, Deal(seat=P4, counts=(6, 6, 6, 5))).code == "six_cards_each"
     match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
-    match.do(*(sent({"act": "bid", "seat": seat, "bid": bid}) for seat, bid in SHEETS[key]["bids"]))
+    match.do(*(sent({"act": "bid", **bid}) for bid in SHEETS[key]["bids"]))
     for seat in range(4):
         assert refused(match, Play(seat=seat, card="SA")).code == "tallied"
     assert refused(match, Trick(seat=P1, second=P2)).code == "second_not_told"

@@ -394,7 +394,7 @@ class TestOnRecord:
         t.wrong(Bid(seat=P1, bid="take"), rule="E5", code="wrong_phase")
         t.wrong(Trick(seat=P1), rule=None, code="not_in_this_game")
         for name in ("bids", "tricks", "answers", "knocks", "faults"):
-            result_of: Any = {"bids": ((0, "take"),), "tricks": (0,)}.get(name, ())
+            result_of: Any = {"bids": ({"seat": 0, "bid": "take"},), "tricks": (0,)}.get(name, ())
             t.wrong(Result(**{name: result_of}), rule=None, code="not_in_the_result", at=f"/{name}")
         t.wrong(Result(misdeal=True), rule=None, code="not_in_the_result", at="/misdeal")
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.acts import Act, Bid, Deal, Exchange, FaultTold, Play, Report, Result, Score, Trick
+from referee.acts import Act, Bid, BidTold, Deal, Exchange, FaultTold, Play, Report, Result, Score, Trick
 from referee.events import Dealt, TrickTaken
 from referee.games.rams_english.states import SecondTold, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
@@ -24,9 +24,9 @@ def table(players: int = 4, *, pot: int = 0, **match: Any) -> Tallied:
     return Tallied("rams-english", players, pot=pot, points=points, **match)
 
 
-def words(*said: str, first: int = P1, players: int = 4) -> tuple[tuple[int, str], ...]:
+def words(*said: Any, first: int = P1, players: int = 4) -> tuple[BidTold, ...]:
     """Return these words, each with its seat, clockwise."""
-    return tuple(((first + place) % players, word) for place, word in enumerate(said))
+    return tuple(BidTold(seat=(first + place) % players, bid=word) for place, word in enumerate(said))
 
 
 ALL_JOIN = words(JOIN, JOIN, JOIN, JOIN)
@@ -173,7 +173,7 @@ class TestSecondBest:
     @pytest.mark.rule("D71", "D40")
     def test_nor_act_by_act(self) -> None:
         t = table(pot=5)
-        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))
+        t.do(Deal(seat=P4), *(Bid(seat=one.seat, bid=one.bid) for one in words(JOIN, LIE, JOIN, JOIN)))
         t.wrong(Trick(seat=P1, second=P2), rule="D40", code="not_in_play")
         t.wrong(Trick(seat=P1, second=P1), rule="D71", code="second_is_first")
         t.wrong(Trick(seat=P2), rule="D40", code="not_in_play")
@@ -205,9 +205,9 @@ class TestDeclarations:
         [
             (words(LIE), 0, "/bids/0", "D43", "single_pot"),
             (words(JOIN, "pass"), 0, "/bids/1", "D24", "no_such_declaration"),
-            (((P1, 3),), 0, "/bids/0", "D24", "no_such_declaration"),
+            (words("3"), 0, "/bids/0", "D24", "no_such_declaration"),
             (words(JOIN, WIDOW, WIDOW), 0, "/bids/2", "D30", "widow_taken"),
-            (((P2, JOIN),), 0, "/bids/0", "D28", "out_of_turn"),
+            (words(JOIN, first=P2), 0, "/bids/0", "D28", "out_of_turn"),
             (words(JOIN, GENERAL, LIE), 5, "/bids/2", "D37", "all_must_join"),
             (words(LIE, LIE, LIE), 5, "/bids/2", "D31", "must_join_or_pay"),
             (words(JOIN, LIE, LIE, LIE), 5, "/bids/3", "D33", "last_must_join"),
@@ -217,7 +217,7 @@ class TestDeclarations:
             (words(LIE, LIE, PAY, JOIN), 5, "/bids/3", "D32", "declarations_over"),
             (words(JOIN, JOIN, JOIN), 5, "/bids", "D28", "bids_missing"),
             ((), 5, "/bids", "D28", "bids_missing"),
-            (((6, JOIN),), 5, "/bids/0", None, "no_such_seat"),
+            (words(JOIN, first=6, players=8), 5, "/bids/0", None, "no_such_seat"),
         ],
     )
     def test_what_is_wrong(self, said: Any, pot: int, at: str, rule: str | None, code: str) -> None:
@@ -413,7 +413,7 @@ class TestActByAct:
     @pytest.mark.rule("D-O29")
     def test_what_is_awaited(self) -> None:
         t = table(pot=5)
-        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))
+        t.do(Deal(seat=P4), *(Bid(seat=one.seat, bid=one.bid) for one in words(JOIN, LIE, JOIN, JOIN)))
         assert t.to_act == (P1, P3, P4)
         assert t.legal(P1) == (Trick(seat=P1),)
         assert t.legal(P2) == ()

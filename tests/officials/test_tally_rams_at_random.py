@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from referee.acts import Act, Bid, Deal, Exchange, FaultTold, Knock, Report, Result, Score, Trick
+from referee.acts import Act, Bid, BidTold, Deal, Exchange, FaultTold, Knock, Report, Result, Score, Trick
 from referee.events import DealScored, MatchOpened, TrickTaken
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import Event
@@ -39,7 +39,9 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
     line = next(event for event in numbered.values() if isinstance(event, DealScored))
     if line.kind == "misdeal":
         return Result(misdeal=True)
-    bids = tuple((event.seat, event.word) for event in numbered.values() if isinstance(event, Declared))
+    bids = tuple(
+        BidTold(seat=event.seat, bid=event.word) for event in numbered.values() if isinstance(event, Declared)
+    )
     if line.kind == "paid":
         return Result(bids=bids)
     taken = [number for number, event in deal if isinstance(event, TrickTaken)]
@@ -62,13 +64,13 @@ def one_by_one(state: Any, result: Result) -> Iterator[Act]:
     if result.misdeal:
         yield Report(seat=dealer, accused=dealer, fault="misdeal")
         return
-    for seat, word in result.bids or ():
-        yield Bid(seat=seat, bid=word)
+    for one in result.bids or ():
+        yield Bid(seat=one.seat, bid=one.bid)
     if result.tricks is None:
         return
     if result.exchanged:
         yield Exchange(seat=dealer)
-    announcer = next((seat for seat, word in result.bids or () if word == "generalrams"), None)
+    announcer = next((one.seat for one in result.bids or () if one.bid == "generalrams"), None)
     *first, last = result.tricks
     for seat in first:
         yield Trick(seat=seat)

@@ -222,5 +222,5 @@ class TestOthers:
             assert [one.prev for one in history] == hashes[:-1]
             for at in (desk, other):
                 with pytest.raises(Refused):  # which makes it look
-                    send(at, match_id, Bid(seat=0, bid=77))
+                    send(at, match_id, Bid(seat=0, bid="77"))
                 assert at.get(match_id) == fold(None, history)

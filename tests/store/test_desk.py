@@ -126,13 +126,13 @@ class TestInOrder:
     def test_a_refusal_stores_nothing_and_the_next_right_act_works(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)
         with pytest.raises(Refused):
-            send(desk, match_id, Bid(seat=1, bid=2))
+            send(desk, match_id, Bid(seat=1, bid="2"))
         assert len(referee.rows(match_id)) == 1
         assert send(desk, match_id, Deal(seat=0)).aggregate.version == 2
 
     def test_what_waits_together_is_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
-        acts = [Deal(seat=0), Bid(seat=1, bid=1), Bid(seat=2, bid=2), Bid(seat=0, bid=1), Bid(seat=0, bid=3)]
+        acts = [Deal(seat=0), Bid(seat=1, bid="1"), Bid(seat=2, bid="2"), Bid(seat=0, bid="1"), Bid(seat=0, bid="3")]
         futures: list[Answer] = [desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts]
         done = [error_of(future) or future.result().aggregate.version for future in futures]
         assert [done[0], done[1], done[2], done[4]] == [2, 3, 4, 6]
@@ -172,7 +172,7 @@ class TestOnce:
     def test_a_repeat_gets_the_first_answer(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)
         first = send(desk, match_id, Deal(seat=0), key="a")
-        send(desk, match_id, Bid(seat=1, bid=1))
+        send(desk, match_id, Bid(seat=1, bid="1"))
         again = send(desk, match_id, Deal(seat=0), key="a")
         assert again.repeated
         assert again.events == first.events
@@ -197,9 +197,9 @@ class TestOnce:
     def test_the_key_of_another_act_is_refused(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0), key="a")
-        send(desk, match_id, Bid(seat=1, bid=1), key="a")  # another seat's key is its own
+        send(desk, match_id, Bid(seat=1, bid="1"), key="a")  # another seat's key is its own
         with pytest.raises(KeyReused):
-            send(desk, match_id, Bid(seat=1, bid=2), key="a")
+            send(desk, match_id, Bid(seat=1, bid="2"), key="a")
 
     def test_a_knock_too(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
@@ -317,9 +317,9 @@ class TestTogether:
         other = Desk(desk.referee)
         other.get(match_id)
         send(desk, match_id, Deal(seat=0))
-        assert send(other, match_id, Bid(seat=1, bid=1)).aggregate.version == 3
+        assert send(other, match_id, Bid(seat=1, bid="1")).aggregate.version == 3
         with pytest.raises(Refused):
-            send(other, match_id, Bid(seat=1, bid=2))
+            send(other, match_id, Bid(seat=1, bid="2"))
         other.close()
 
     def test_what_others_stored_comes_back_with_what_is_stored_anyway(self, store_url: str, desk: Desk) -> None:
@@ -336,9 +336,9 @@ class TestTogether:
             commands = [Command(id=one, actor=act.seat, request=act) for one, act in acts]
             return together(other, store_url, *commands)
 
-        assert acted((moved, Bid(seat=1, bid=1)), (quiet, Deal(seat=0))) == [None, None]
+        assert acted((moved, Bid(seat=1, bid="1")), (quiet, Deal(seat=0))) == [None, None]
         assert looking.looks == 0
-        (refused,) = acted((wrong, Bid(seat=2, bid=1)))
+        (refused,) = acted((wrong, Bid(seat=2, bid="1")))
         assert isinstance(refused, OutOfTurn), "it rests on what is stored now"
         assert looking.looks == 1
         other.close()
@@ -351,7 +351,7 @@ class TestTogether:
         other.get(match_id)
         knock = Knock(seat=2, accused=0)
         desk.submit(Command(id=match_id, actor=2, request=knock)).result(30)
-        outcome = send(other, match_id, Bid(seat=1, bid=1))
+        outcome = send(other, match_id, Bid(seat=1, bid="1"))
         other.close()
         assert outcome.aggregate.version == 4
 
@@ -387,7 +387,7 @@ def test_an_act_that_counted_is_never_refused(store_url: str, error: type[Except
         outcome = send(desk, match_id, Deal(seat=0), key=key)
         assert outcome.aggregate.version == 2
         assert [row.originator_version for row in referee.rows(match_id)] == [1, 2]
-        assert send(desk, match_id, Bid(seat=1, bid=1)).aggregate.version == 3
+        assert send(desk, match_id, Bid(seat=1, bid="1")).aggregate.version == 3
         referee.losing = error
         new = uuid4()
         opening_again = desk.submit(Command(id=new, actor="official", request=opening())).result(30)

@@ -8,24 +8,37 @@ from typing import Any
 import httpx
 
 from tests.api.serving import served
+from tests.given import seats_and
 
 PICTURE = Path(__file__).parents[2] / "openapi" / "guides" / "score-sheet.svg"
 PLAYERS = ("Anna", "Bo", "Cecilia", "David")
 RESULTS: tuple[dict[str, Any], ...] = (
     {
-        "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+        "bids": seats_and("bid", [0, "2"], [1, "pass"], [2, "3"], [3, "pass"]),
         "tricks": [2, 0, 2, 2, 1, 2],
-        "answers": [[3, "fold"], [1, "play"]],
+        "answers": seats_and("answer", [3, "fold"], [1, "play"]),
     },
-    {"bids": [[1, 2], [2, "pass"], [3, "pass"], [0, "pass"]], "tricks": [1, 1, 3, 2, 1, 0], "answers": [[0, "play"]]},
-    {"bids": [[2, 2], [3, 3], [0, "pass"], [1, "pass"]], "tricks": [3, 0, 2, 2, 0, 3], "answers": [[1, "fold"]]},
     {
-        "bids": [[3, 4], [0, "pass"], [1, "pass"], [2, "pass"]],
+        "bids": seats_and("bid", [1, "2"], [2, "pass"], [3, "pass"], [0, "pass"]),
+        "tricks": [1, 1, 3, 2, 1, 0],
+        "answers": [{"seat": 0, "answer": "play"}],
+    },
+    {
+        "bids": seats_and("bid", [2, "2"], [3, "3"], [0, "pass"], [1, "pass"]),
+        "tricks": [3, 0, 2, 2, 0, 3],
+        "answers": [{"seat": 1, "answer": "fold"}],
+    },
+    {
+        "bids": seats_and("bid", [3, "4"], [0, "pass"], [1, "pass"], [2, "pass"]),
         "tricks": [3, 3, 3, 3, 0, 3],
-        "answers": [[0, "play"], [1, "play"], [2, "fold"]],
+        "answers": seats_and("answer", [0, "play"], [1, "play"], [2, "fold"]),
         "knocks": [{"seat": 1, "accused": 0, "offence": "revoke"}],
     },
-    {"bids": [[0, 1], [1, 2], [2, "pass"], [3, "pass"]], "tricks": [1, 2, 2, 0, 1, 3], "answers": [[3, "play"]]},
+    {
+        "bids": seats_and("bid", [0, "1"], [1, "2"], [2, "pass"], [3, "pass"]),
+        "tricks": [1, 2, 2, 0, 1, 3],
+        "answers": [{"seat": 3, "answer": "play"}],
+    },
 )
 """Five deals of Rödskägg (Kortoxen) as a table enters them: bids, the winner of each trick, answers and knocks."""
 

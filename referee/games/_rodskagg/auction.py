@@ -9,14 +9,14 @@ from referee import phases
 from referee.acts import Bid
 from referee.events import PlayEnded
 from referee.games._rodskagg import bids, in_play
-from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Calls, Contract
+from referee.games._rodskagg.bids import PASS, RODSKAGG, Calls, Contract
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.in_play import P
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
-from referee.value import Value
+from referee.value import BidValue, Value
 from referee.visibility import Event
 
 T = TypeVar("T", bound=phases.Table)

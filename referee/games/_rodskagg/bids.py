@@ -6,12 +6,11 @@ from typing import Literal
 from referee.acts import Act, Bid
 from referee.games._rodskagg.cites import Cites
 from referee.refusals import AgainstTheRules
-from referee.value import BidNumber, Value
+from referee.value import BidValue, SeatAndBid, Value
 
-BidValue = BidNumber | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
 """Seat and call, in the order spoken."""
-BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
+BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
 """Bids from low to high (A17, B28)."""
 _HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
@@ -32,7 +31,7 @@ def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
 
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
     """A-O20, B32: Return the bids that these points allow: always rödskägg; all if ``None``."""
-    return BIDS if points is None else tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
+    return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
@@ -44,29 +43,33 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
     return (PASS, *(bid for bid in higher if bid in cap))
 
 
-def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
+def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
     """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
     if bid == PASS:
         return PASS
     if bid not in _HIGHER:
         raise AgainstTheRules("no_such_bid", cites.bids, allowed=allowed_bids(last, points))
-    value: BidValue = bid
-    if value not in higher_bids(last):
+    if bid not in higher_bids(last):
         raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
-    if value not in bids_within(points):
+    if bid not in bids_within(points):
         raise AgainstTheRules("bid_above_points", cites.capped, allowed=allowed_bids(last, points))
-    return value
+    return bid
 
 
 def spoken(calls: Calls, seat: int) -> bool:
     return any(seat == other for other, _ in calls)
 
 
+def said(calls: Calls) -> list[SeatAndBid]:
+    """Return the calls as answers show them."""
+    return [{"seat": seat, "bid": bid} for seat, bid in calls]
+
+
 def bidder_of(calls: Calls, contract: BidValue) -> int:
     return next(seat for seat, bid in calls if bid == contract)
 
 
-_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, 0, *BIDS)} for seat in range(8))
+_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, "0", *BIDS)} for seat in range(8))
 
 
 def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:

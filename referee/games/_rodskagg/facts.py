@@ -4,8 +4,7 @@ from typing import ClassVar, Literal
 
 from referee import wire_types
 from referee.events import Breach
-from referee.games._rodskagg.bids import BidValue
-from referee.value import CardText, RuleId, Seat
+from referee.value import BidValue, CardText, RuleId, Seat
 from referee.visibility import Event, Hidden
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 from referee.events import DealScored, Entry
 from referee.games._rodskagg import asking
-from referee.games._rodskagg.bids import Contract
+from referee.games._rodskagg.bids import RODSKAGG, Contract
 from referee.games._rodskagg.in_play import DealSoFar
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_that_answered
 from referee.offences import Ledger
@@ -16,7 +16,7 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 def contracted(contract: Contract) -> int:
     """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
-    return contract.bid if isinstance(contract.bid, int) else TRICKS
+    return TRICKS if contract.bid == RODSKAGG else int(contract.bid)
 
 
 ALL = slice(None)

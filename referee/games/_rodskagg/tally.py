@@ -12,11 +12,14 @@ from referee import offences, phases
 from referee.acts import (
     KNOCKS_MAX,
     TRICKS_MAX,
+    AfterTrick,
     Answer,
+    AnswerTold,
     Ask,
     Bid,
+    BidTold,
     Deal,
-    EarlyAndLate,
+    ExitTold,
     Fault,
     Knock,
     KnockOut,
@@ -24,9 +27,6 @@ from referee.acts import (
     Offence,
     Report,
     Score,
-    SeatAndAnswerSent,
-    SeatAndBidSent,
-    SeatAndTrick,
     Trick,
 )
 from referee.events import Breach, TrickTaken
@@ -41,22 +41,30 @@ from referee.value import SeatSent, Value
 from referee.visibility import Event
 
 Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]
-Exits = Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)]
+Exits = Annotated[tuple[ExitTold, ...], Meta(max_length=TRICKS_MAX)]
 
 
 class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a result that all three games have."""
 
-    bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] = ()
-    """Pairs of seat and bid, in the order spoken."""
+    bids: Annotated[tuple[BidTold, ...], Meta(max_length=TRICKS_MAX)] = ()
+    """The bids, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
-    taken: Annotated[tuple[EarlyAndLate, ...], Meta(max_length=8)] | None = None
-    """Tricks by seat: the number among the first four, and among the last two."""
-    answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] = ()
-    """Pairs of seat and answer to the question, in the order spoken."""
+    taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    """Number of tricks, by seat."""
+    late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    """Number of these tricks among the last two, by seat; left out: none."""
+    answers: Annotated[tuple[AnswerTold, ...], Meta(max_length=8)] = ()
+    """The answers to the question, in the order spoken."""
     asked: bool = True
     """True if the question was put in time."""
+
+    def halves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the tricks by seat among the first four, and among the last two; with ``taken`` only."""
+        taken = self.taken or ()
+        late = self.late or (0,) * len(taken)
+        return tuple([all_ - after for all_, after in zip(taken, late, strict=True)]), late
 
 
 class Sheet(Value):
@@ -148,9 +156,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
     state = yield from _before_play(state, result, knocks, sheet)
     tricks = _tricks(state, result, sheet)
     _check_order(state, result, sheet)
-    exits = [
-        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
-    ]
+    exits = [_Placed(one.after, f"/exits/{place}", one.seat) for place, one in enumerate(_optional(result, "exits"))]
     during = [one for one in knocks if one.content.after is not None]
     last = [one for one in knocks if one.content.after is None and one.content.offence not in BEFORE_BIDDING]
     state = yield from _play(state, result, tricks, _Waiting(exits, during, last), sheet)
@@ -173,8 +179,8 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
                 state = yield placed.at, Deal(seat=dealer)
             state = yield from _knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
-    for place, (seat, bid) in enumerate(result.bids):
-        state = yield f"/bids/{place}", Bid(seat=seat, bid=bid)
+    for place, one in enumerate(result.bids):
+        state = yield f"/bids/{place}", Bid(seat=one.seat, bid=one.bid)
     if to_speak := getattr(state, "to_speak", ()):
         raise AgainstTheRules("bids_missing", sheet.cites.bid_turn, at="/bids", turn=to_speak[0])
     return state
@@ -228,18 +234,21 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
     Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
     """
-    if result.tricks is not None and result.taken is not None:
-        raise AgainstTheRules("tricks_or_taken", None, at="/taken")
+    counted = "taken" if result.taken is not None else "late"
+    if getattr(result, counted) is not None and (result.tricks is not None or result.taken is None):
+        raise AgainstTheRules("tricks_or_taken", None, at=f"/{counted}")
     if result.taken is None:
         return [(f"/tricks/{place}", seat) for place, seat in enumerate(result.tricks or ())]
-    if len(result.taken) != state.table.seats:
-        raise AgainstTheRules("one_count_a_seat", None, at="/taken", seats=state.table.seats)
-    early, late = (sum(counts[half] for counts in result.taken) for half in (0, 1))
-    if early > ASKED_AFTER or late > TRICKS - ASKED_AFTER or (late and early < ASKED_AFTER):
+    for name in ("taken", "late"):
+        if (counts := getattr(result, name)) is not None and len(counts) != state.table.seats:
+            raise AgainstTheRules("one_count_a_seat", None, at=f"/{name}", seats=state.table.seats)
+    halves = result.halves()
+    early, late = map(sum, halves)
+    if min(halves[0]) < 0 or early > ASKED_AFTER or late > TRICKS - ASKED_AFTER or (late and early < ASKED_AFTER):
         raise AgainstTheRules("tricks_do_not_add_up", sheet.six_tricks, at="/taken", early=early, late=late)
     last = [seat not in _all_or_nothing(state) for seat in range(state.table.seats)]
-    seats = sorted(range(state.table.seats), key=lambda seat: (last[seat], -sum(result.taken[seat])))
-    return [(f"/taken/{seat}", seat) for half in (0, 1) for seat in seats for _ in range(result.taken[seat][half])]
+    seats = sorted(range(state.table.seats), key=lambda seat: (last[seat], -result.taken[seat]))
+    return [(f"/taken/{seat}", seat) for half in halves for seat in seats for _ in range(half[seat])]
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
@@ -255,7 +264,7 @@ def _check_order(state: State, result: Any, sheet: Sheet) -> None:
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    folded = {seat for seat, answer in result.answers if answer == "fold"}
+    folded = {one.seat for one in result.answers if one.answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
@@ -289,8 +298,8 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
     if not (in_time or result.answers):
         return state
     state = yield "/answers", Ask(seat=sheet.asker(state) if in_time else state.turn)
-    for place, (seat, answer) in enumerate(result.answers):
-        state = yield f"/answers/{place}", Answer(seat=seat, answer=answer)
+    for place, one in enumerate(result.answers):
+        state = yield f"/answers/{place}", Answer(seat=one.seat, answer=one.answer)
     if phase_of(state) == "playing" and state.question.pending:
         pending = state.question.pending
         raise AgainstTheRules("answers_missing", sheet.cites.answers, at="/answers", pending=pending)

@@ -7,7 +7,7 @@ from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards,
 from referee.cards import texts_of
 from referee.games._rodskagg.asking import answers_by_seat
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids, bid_acts
+from referee.games._rodskagg.bids import allowed_bids, bid_acts, said
 from referee.games._rodskagg.closed_hands import cards_left
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.in_play import DealSoFar, InPlay
@@ -15,6 +15,7 @@ from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
 from referee.interned_acts import plays
+from referee.tricks import in_order
 from referee.visibility import Viewer
 
 
@@ -138,12 +139,13 @@ def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
     contract = deal.contract if deal else None
+    calls = contract.calls if contract else getattr(deal or state, "calls", None)
     played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {
-        "bids": contract.calls if contract else getattr(deal or state, "calls", None),
+        "bids": None if calls is None else said(calls),
         "contract": contract.bid if contract else None,
         "declarer": contract.declarer if contract else None,
-        "trick": getattr(state, "trick", ()) if played else None,
+        "trick": in_order(getattr(state, "trick", ())) if played else None,
         "tricks": played.tricks if played else None,
         "answers": answers_by_seat(state.table, deal) if deal and deal.question.event else None,
     }

@@ -1,8 +1,6 @@
 """The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
 
-from typing import Annotated, Any, NotRequired, TypedDict
-
-from msgspec import Meta
+from typing import Any, NotRequired, TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
@@ -27,6 +25,7 @@ from referee.games.kalabrias.states import (
 from referee.interned_acts import plays
 from referee.phases import Offer, Over, shown
 from referee.ruleset import DueAct, Shown
+from referee.tricks import in_order
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
@@ -167,6 +166,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     elif isinstance(state, Played) and state.outcome.contract:
         deal = state.outcome
     contract = getattr(deal or state, "contract", None)
+    calls = contract.calls if contract else getattr(state, "calls", None)
     trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
     hand = hands = counts = None
     if not isinstance(state, Undealt | Over) and not table.tally:
@@ -185,20 +185,21 @@ def view(state: State, viewer: Viewer) -> Shown:
         hand=hand,
         hands=hands,
         cards_left=counts,
-        bids=contract.calls if contract else getattr(state, "calls", None),
+        bids=None if calls is None else [{"seat": seat, "bid": call} for seat, call in calls],
         contract=contract.trumps if contract else None,
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
-        trick=trick if deal else None,
+        trick=in_order(trick) if deal else None,
         tricks=deal.tricks if deal else None,
         due=due(state),
         more=_more(state, deal),
     )
 
 
-SeatAndCards = Annotated[
-    tuple[Seat, wire_types.Cards],
-    Meta(title="SeatAndCards", description="The seat that showed cards, and then the cards."),
-]
+class SeatAndCards(TypedDict):
+    """Cards, and the seat that showed them."""
+
+    seat: Seat
+    cards: wire_types.Cards
 
 
 class Claimed(TypedDict):
@@ -239,8 +240,8 @@ class More(TypedDict):
     """The seats that have declared king and queen of trumps."""
     card_points: NotRequired[wire_types.PointsBySeat]
     """Points by seat for the cards in the tricks won so far (E34-E41)."""
-    shown: NotRequired[wire_types.BySeat[SeatAndCards]]
-    """Sequences shown with closed hands: pairs of seat and cards (E-O34)."""
+    shown: NotRequired[wire_types.ListBySeat[SeatAndCards]]
+    """Sequences shown with closed hands (E-O34)."""
     winners: NotRequired[wire_types.Seats]
     """The winners of a match that is over: one seat, or two partners."""
 
@@ -263,7 +264,7 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
     if deal is not None:
         sequences = deal.sequences
         more |= {"best": _claimed(sequences.best), "level": sequences.level, "card_points": deal.card_points}
-        more["shown"] = tuple([(seat, texts_of(shown)) for seat, shown, _ in sequences.shown])
+        more["shown"] = [{"seat": seat, "cards": texts_of(shown)} for seat, shown, _ in sequences.shown]
     return more
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from referee import wire_types
-from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, Deal, Exchange, FaultTold, Report, Score, SeatAndBidSent, Trick
+from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, BidTold, Deal, Exchange, FaultTold, Report, Score, Trick
 from referee.events import TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
@@ -112,7 +112,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 class Result(Value, forbid_unknown_fields=True):
     """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
-    bids: Annotated[tuple[SeatAndBidSent, ...], wire_types.at_most(TRICKS_MAX)] | None = None
+    bids: Annotated[tuple[BidTold, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """The declarations, in order (D22-D45)."""
     tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """The winner of each trick; left out if the deal was bought off (D32)."""
@@ -136,10 +136,10 @@ def script(state: Undealt, result: Result) -> Script:
         return
     if result.bids is None:
         raise AgainstTheRules("missing_in_the_result", "D24", at="/bids")
-    for place, (seat, word) in enumerate(result.bids):
+    for place, one in enumerate(result.bids):
         if not isinstance(now, Declaring | Playing):
             raise WrongPhase("declarations_over", "D32", at=f"/bids/{place}")
-        now = yield f"/bids/{place}", Bid(seat=seat, bid=word)
+        now = yield f"/bids/{place}", Bid(seat=one.seat, bid=one.bid)
     if isinstance(now, Declaring):
         raise AgainstTheRules("bids_missing", "D28", turn=now.to_speak[0], at="/bids")
     if not isinstance(now, Playing):

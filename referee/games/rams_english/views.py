@@ -22,6 +22,7 @@ from referee.games.rams_english.states import (
 from referee.interned_acts import plays
 from referee.phases import Offer, Over, shown
 from referee.ruleset import Shown
+from referee.tricks import in_order
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
@@ -141,7 +142,7 @@ class More(TypedDict, total=False):
 def _more(state: State, official: bool) -> More:
     table = state.table
     if isinstance(state, Drawing):
-        return {"pot": table.pot, "drawn": list(state.drawn)}
+        return {"pot": table.pot, "drawn": in_order(state.drawn)}
     if isinstance(state, Undealt | Over):
         return {"pot": table.pot}
     deal = state.outcome if isinstance(state, Played) else state
@@ -175,10 +176,10 @@ def view(state: State, viewer: Viewer) -> Shown:
             own["hand"] = texts_of(state.hands[viewer]) if isinstance(viewer, int) else None
         own |= {
             "cards_left": _cards_left(state),
-            "bids": tuple([(seat, word) for seat, word, _ in said.calls]),
+            "bids": [{"seat": seat, "bid": word} for seat, word, _ in said.calls],
             "contract": None if said.announcer is None else GENERALRAMS,
             "declarer": said.announcer,
         }
         if not isinstance(deal, Declaring) and deal.order:
-            own |= {"trick": getattr(deal, "trick", ()), "tricks": payment.tricks_of(table, deal)}
+            own |= {"trick": in_order(getattr(deal, "trick", ())), "tricks": payment.tricks_of(table, deal)}
     return shown(state, viewer, to_act=to_act(state), more=_more(state, official), **own)

@@ -4,16 +4,17 @@ from msgspec.structs import replace
 
 from referee.acts import Bid
 from referee.games._rodskagg import in_play
-from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract, spoken
+from referee.games._rodskagg.bids import RODSKAGG, Calls, Contract, spoken
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.ritual import PickingUp
 from referee.games.rodskagg_catsatcards.play import owing_at_start
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.value import BidValue
 from referee.visibility import Event
 
-DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)
+DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
 """Declarations from low to high (C18-C19)."""
 
 
@@ -34,8 +35,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", CITES.bids, allowed=DECLARATIONS)
-    value: BidValue = act.bid
-    return (BidMade(seat=seat, bid=value),)
+    return (BidMade(seat=seat, bid=act.bid),)
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:

@@ -1,15 +1,14 @@
 """The line of a deal in the score sheet, duels, and the end of the match (C38-C55)."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta
 from msgspec.structs import replace
 
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
 from referee.events import DealScored, DealVoided, Entry, PlayerEliminated
-from referee.games._rodskagg.bids import BidValue, Contract
+from referee.games._rodskagg.bids import Contract, said
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
 from referee.games._rodskagg.money import won_by_house_rule
@@ -38,6 +37,7 @@ from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
+from referee.value import SeatAndBid
 from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
@@ -124,14 +124,14 @@ def _line(table: Table, deal: Outcome) -> DealScored:
 class Detail(SharedDetail):
     """Details of a scored deal apart from its numbers."""
 
-    bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
-    """Pairs of seat and bid, in the order spoken (C20)."""
+    bids: ListOfMany[SeatAndBid]
+    """The bids, in the order spoken (C20)."""
     noted: ListOfMany[Noted]
     """Revokes shown by closed hands."""
 
 
 def _detail(table: Table, deal: Outcome) -> Detail:
-    bids = [list(call) for call in deal.contract.calls] if deal.contract else []
+    bids = said(deal.contract.calls) if deal.contract else []
     return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
 
@@ -161,7 +161,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
         return down
     bids = dict(contract.calls)
     for seat in table.playing:
-        missed = bids[seat] != deal.tricks[seat]  # C39, C52: not exactly the number bid
+        missed = bids[seat] != str(deal.tricks[seat])  # C39, C52: not exactly the number bid
         up = () if deal.kind == "zero_at_once" else _plus_points(table, deal, contract, seat, missed=missed)
         down += entries((*up, *_tricks_off(table, deal, contract, seat, missed=missed)), deal, contract, seat)
     return down

@@ -21,8 +21,9 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None
-    for seat in table.playing:
-        early, late = result.taken[seat] if result.taken else (0, 0)
+    halves = result.halves()
+    for seat in table.playing if result.taken else ():
+        early, late = (half[seat] for half in halves)
         if early + late and table.points[seat] <= early + play.LATE * late:
             return "C55"
     return None

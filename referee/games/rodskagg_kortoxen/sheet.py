@@ -15,7 +15,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
     the table agreed on them."""
 
     exits: tally.Exits = ()
-    """Pairs of seat and number of tricks before its exit knock."""
+    """The exit knocks."""
     knocks: tally.Knocks = ()
     """Knocks with the rulings that the table agreed on."""
 
@@ -26,7 +26,7 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
     It matters if the winner of trick four asks, for exit knocks, and between several players at zero.
     """
     by_fourth = state.table.options.fold_question_by == "fourth_trick_winner"
-    if by_fourth and sum(early > 0 for early, _ in result.taken or ()) > 1:
+    if by_fourth and sum(early > 0 for early in result.halves()[0]) > 1:
         return "B56"
     if result.exits:
         return "B67" if state.table.options.exact_zero else "B77"

@@ -15,6 +15,7 @@ from referee.events import CardPlayed, DealScored, Dealt, Entry, MatchOpened, Ma
 from referee.phases import Over, options_of, shown, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment, Shown
+from referee.tricks import in_order
 from referee.value import Value
 from referee.visibility import Event, Viewer
 
@@ -188,7 +189,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         to_act=to_act(state),
         hand=hands[viewer] if isinstance(viewer, int) and viewer < len(hands) else None,
         hands=hands if viewer == "official" else None,
-        trick=state.trick,
+        trick=in_order(state.trick),
     )
 
 
