@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
-from api.http.schemas import Plain
+from api.http.schemas import REFS, Plain
 
+NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
 """The end of a text in a pattern of Python. In a JSON Schema ``$`` is that end, and Go's patterns have no lookahead."""
 
@@ -13,27 +14,41 @@ def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
     Go has one name space for the values of all enumerations, so each value gets a name that begins with the name of
-    its schema. Go decodes a union by trying each variant and ignores ``const``, but not ``pattern``.
+    its schema. Go decodes a union by trying each variant. It ignores ``const``, but checks a ``pattern``, and fails at
+    one of a text that may be null: there the pattern becomes a format.
     """
-    return {
-        name: {**_hinted(schema), **({"x-enum-varnames": _constants(name, schema["enum"])} if "enum" in schema else {})}
-        for name, schema in schemas.items()
-    }
+    texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 
-
-def _constants(name: str, values: list[str]) -> list[str]:
-    prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return [re.sub(r"[\W_]+", "_", f"{prefix}_{value}").upper() for value in values]
-
-
-def _hinted(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_hinted(inner) for inner in value]
-    if not isinstance(value, dict):
+    def hinted(value: Any) -> Any:
+        if isinstance(value, list):
+            return [hinted(inner) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        value = {name: hinted(inner) for name, inner in value.items()}
+        if isinstance(constant := value.get("const"), str):
+            return value | {"pattern": f"^{constant}$"}
+        match value:
+            case {"anyOf": [{"$ref": ref}, {"type": "null"}]} if ref in texts:
+                name, text = texts[ref]
+                value = {**text, **value, "type": ["string", "null"], "format": _kebab(name)}
+                del value["anyOf"], value["pattern"]
+            case {"type": ["string", "null"], "pattern": _}:
+                value = {"format": "text", **value}
+                del value["pattern"]
+            case {"pattern": str(pattern)}:
+                value["pattern"] = pattern.replace(PYTHON_END, "$")
         return value
-    hinted = {name: _hinted(inner) for name, inner in value.items()}
-    if isinstance(constant := value.get("const"), str):
-        hinted["pattern"] = f"^{constant}$"
-    elif isinstance(pattern := value.get("pattern"), str):
-        hinted["pattern"] = pattern.replace(PYTHON_END, "$")
-    return hinted
+
+    named: Plain = {name: hinted(schema) for name, schema in schemas.items()}
+    for name, schema in named.items():
+        if "enum" in schema:
+            schema["x-enum-varnames"] = [_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
+    return named
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+def _constant(text: str) -> str:
+    return re.sub(r"[\W_]+", "_", text).upper()

@@ -452,7 +452,9 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or not may_be_missing:
             required.append(name)
-        elif field.default not in (NODEFAULT, UNSET, None, ""):
+        elif field.default is None:
+            schema = _left_out(schema)
+        elif field.default not in (NODEFAULT, UNSET, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
@@ -463,3 +465,12 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         "properties": properties,
         **({"required": required} if required else {}),
     }
+
+
+def _left_out(schema: Plain) -> Plain:
+    """Return the schema of a field that is left out instead of null. Generators have two kinds of nothing otherwise."""
+    if isinstance(schema.get("type"), list):
+        return {**schema, "type": schema["type"][0]}
+    kinds = [one for one in schema.get("anyOf", ()) if one != NULL]
+    rest = {name: value for name, value in schema.items() if name != "anyOf"}
+    return {**rest, **kinds[0]} if len(kinds) == 1 else schema

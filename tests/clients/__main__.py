@@ -20,24 +20,28 @@ from tempfile import TemporaryDirectory
 
 from tests import bots
 from tests.api.serving import ROOT, running
+from tests.clients import guides
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"
 VENV = BUILD / "venv" / "bin"
 NODE = HERE / "node_modules" / ".bin"
-LOCKS = (HERE / "package-lock.json", ROOT / "requirements-clients.lock", HERE / "__main__.py")
+MAKERS = (HERE / "package-lock.json", ROOT / "requirements-clients.lock", HERE / "__main__.py", HERE / "guides.py")
+"""Files that all clients are made with."""
 DESCRIPTION = ROOT / "openapi" / "openapi.json"
 GUIDES = ROOT / "openapi" / "guides"
 BOT = GUIDES / "bot.ts"
 GO = {
     "GOCACHE": str(BUILD / "go-cache"),
-    "GOFLAGS": "-mod=vendor",
+    "GOFLAGS": "-mod=vendor -trimpath",
     "GOPROXY": "off",
     "GOTOOLCHAIN": "local",
 }
 """Environment of the Go command, which downloads nothing."""
 MODULES = "# gopkg.in/validator.v2 v2.0.1\n## explicit; go 1.23\ngopkg.in/validator.v2\n"
 
+PICTURE = "image/svg+xml"
+"""A type of answers that openapi-python-client leaves untyped."""
 KNOWN = (
     "OpenAPI 3.1 support is still in beta",
     "Failed to get the schema name: null",  # a schema without a name is no error
@@ -92,57 +96,56 @@ def found_in(folder: Path, files: str, pattern: str) -> list[str]:
     return re.findall(pattern, "".join(file.read_text("utf-8") for file in sorted(folder.glob(files))))
 
 
-def openapi_generator(out: Path, *options: object) -> None:
-    """Generate with openapi-generator, which must not warn."""
-    expect_quiet(run(VENV / "openapi-generator-cli", "generate", "-i", DESCRIPTION, "-o", out, *options))
+def guide_of(name: str) -> Path:
+    """Return the guide of a language."""
+    return GUIDES / f"client-{name}.md"
 
 
-def make_python(out: Path) -> None:
+def follow_guide(name: str, out: Path, address: str) -> str:
+    """Run the commands of a guide that generate a client, as written. Return what they print."""
+    path = {"PATH": os.pathsep.join((str(VENV), str(NODE), os.environ["PATH"]))}
+    text = guide_of(name).read_text("utf-8")
+    return "".join(run(*command, env=path, cwd=out) for command in guides.commands(text, address))
+
+
+def make_python(out: Path, address: str) -> None:
     """Generate with openapi-python-client, and check the player with mypy."""
-    path = {"PATH": f"{VENV}{os.pathsep}{os.environ['PATH']}"}  # the generator formats with the ruff on its PATH
-    package = out / "knacka_client"
-    config = ("--config", HERE / "openapi-python-client.yaml")
-    options = ("--output-path", package, "--meta", "none", "--fail-on-warning", *config)
-    run(VENV / "openapi-python-client", "generate", "--path", DESCRIPTION, *options, env=path)
-    expect_all("openapi-python-client", {file.stem for file in package.glob("api/*/*.py")})
+    said = follow_guide("python", out, address)
+    if worse := [line for line in said.splitlines() if re.search("WARN|Cannot|Unable", line) and PICTURE not in line]:
+        raise Failed("\n".join(worse))
+    expect_all("openapi-python-client", {file.stem for file in out.glob("knacka_client/api/*/*.py")})
     checked = ("--strict", "--follow-imports=silent", "--cache-dir", BUILD / "mypy", "python/play.py")
     run(VENV / "mypy", *checked, env={"MYPYPATH": str(out)})
 
 
-def make_types(out: Path) -> None:
+def make_typescript(out: Path, address: str) -> None:
     """Generate with openapi-typescript. The bot of the guides is compiled next to the types that it imports."""
-    types = out / "knacka.d.ts"
-    if "warn" in (said := run(NODE / "openapi-typescript", DESCRIPTION, "--output", types)).lower():
+    if "warn" in (said := follow_guide("typescript", out, address)).lower():
         raise Failed(said)
     expect_all("openapi-typescript", found_in(out, "*.d.ts", r'operations\["(\w+)"\]'))
     shutil.copy(BOT, out)
-    compile_typescript("typescript")
+    run(NODE / "tsc", "--project", HERE / "typescript")
 
 
-def make_orval(out: Path) -> None:
+def make_orval(out: Path, address: str) -> None:
     """Generate with orval, whose client sends with axios."""
-    said = run(NODE / "orval", "--input", DESCRIPTION, "--output", out / "knacka.ts")
+    said = run(NODE / "orval", "--input", f"{address}/openapi.json", "--output", out / "knacka.ts")
     if "warn" in said.lower():
         raise Failed(said)
     expect_all("orval", found_in(out, "*.ts", r"export const (\w+) = \("))
-    compile_typescript("orval")
+    run(NODE / "tsc", "--project", HERE / "orval")
 
 
-def compile_typescript(name: str) -> None:
-    """Compile the player of this name, and what it imports."""
-    run(NODE / "tsc", "--project", HERE / name)
-
-
-def make_go(out: Path) -> None:
+def make_go(out: Path, address: str) -> None:
     """Generate with openapi-generator for Go; vet and compile the client and the player."""
-    openapi_generator(out, "-g", "go")
-    expect_all("openapi-generator for Go", found_in(out, "api_*.go", r"\) (\w+)Execute\("))
-    library = out / "vendor" / "gopkg.in" / "validator.v2"
-    shutil.copytree(HERE / "go" / "validator.v2", library)
-    (out / "vendor" / "modules.txt").write_text(MODULES, "utf-8")
-    shutil.copytree(HERE / "go" / "play", out / "play")
-    run(VENV / "go", "vet", ".", "./play", env=GO, cwd=out)
-    run(VENV / "go", "build", "-o", out / "player", "./play", env=GO, cwd=out)
+    expect_quiet(follow_guide("go", out, address))
+    module = out / "knacka"
+    expect_all("openapi-generator for Go", found_in(module, "api_*.go", r"\) (\w+)Execute\("))
+    shutil.copytree(HERE / "go" / "validator.v2", module / "vendor" / "gopkg.in" / "validator.v2")
+    (module / "vendor" / "modules.txt").write_text(MODULES, "utf-8")
+    shutil.copytree(HERE / "go" / "player", module / "player")
+    run(VENV / "go", "vet", ".", "./player", env=GO, cwd=module)
+    run(VENV / "go", "build", "-o", out / "player", "./player", env=GO, cwd=module)
 
 
 def jar() -> Path:
@@ -151,35 +154,62 @@ def jar() -> Path:
     return found
 
 
-def make_java(out: Path) -> None:
+def make_java(out: Path, address: str) -> None:
     """Generate with openapi-generator for Java's own HTTP client. The player compiles without a warning."""
-    openapi_generator(out, "-g", "java", "--library", "native")
-    sources = out / "src" / "main" / "java"
+    expect_quiet(follow_guide("java", out, address))
+    sources = out / "knacka" / "src" / "main" / "java"
     expect_all("openapi-generator for Java", found_in(sources, "**/api/*.java", r"public \S+ (\w+)\("))
     listed = out / "sources"
     stand_ins = [file for file in (HERE / "java").rglob("*.java") if file.parent.name != "java"]
     listed.write_text("\n".join(map(str, [*sources.rglob("*.java"), *stand_ins])), "utf-8")
     run("javac", "-nowarn", "-proc:none", "-d", out / "classes", "-cp", jar(), f"@{listed}")
-    path = f"{out / 'classes'}{os.pathsep}{jar()}"
-    strict = ("-Xlint:all", "-Werror", "-proc:none")
-    run("javac", *strict, "-d", out / "classes", "-cp", path, HERE / "java" / "Play.java")
+    strict = ("-Xlint:all", "-Werror", "-proc:none", "-cp", java_path())
+    run("javac", *strict, "-d", out / "player", HERE / "java" / "Play.java")
+
+
+def java_path(*more: Path) -> str:
+    """Return the class path of the generated client, after these folders."""
+    return os.pathsep.join(map(str, (*more, BUILD / "java" / "classes", jar())))
+
+
+def run_python_guide(program: Path) -> str:
+    """Return what the program of the guide prints."""
+    return run(VENV / "python", program, cwd=program.parent)
+
+
+def run_typescript_guide(program: Path) -> str:
+    """Compile the program of the guide with the strictest settings; return what it prints."""
+    run(NODE / "tsc", "--project", HERE / "typescript" / "guide.json")
+    return run("node", BUILD / "js" / "build" / "typescript" / "play.js")
+
+
+def run_go_guide(program: Path) -> str:
+    """Return what the program of the guide prints."""
+    return run(VENV / "go", "run", "./play", env=GO, cwd=program.parent.parent)
+
+
+def run_java_guide(program: Path) -> str:
+    """Compile the program of the guide; return what it prints."""
+    classes = program.parent / "guide"
+    run("javac", "-proc:none", "-cp", java_path(), "-d", classes, program)
+    return run("java", "-cp", java_path(classes), "Play")
 
 
 @dataclass(frozen=True)
 class Client:
-    """A generator, and a player that uses its client."""
+    """A generator, a player that uses its client, and the guide of the language."""
 
     name: str
-    make: Callable[[Path], None]
+    make: Callable[[Path, str], None]
     sources: Sequence[str]
-    """Files beside this one that the client is compiled with, as a glob."""
+    """Files beside this one that the client is made from, as globs."""
     command: Sequence[object]
     env: Mapping[str, str] = field(default_factory=dict)
+    guide: Callable[[Path], str] | None = None
 
 
 def clients() -> dict[str, Client]:
     """Return the clients, by the folder in ``build`` in which each is made."""
-    java = f"{BUILD / 'java' / 'classes'}{os.pathsep}{jar()}"
     return {
         "python": Client(
             "openapi-python-client",
@@ -187,41 +217,66 @@ def clients() -> dict[str, Client]:
             ("python/*",),
             (VENV / "python", "python/play.py"),
             {"PYTHONPATH": str(BUILD / "python")},
+            run_python_guide,
         ),
         "typescript": Client(
             "openapi-typescript and openapi-fetch",
-            make_types,
+            make_typescript,
             ("*.ts", "tsconfig.json", "typescript/*", "../../openapi/guides/bot.ts"),
-            ("node", BUILD / "js/typescript/play.js"),
+            ("node", BUILD / "js" / "typescript" / "play.js"),
+            guide=run_typescript_guide,
         ),
         "orval": Client(
-            "orval", make_orval, ("*.ts", "tsconfig.json", "orval/*"), ("node", BUILD / "js/orval/play.js")
+            "orval",
+            make_orval,
+            ("*.ts", "tsconfig.json", "orval/*"),
+            ("node", BUILD / "js" / "orval" / "play.js"),
         ),
-        "go": Client("openapi-generator for Go", make_go, ("go/**/*",), (BUILD / "go" / "player",)),
-        "java": Client("openapi-generator for Java", make_java, ("java/**/*",), ("java", "-cp", java, "Play")),
+        "go": Client(
+            "openapi-generator for Go", make_go, ("go/**/*",), (BUILD / "go" / "player",), guide=run_go_guide
+        ),
+        "java": Client(
+            "openapi-generator for Java",
+            make_java,
+            ("java/**/*",),
+            ("java", "-cp", java_path(BUILD / "java" / "player"), "Play"),
+            guide=run_java_guide,
+        ),
     }
 
 
-def digest_of(client: Client) -> str:
+def digest_of(name: str, client: Client) -> str:
     """Return the digest of everything that a client is made from."""
     files = {file.resolve() for pattern in client.sources for file in HERE.glob(pattern) if file.is_file()}
-    digest = hashlib.sha256()
-    for file in (DESCRIPTION, *LOCKS, *sorted(files)):
+    commands = guides.commands(guide_of(name).read_text("utf-8"), "") if client.guide else []
+    digest = hashlib.sha256(repr(commands).encode())
+    for file in (DESCRIPTION, *MAKERS, *sorted(files)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def made(name: str, client: Client) -> bool:
+def made(name: str, client: Client, address: str) -> bool:
     """Generate and compile a client, unless this was done from the same files. Return whether it was done now."""
-    out, digest = BUILD / name, digest_of(client)
+    out, digest = BUILD / name, digest_of(name, client)
     done = out / ".made"
     if done.exists() and done.read_text("utf-8") == digest:
         return False
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    client.make(out)
+    client.make(out, address)
     done.write_text(digest, "utf-8")
     return True
+
+
+def play_guide(name: str, client: Client, address: str) -> None:
+    """Run the program of a guide, which ends with a problem. Raise :class:`Failed` if it does not."""
+    if client.guide is None:
+        return
+    guide = guide_of(name)
+    said = client.guide(guides.write_program(guide.read_text("utf-8"), address, BUILD / name))
+    if not re.fullmatch(r"4\d\d /problems/[a-z-]+\n", said):
+        raise Failed(f"{guide.name} printed {said}")
+    print(f"  {guide.name}: a deal, and {said}", end="", flush=True)
 
 
 def play_bots(address: str) -> None:
@@ -242,9 +297,10 @@ def main(*chosen: str) -> int:
                 if chosen and name not in chosen:
                     continue
                 began = time.monotonic()
-                how = "made" if made(name, client) else "made before"
+                how = "made" if made(name, client, service.address) else "made before"
                 print(f"{client.name} ({how}, {time.monotonic() - began:.0f} s):", flush=True)
                 print(run(*client.command, service.address, env=client.env), end="", flush=True)
+                play_guide(name, client, service.address)
             if not chosen or "typescript" in chosen:
                 play_bots(service.address)
     except Failed as failure:

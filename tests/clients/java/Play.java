@@ -45,7 +45,10 @@ public final class Play {
 
     public static void main(String[] arguments) throws Exception {
         var made = new Play(arguments[0]);
-        var followed = CompletableFuture.supplyAsync(made::follow);
+        var followed = new CompletableFuture<List<Integer>>();
+        var follower = new Thread(() -> made.follow(followed));
+        follower.setDaemon(true);
+        follower.start();
         made.play();
         check(followed.get().equals(made.cards), "the follower saw other cards than were played");
         var protocol = new BooksApi(made.spectator).getProtocol(made.match, null, null, null);
@@ -127,24 +130,24 @@ public final class Play {
         check(ruled.getVerdict() == Verdict.VERDICT_DISMISSED, "the knock has the verdict " + ruled.getVerdict());
     }
 
-    /** Wait for events until the deal is scored. Return the numbers of those that play a card. */
-    private List<Integer> follow() {
+    /** Wait for events until the deal is scored. Complete with the numbers of those that play a card. */
+    private void follow(CompletableFuture<List<Integer>> followed) {
         var seen = new ArrayList<Integer>();
         var api = new EventsApi(spectator);
-        for (var after = 0; ; ) {
-            try {
+        try {
+            for (var after = 0; !followed.isDone(); ) {
                 for (EventSeen event : api.listEvents(match, after, null, null, 25, null, null).getEvents()) {
                     after++;
                     if (event.getActualInstance() instanceof CardPlayedSeen played) {
                         seen.add(played.getNumber());
                     }
                     if (event.getActualInstance() instanceof DealScoredSeen) {
-                        return seen;
+                        followed.complete(seen);
                     }
                 }
-            } catch (ApiException failure) {
-                throw new AssertionError(failure);
             }
+        } catch (ApiException failure) {
+            followed.completeExceptionally(failure);
         }
     }
 }
