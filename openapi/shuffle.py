@@ -17,7 +17,7 @@ import sys
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-ENVELOPE = "number act_number at actor act topic event"
+ENVELOPE = "number act_number at actor act event"
 FOR_OFFICIALS = "digest prev hash request"
 FIELDS = {  # required and optional fields by topic; of other topics only the envelope is checked
     "match/opened": (
@@ -95,8 +95,9 @@ def packets(cards, count, sizes):
 
 
 def filled(event):
-    """Return the fields of an event that are not empty, except breaches."""
-    return {name: value for name, value in event.items() if name != "breaches" and (value or type(value) is int)}
+    """Return the fields of an event that are not empty, except its topic and breaches."""
+    given = {name: value for name, value in event.items() if name not in ("topic", "breaches")}
+    return {name: value for name, value in given.items() if value or type(value) is int}
 
 
 def expect(event, message, **fields):
@@ -132,8 +133,8 @@ class Match:
         """Apply the next event. Raise Broken if it cannot be read."""
         try:
             self.check_envelope(line)
-            if line["topic"] in FIELDS:
-                take = getattr(self, "on_" + re.sub("[/-]", "_", line["topic"]))
+            if line["event"]["topic"] in FIELDS:
+                take = getattr(self, "on_" + re.sub("[/-]", "_", line["event"]["topic"]))
                 take(line["event"], line["actor"], line["at"])
         except NotFair as fault:
             if self.faults.get(self.about) in (None, UNFINISHED):
@@ -148,14 +149,14 @@ class Match:
             raise Broken(f"the line after event {self.number} is not an event")
         if line["number"] != self.number + 1:
             raise Broken(f"event {line['number']} comes directly after event {self.number}")
-        self.number, topic = line["number"], line["topic"]
+        self.number, topic = line["number"], line["event"]["topic"]
         if (self.number == 1) != (topic == "match/opened"):
             raise Broken("match/opened must be the first event, and occur once")
         needed, allowed = (set(names.split()) for names in FIELDS.get(topic, (" ".join(line["event"]), "")))
-        if not needed <= line["event"].keys() <= needed | allowed:
+        if not needed <= line["event"].keys() <= needed | allowed | {"topic"}:
             raise Broken(f"event {self.number} ({topic}) has missing or unknown fields")
         kept = self.kept.pop(self.number, {})
-        if not all(agrees(kept[name], line[name]) for name in kept.keys() & {"at", "actor", "topic", "event"}):
+        if not all(agrees(kept[name], line[name]) for name in kept.keys() & {"at", "actor", "event"}):
             raise Broken(f"event {self.number} differs from the event that you kept")
 
     def playing(self):

@@ -20,7 +20,6 @@ Actor = Annotated[
     | Annotated[
         str,
         Meta(
-            title="ActorName",
             pattern=rf"^({_NAMED})$(?!\n)",
             extra_json_schema={"maxLength": len("key:") + 40},
             description="An actor without a seat: `official`, `official:2`, `scribe`, `key:k3`, `operator`; "

@@ -400,6 +400,8 @@ class DealScored(Event):
     ``points``."""
 
     TOPIC: ClassVar[str] = "deal/scored"
+    SCHEMA: ClassVar[str] = "DealScore"
+    """The name of its fields without the topic, in the API's description."""
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind

@@ -76,6 +76,8 @@ class AppealSent(Proceeding):
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
+    """An appeal against the ruling on a case."""
+
     case: NumberSent
 
 
@@ -91,6 +93,8 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class PrecedentSent(Value, forbid_unknown_fields=True):
+    """An earlier ruling."""
+
     match: Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", max_length=36)]
     case: NumberSent
 

@@ -44,6 +44,26 @@ class Event(Value, omit_defaults=True):
 
 
 E = TypeVar("E", bound=Event)
+_encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+
+
+class _Beginnings(dict[type, bytes]):
+    """The beginnings of events as JSON, each with its topic."""
+
+    def __missing__(self, kind: type[Event]) -> bytes:
+        self[kind] = begun = b'{"topic":"%b",' % kind.TOPIC.encode()
+        return begun
+
+
+_beginnings = _Beginnings()
+
+
+def with_topic(event: Event) -> msgspec.Raw:
+    """Return the event as JSON, with its topic as the first field."""
+    fields = _encode(event)
+    if fields == b"{}":
+        return msgspec.Raw(_beginnings[type(event)][:-1] + b"}")
+    return msgspec.Raw(_beginnings[type(event)] + fields[1:])
 
 
 def seen(event: E, viewer: Viewer, public: bool) -> E:
@@ -126,10 +146,11 @@ class Recorded(msgspec.Struct, frozen=True):
 
     def begins_after(self, before: "Recorded") -> bool:
         """Return whether the event is not of the act of the event before it."""
-        return self.request is not None or (self.act_id, self.actor, self.at) != (
-            before.act_id,
-            before.actor,
-            before.at,
+        return (
+            self.request is not None
+            or self.act_id != before.act_id
+            or self.at != before.at
+            or self.actor != before.actor
         )
 
 

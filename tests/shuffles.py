@@ -110,7 +110,7 @@ def fair(one: Record) -> bool:
 
 def places(lines: list[Line], topic: str) -> list[int]:
     """Return the places of the events of a topic."""
-    return [place for place, line in enumerate(lines) if line["topic"] == topic]
+    return [place for place, line in enumerate(lines) if line["event"]["topic"] == topic]
 
 
 def numbered(lines: list[Line]) -> None:
@@ -137,7 +137,7 @@ def dealt_again(lines: list[Line]) -> None:
         committed = lines[begun]["event"]
         committed["commitment"] = hashed(committed["seed"])
         added = {one["event"]["seat"]: one["event"]["hex"] for one in lines[begun:dealt] if "hex" in one["event"]}
-        number = dealt - (lines[dealt - 1]["topic"] == "pot/staked")
+        number = dealt - (lines[dealt - 1]["event"]["topic"] == "pot/staked")
         said = ["knacka shuffle 2", str(MATCH), str(number), committed["seed"]]
         key = hashed("\n".join([*said, *(added.get(seat, "") for seat in range(seats))]))
         old, event["seed"] = shuffled(event["seed"]), f"2:{number}:{key}"
@@ -164,13 +164,13 @@ def a_dealing(lines: list[Line], chance: Random) -> tuple[int, int, int]:
 
 def given(lines: list[Line], begun: int, dealt: int) -> list[int]:
     """Return the places at which seats added something to this dealing."""
-    return [place for place in range(begun, dealt) if lines[place]["topic"] == "shuffle/entropy-given"]
+    return [place for place in range(begun, dealt) if lines[place]["event"]["topic"] == "shuffle/entropy-given"]
 
 
 def entropy(seat: int, actor: Any, like: Line, chance: Random) -> Line:
     """Return an event in which a seat adds something."""
     event = {"seat": seat, "hex": chance.randbytes(16).hex()}
-    return {**like, "actor": actor, "topic": "shuffle/entropy-given", "event": event}
+    return {**like, "actor": actor, "event": {"topic": "shuffle/entropy-given", **event}}
 
 
 # Forgeries; each returns whether there was anything to forge
@@ -297,7 +297,7 @@ def other_dealer(lines: list[Line], chance: Random) -> bool:
         event = line["event"]
         for name in {"hands", "counts"} & event.keys():
             event[name] = event[name][-by:] + event[name][:-by]
-        if line["topic"] in ("deal/dealt", "pot/staked", "deal/scored"):
+        if line["event"]["topic"] in ("deal/dealt", "pot/staked", "deal/scored"):
             line["actor"] = (lines[dealt]["event"]["dealer"] + by) % seats
         for name in {"dealer", "seat"} & event.keys():
             event[name] = None if event[name] is None else (event[name] + by) % seats
@@ -331,7 +331,7 @@ def other_deal(lines: list[Line], chance: Random) -> bool:
 
 def seat_is_out(lines: list[Line], chance: Random) -> bool:
     """Eliminate a seat that plays the next deal."""
-    topics = [line["topic"] for line in lines]
+    topics = [line["event"]["topic"] for line in lines]
     there = places(lines, "deal/scored")
     next_deals = [topics.index("deal/dealt", place) for place in there if "deal/dealt" in topics[place:]]
     if not next_deals or "protocol/corrected" in topics:
@@ -418,7 +418,7 @@ def no_seed(lines: list[Line], chance: Random) -> bool:
 def committed_again(lines: list[Line], chance: Random) -> bool:
     """Commit to another seed after the seats have added entropy."""
     _, dealt, _ = a_dealing(lines, chance)
-    place = dealt - (lines[dealt - 1]["topic"] == "pot/staked")
+    place = dealt - (lines[dealt - 1]["event"]["topic"] == "pot/staked")
     begun = max(at for at in places(lines, "shuffle/committed") if at < dealt)
     event = {**lines[begun]["event"], "seed": chance.randbytes(32).hex()}
     lines.insert(place, {**lines[begun], "event": event})

@@ -92,7 +92,8 @@ class TestOverHttp:
         assert (protocol["winner"], protocol["won_by"]) == (1, "target")
         assert table.get(who=0).json()["phase"] == "over"
         events = table.get("/events", "official").json()["events"]
-        assert [event["event"]["highest"] for event in events if event["topic"] == "high-card/compared"] == ["SA"] * 2
+        facts = [event["event"] for event in events]
+        assert [one["highest"] for one in facts if one["topic"] == "high-card/compared"] == ["SA"] * 2
 
     def test_what_is_wrong_is_refused_by_its_rules(self, client: httpx.Client):
         table = Table(client, ruleset="high-card", dealing="table", enforcement="refuse", options={})

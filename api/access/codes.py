@@ -19,7 +19,6 @@ PATTERN, LENGTH_MAX = CODES.pattern, CODES.length_max
 Code = Annotated[
     str,
     Meta(
-        title="InvitationCode",
         description="The one-time code of an invitation. Any person who has it can redeem it.",
         extra_json_schema={"pattern": f"^{PATTERN}$", "maxLength": LENGTH_MAX},
     ),

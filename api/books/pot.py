@@ -14,7 +14,7 @@ from projections.pots import Pot
 @get(
     "/matches/{match:uuid}/pot",
     operation_id="get_pot",
-    summary="Get the pot",
+    summary="Get the pot of a match",
     description="Returns the amount in the pot and the payments of each deal, with their seats, rules and events. "
     "`pending` has the stakes of the deal under way, which are entered when it is scored. 404 `no-such-pot` in a "
     "game without a pot. With `Accept: text/csv` the answer is a table.",

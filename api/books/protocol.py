@@ -13,7 +13,7 @@ from projections.protocols import Protocol
 @get(
     "/matches/{match:uuid}/protocol",
     operation_id="get_protocol",
-    summary="Get the protocol",
+    summary="Get the protocol of a match",
     description="Returns the score sheet: the present `points` by seat, and one of the `lines` per deal, with its "
     "entries, their rules and the events that prove them. All games have the same form; `detail` has the particulars "
     "of one game. Points are whole numbers except in games that count halves; in Rams they are the balances. After a "

@@ -29,7 +29,7 @@ def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: b
 @get(
     "/matches/{match:uuid}/settlement",
     operation_id="get_settlement",
-    summary="Get the settlement",
+    summary="Get the payments that follow from a match",
     description="Returns the result of a match for money in minor units: the amount that each seat receives or pays, "
     "with its lines, each with its deal, rule and events; and the payments between seats. It is calculated from the "
     "events of the match with all corrections. 404 `not-for-money` if the match is not for money.\n\n"

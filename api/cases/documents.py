@@ -257,7 +257,7 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
             shown = event_seen(one, caller, number <= match.public_to, act_number)
             fields = {name: value for name, value in shown.items() if name not in PROOFS}
             yield Happened(
-                event=EventSeen(**fields | {"event": msgspec.to_builtins(shown["event"])}),
+                event=EventSeen(**fields | {"event": msgspec.json.decode(shown["event"])}),
                 of_case=of_case,
                 named_by=naming.get(number, ()),
                 href=f"/v1/matches/{match.id}/events?after={number - 1}&limit=1",

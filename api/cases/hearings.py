@@ -109,7 +109,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
 @post(
     "/matches/{match:uuid}/knocks/{case:int}/statements",
     operation_id="state_in_case",
-    summary="Make a statement",
+    summary="Record a statement in a case",
     description="Records a statement of a seat while the case waits for a ruling, and returns the case. The last "
     "statement of each seat counts. The referee rules at once when the seat that would pay agrees, or for a wrong "
     "line all others (J2). A ruling that changes the protocol waits until the deal under way is over (J9). Until "

@@ -168,13 +168,13 @@ class _Page:
         return f"{link}, {self.time(one.opened_at)}: {verdict}, {sure}.{_quote(one.reason)}"
 
     def happened(self, one: Happened) -> str:
-        event = one.event
+        event, topic = one.event, one.event.event["topic"]
         values = (
             f"{name} {value if isinstance(value, str) else encode(value).decode()}"
             for name, value in _values_of(event)
         )
         naming = f" – {self.word('named_by')} {self.names(one.named_by)}" if one.named_by else ""
-        what = f"{_in('span', escape(event.topic), class_='of-case') if one.of_case else escape(event.topic)}"
+        what = f"{_in('span', escape(topic), class_='of-case') if one.of_case else escape(topic)}"
         replay = _in("a", f"{self.word('replay')} ({event.number})", href=one.replay)
         number = _in("a", str(event.number), href=one.href)
         who = self.name(event.actor)
@@ -212,5 +212,5 @@ class _Page:
 def _values_of(event: EventSeen) -> Iterable[tuple[str, str]]:
     """Yield the fields of an event, without its case and empty ones."""
     for name, value in event.event.items():
-        if name != "case" and value not in (None, "", (), [], {}):
+        if name not in ("topic", "case") and value not in (None, "", (), [], {}):
             yield name, value if isinstance(value, str) else encode(value).decode()

@@ -30,7 +30,7 @@ ACT: Body[ClubSent] = Body(ClubSent)
 @post(
     "/clubs/{club:uuid}/acts",
     operation_id="send_club_act",
-    summary="Send an act to a club",
+    summary="Record an act of a club",
     description="Sends one act with a key of the club. The key needs a scope: `open` for evenings, `treasury` for "
     "money, `self` for a member's own affairs, `keys` for all else; otherwise 403 `scope-missing`. With `self` a "
     "member renames themselves, sets their payment numbers (`set_payee`), leaves, sends and confirms `pay` as a "

@@ -80,7 +80,7 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
 @get(
     "/clubs/{club:uuid}",
     operation_id="get_club",
-    summary="Show a club",
+    summary="Get a club",
     description="Returns a club at its present version. Requires any key of the club, or the operator's, which does "
     "not see the payment numbers. With `min_version` the call waits briefly for that version.",
     tags=["Clubs"],

@@ -92,7 +92,7 @@ async def list_keys(
 @get(
     "/key",
     operation_id="get_key",
-    summary="Show the caller's key",
+    summary="Get the caller's key",
     description="Returns the club, holder, scopes and end of the club key in `Authorization`.",
     tags=["Clubs"],
     security=KEY,

@@ -13,12 +13,11 @@ from referee.actors import Actor
 from referee.clubs.commands import ClubAct
 from referee.clubs.facts import KeyId, Scopes
 from referee.value import EventNumber, Time, Value, tied
-from referee.visibility import Recorded, seen
+from referee.visibility import Recorded, seen, with_topic
 
 KeySecret = Annotated[
     str,
     Meta(
-        title="KeySecret",
         description="A key of a club, for `Authorization: Bearer …`.",
         extra_json_schema={"pattern": f"^{PATTERN}$", "maxLength": LENGTH_MAX},
     ),
@@ -61,10 +60,8 @@ class EventSeen(Value):
     act: Annotated[
         wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
     ]
-    topic: str
-    """Kind of the event."""
-    event: Annotated[dict[str, Any], tied("topic", "of_club")]
-    """The event; its fields depend on the topic."""
+    event: Annotated[dict[str, Any], tied("topic", "club")]
+    """The event; its fields depend on its topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -75,8 +72,7 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
         "at": recorded.at,
         "actor": recorded.actor,
         "act": None if recorded.act_id.startswith("~") else recorded.act_id,
-        "topic": event.TOPIC,
-        "event": _with_texts(event, texts),
+        "event": with_topic(_with_texts(event, texts)),
     }
 
 

@@ -62,7 +62,7 @@ class Standings(Value):
 @get(
     "/clubs/{club:uuid}/standings",
     operation_id="get_standings",
-    summary="Show the standings of a season",
+    summary="Get the standings of a season",
     description="Returns the results of members in the matches of a season's evenings that were won or closed, not "
     "abandoned, with all corrections. Requires any key of the club. Private matches count only for callers who may "
     "see them: their players, and keys that see all matches of the club.",

@@ -25,7 +25,8 @@ ABOUT = (
     "referee checks it against the numbered rules of the game, stores it permanently, and keeps the books.\n\n"
     "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. "
     "Errors are RFC 9457 problems: 400 for an unreadable request, 409 if the match is in no state for it, and 422 "
-    "with the `rule` if it is against the rules.\n\n"
+    "with the `rule` if it is against the rules. A request may have only the fields of its schema; an answer may get "
+    "more.\n\n"
     "HEAD works wherever GET does, and OPTIONS lists the methods. A read has an ETag; with `If-None-Match` the "
     "answer is 304 while nothing has changed."
 )
@@ -74,7 +75,18 @@ def description(app: Litestar) -> str:
         "responses": responses,
         "schemas": add_hints(named_schemas(answers)),
     }
-    return json.dumps(with_formats(_tidy(schema)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return _written(with_formats(_tidy(schema)), ORDER) + "\n"
+
+
+ORDER = ("openapi", "info", "servers", "security", "tags", "paths", "components")
+
+
+def _written(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
+    """Return a value as JSON with a line for each operation and each schema, so that differences are readable."""
+    if not depth or not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    names = sorted(value, key=lambda name: (order.index(name) if name in order else len(order), name))
+    return "{\n" + ",\n".join(f"{json.dumps(name)}:{_written(value[name], (), depth - 1)}" for name in names) + "\n}"
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:

@@ -149,7 +149,7 @@ async def list_rulesets(request: ApiCall) -> Reply:
 @get(
     "/rulesets/{ruleset:str}",
     operation_id="get_ruleset",
-    summary="Get a game",
+    summary="Get a game with its options",
     description="Returns a game: its title, the number of players, the pack, the acts, the offences, and the options "
     "with their defaults and the rule or open point that each decides. 404 `no-such-ruleset` for an unknown key.",
     operation_class=described(
@@ -189,7 +189,7 @@ async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
 @get(
     "/rulesets/{ruleset:str}/rules/{rule_id:str}",
     operation_id="get_rule",
-    summary="Get a rule",
+    summary="Get a rule of a game",
     description="Returns a rule or a reading by its id, such as `B42` or `B-O2`, as refusals and rulings cite it. "
     "404 `no-such-rule` if the game has no such rule.",
     operation_class=described(gives=RuleShown, headers=("Content-Language",), takes=(LANGUAGE,), errors=(404,)),

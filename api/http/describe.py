@@ -198,8 +198,12 @@ def named_responses() -> Plain:
     return named
 
 
+USUAL = ("example", "rodskagg-kortoxen", "play", "deposit", "any offence", "a spectator", "upheld")
+"""Names of examples that come first, because they show the usual case."""
+
+
 def _shown(examples: Mapping[str, Any]) -> Plain:
-    return {name: {"value": value} for name, value in examples.items()}
+    return {name: {"value": examples[name]} for name in sorted(examples, key=lambda name: name not in USUAL)}
 
 
 class Text(NamedTuple):
@@ -273,7 +277,8 @@ def described(
             if body is not None:
                 request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
                 self.request_body = request_body
-            parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
+            own = [_without_null(one.to_schema()) for one in self.parameters or ()]
+            parameters: Any = sorted((*own, *takes), key=lambda one: (one["in"] != "path", not one["required"]))
             self.parameters = parameters or None
 
     return Described

@@ -1,7 +1,8 @@
 """Schemas of the types in requests and answers. Each has a name, as generators of clients need.
 
-A field that differs from game to game is tied to the field ``ruleset`` of its struct, an event to its ``topic``
-(:func:`~referee.value.tied`): such a struct has one schema for each value of that field, its discriminator. A request
+A field that differs from game to game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`).
+Such a request has one schema for each ruleset, its discriminator; an answer has one schema with the fields of all
+games. An event shows its ``topic``, which distinguishes the schemas of all events. A request
 may have only the fields of its schema, an answer may get more. So a type that is sent and shown, such as an act, has
 one schema, which is open; the service refuses other fields of a request anyway.
 """
@@ -36,6 +37,7 @@ from referee.sentences import TEXTS
 from referee.store.club import Club
 from referee.store.match import Match
 from referee.value import Value
+from referee.visibility import Event
 
 Plain = dict[str, Any]
 """A part of the OpenAPI description."""
@@ -82,8 +84,7 @@ class Scope(NamedTuple):
 
     ruleset: str | None = None
     topic: str | None = None
-    resolved: bool = False
-    """True for options with all defaults filled in."""
+    """The topic of an event, which is shown among its fields."""
 
 
 def schema_of(kind: Any) -> Plain:
@@ -125,7 +126,7 @@ def plain_text(text: str) -> str:
 def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
     if name not in _owners:
         _owners[name] = owner
-        _named[name] = make()
+        _named[name] = _without_inline(make())
     assert _owners[name] == owner, f"two types are called {name}: {_owners[name]} and {owner}"
     return {"$ref": REFS + name}
 
@@ -149,7 +150,7 @@ def _by_msgspec(kind: Any) -> Plain:
 
 
 def _schema(kind: Any, scope: Scope) -> Plain:
-    schema: Plain = _tidy(_by_msgspec(_with_references(kind, scope)))
+    schema: Plain = _enumerated(_tidy(_by_msgspec(_with_references(kind, scope))))
     return schema
 
 
@@ -224,6 +225,42 @@ def with_formats(schema: Any) -> Any:
     return schema
 
 
+def _without_inline(schema: Any) -> Any:
+    """Return a schema in which all inner enumerations are references."""
+    if isinstance(schema, list):
+        return [_enumerated(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: inner if name in _VALUES else _enumerated(inner) for name, inner in schema.items()}
+
+
+def _enumerated(schema: Any) -> Any:
+    """Return a schema in which all enumerations are references, and those of a single value are constants."""
+    if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
+        return _without_inline(schema)
+    if len(values) == 1:
+        return {"const" if name == "enum" else name: inner for name, inner in schema.items()} | {"const": values[0]}
+    name, description = _enumerations()[frozenset(values)]
+    whole = {**{key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}}
+    rest = {"description": schema["description"]} if "description" in schema else {}
+    return {**_refer(name, whole, lambda: {**whole, "description": description}), **rest}
+
+
+class Enumeration(Value, forbid_unknown_fields=True):
+    """An enumeration without a title in the source."""
+
+    values: list[str | int]
+    description: str
+
+
+@cache
+def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
+    """Return the names and descriptions of enumerations by their values."""
+    kind = dict[str, dict[str, Enumeration]]
+    named = msgspec.toml.decode((files("api.http") / "enumerations.toml").read_bytes(), type=kind)["enumerations"]
+    return {frozenset(one.values): (name, one.description) for name, one in named.items()}
+
+
 def _enumeration(values: list[Any]) -> Plain:
     if isinstance(values[0], str):
         return {"type": "string"}
@@ -288,6 +325,16 @@ def phases_of(rules: Ruleset) -> tuple[str, ...]:
     return tuple(str(kind.__struct_config__.tag) for kind in kinds)
 
 
+PHASE = Annotated[
+    str,
+    Meta(
+        title="Phase",
+        description="The phase of a match, which says what it waits for. Each game has its own phases.",
+        extra_json_schema={"enum": sorted({phase for rules in RULESETS.values() for phase in phases_of(rules)})},
+    ),
+]
+
+
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
     """Return the types of tied fields, or their limits, by the field that they are tied to and its value."""
@@ -300,19 +347,29 @@ def _ties() -> dict[str, dict[str, dict[str, Any]]]:
                 "resolved": rules.options,
                 "more": rules.more,
                 "detail": rules.detail,
-                "phase": Annotated[
-                    Literal[phases_of(rules)],
-                    Meta(title=f"{camel(key)}Phase", description=f"What a match of {key} waits for."),
-                ],
             }
             for key, rules in RULESETS.items()
         },
-        "topic": {
-            fact.TOPIC: {what: fact}
-            for kind, what in ((Match, "event"), (Club, "of_club"))
-            for fact in sorted(kind.FACTS, key=lambda fact: fact.TOPIC)
-        },
     }
+
+
+EVENTS: dict[str, tuple[str, str, Any]] = {
+    "match": ("Event", "An event of a match. `topic` is its kind, which decides the other fields.", Match),
+    "club": ("ClubEvent", "An event of a club. `topic` is its kind, which decides the other fields.", Club),
+}
+"""Names and descriptions of the schemas of all events of a kind of aggregate."""
+
+
+def _event(of: str) -> Plain:
+    """Return a reference to the schema of all events of a match or a club."""
+    name, description, aggregate = EVENTS[of]
+
+    def make() -> Plain:
+        facts = {fact.TOPIC: fact for fact in sorted(aggregate.FACTS, key=lambda fact: fact.TOPIC)}
+        members = {topic: _variant(fact, Scope(topic=topic)) for topic, fact in facts.items()}
+        return {"description": description, **_one_of("topic", members)}
+
+    return _refer(name, (Event, of), make)
 
 
 def _tie(part: Any) -> tuple[str, str] | None:
@@ -323,19 +380,31 @@ def _tie(part: Any) -> tuple[str, str] | None:
 
 def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
     by, what = tie
-    scope = scope._replace(resolved=what == "resolved")
+    if by == "topic":
+        return _event(what)
     here = getattr(scope, by)
 
     def tied(other: Any) -> Plain:
         return {**_schema(kind, scope), **other} if isinstance(other, dict) else _schema(other, scope)
 
+    if here is None and what == "phase":
+        return _schema(PHASE, scope)
     if here is not None:
         return tied(_ties()[by][here][what])
-    every = [_resolved(tied(kinds[what])) for kinds in _ties()[by].values() if what in kinds]
-    return _refer(what.title(), (by, what), lambda: _any_of(every))
+    title, description = _MERGED[what]
+    every = [_body(kinds[what], scope, "", alone=True) for kinds in _ties()[by].values() if what in kinds]
+    return _refer(title, (by, what), lambda: {"description": description, **_merged(every)})
 
 
-def _any_of(structs: list[Plain]) -> Plain:
+_MERGED = {
+    "resolved": ("Options", "The options of a match, defaults included. Each game has its own."),
+    "more": ("More", "Fields of a state that only some games have."),
+    "detail": ("Detail", "Fields of a scored deal that only some games have."),
+}
+"""Names and descriptions of the schemas that answers have for all rulesets together."""
+
+
+def _merged(structs: list[Plain]) -> Plain:
     """Return one object with the fields of all these structs, none of them required.
 
     With ``oneOf`` a value would have to fit exactly one of them, and no field could ever be added.
@@ -344,11 +413,19 @@ def _any_of(structs: list[Plain]) -> Plain:
     for struct in structs:
         for name, schema in struct["properties"].items():
             by_name.setdefault(name, []).append(schema)
-    properties = {
-        name: schemas[0] if all(one == schemas[0] for one in schemas) else {"description": schemas[0]["description"]}
-        for name, schemas in by_name.items()
-    }
-    return {"type": "object", "description": "Fields that differ from game to game.", "properties": properties}
+    return {"type": "object", "properties": {name: _common(schemas) for name, schemas in by_name.items()}}
+
+
+def _common(schemas: list[Plain]) -> Plain:
+    """Return a schema that the values of all these schemas fit."""
+    description, bare = schemas[0]["description"], [{**one, "description": ""} for one in schemas]
+    if all(one == bare[0] for one in bare):
+        return schemas[0]
+    resolved = [_resolved(one) for one in schemas]
+    if all("enum" in one for one in resolved):
+        values = sorted({value for one in resolved for value in one["enum"]})
+        return {**_enumerated({"type": resolved[0]["type"], "enum": values}), "description": description}
+    return {"type": resolved[0]["type"], **_widest(resolved), "description": description}
 
 
 def _inside(cls: type) -> Iterator[Any]:
@@ -394,7 +471,7 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
 def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
     """Return a reference to a struct. ``alone``: it is read without its tag."""
     by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
-    if by is None:
+    if by is None or not cls.__struct_config__.forbid_unknown_fields:
         return _variant(cls, scope, alone=alone)
     tied = {what for to, what in _ties_of(cls) if to == by}
     variants = {
@@ -407,11 +484,9 @@ def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
 
 
 def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
-    ties = _tied_to(cls)
     scope = Scope(
-        ruleset=scope.ruleset if "ruleset" in ties else None,
-        topic=scope.topic if "topic" in ties else None,
-        resolved=scope.resolved and not all(field.required for field in _fields(cls)),
+        ruleset=scope.ruleset if "ruleset" in _tied_to(cls) else None,
+        topic=scope.topic if getattr(cls, "TOPIC", None) == scope.topic else None,
     )
     about = about or plain_text(cls.__doc__ or "")
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(cls, scope, about, alone=alone))
@@ -424,13 +499,11 @@ def called(cls: type) -> str:
 
 def _name(cls: Any, scope: Scope) -> str:
     if scope.topic is not None:
-        (fact,) = _ties()["topic"][scope.topic].values()
-        return f"{fact.__name__}{cls.__name__.removeprefix('Event')}"
+        return str(cls.__name__)
     ruleset = scope.ruleset
     if cls.__module__.startswith("referee.games."):  # every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
-    name = called(cls) if ruleset is None else camel(ruleset) + called(cls)
-    return f"{name}Resolved" if scope.resolved else name
+    return called(cls) if ruleset is None else camel(ruleset) + called(cls)
 
 
 def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
@@ -444,7 +517,10 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         tag = tag if config.tag_field == "act" else WORDS.words[config.tag_field]
         properties[config.tag_field] = {"type": "string", "const": config.tag, "description": tag}
         required = [] if alone else [config.tag_field]
-    may_be_missing = not scope.resolved and (config is None or refuses_others or config.omit_defaults)
+    if scope.topic is not None:
+        properties["topic"] = {"type": "string", "const": scope.topic, "description": WORDS.words["topic"]}
+        required.append("topic")
+    may_be_missing = config is None or refuses_others or config.omit_defaults
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)
@@ -462,7 +538,7 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
     return {
         "type": "object",
         "description": about,
-        "properties": properties,
+        "properties": {name: properties[name] for name in sorted(properties, key=lambda name: name not in required)},
         **({"required": required} if required else {}),
     }
 

@@ -28,7 +28,7 @@ CodeSent = Annotated[
 @get(
     "/invitations/{invitation:str}",
     operation_id="get_invitation",
-    summary="Show an invitation",
+    summary="Get what an invitation admits to",
     description="Returns the seat or role of a match that the code gives, with the players, the stakes and the "
     "opening points; or the key of a club, with its member and scopes; and the inviter. Changes nothing and needs no "
     "credential except the code. 404 `no-such-invitation`; 409 `invitation-ended` if it was redeemed, replaced or "

@@ -58,7 +58,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
 @get(
     "/matches/{match:uuid}/bundle",
     operation_id="get_bundle",
-    summary="Return the proof of a match's result",
+    summary="Get the proof of a match's result",
     description="Returns stored rows, each with the proof that it is in the signed log, and a signed statement of "
     "the match's last row. Requires the token of a seat or an official, or a key of the match's club with `audit`. "
     "The rows begin with the first, and end before the first row that is part of an unfinished deal or has a field "

@@ -43,7 +43,6 @@ ROWS_MOST = 10_000
 Stored = Annotated[
     str,
     Meta(
-        title="LogState",
         description="The stored bytes of a row, JSON, in base64. Its `salt`, 16 random bytes, is shown only here, so "
         "the hash of a row reveals nothing to a caller without the row.",
         extra_json_schema={"pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": 2 * EVENT_BYTES_MAX},

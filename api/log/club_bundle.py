@@ -52,7 +52,7 @@ ENTRIES_MOST = 2000
 @get(
     "/clubs/{club:uuid}/bundle",
     operation_id="get_club_bundle",
-    summary="Return the proof of a closing",
+    summary="Get the proof of a closing",
     description="Returns stored rows, each with the proof that it is in the signed log. From the club: the rows from "
     "the previous closing, or the first row, to this closing. From each match entered in that period: the rows from "
     "the opening to the last agreement to its stakes, and from its end to the closing. The club and each match have "

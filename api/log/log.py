@@ -21,7 +21,6 @@ from referee.wire_types import EXACT_MAX
 VerifierKey = Annotated[
     str,
     Meta(
-        title="LogVerifierKey",
         description="Key that verifies signatures, in the form of C2SP's signed notes: name, hash, key.",
         extra_json_schema={"pattern": r"^[^+\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$", "maxLength": 192},
     ),
@@ -55,7 +54,7 @@ class ConsistencyProof(Value):
 @get(
     "/log",
     operation_id="get_log",
-    summary="Show the log and its keys",
+    summary="Get the keys and size of the log",
     description="Returns the name and keys of the log, and the size that is signed. Every row of every match and "
     "club is a leaf of one Merkle tree (RFC 6962), in the order of storing. A checkpoint is signed at most once a "
     "minute. A client that keeps a checkpoint can verify that no earlier row was changed, removed or inserted: "
@@ -80,7 +79,7 @@ async def get_log(request: ApiCall) -> Reply:
 @get(
     "/log/checkpoint",
     operation_id="get_checkpoint",
-    summary="Return the last checkpoint",
+    summary="Get the last checkpoint",
     description="Returns the size and root of the log as a signed note of C2SP (`tlog-checkpoint`). Keep it: no "
     "operator can change your copy.",
     tags=["Proof"],

@@ -1,8 +1,9 @@
 """Operations that return the events of a match: pages, NDJSON, and a stream that can be resumed."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -45,13 +46,15 @@ from referee.store.aggregate import fold
 from referee.store.clock import utc_now
 from referee.store.command import Busy
 from referee.store.match import Match
-from referee.store.rows import from_row, row_hash
+from referee.store.rows import from_row, row_hashes
 from referee.value import EventNumber, Value, Version
-from referee.visibility import Recorded, with_act_numbers
+from referee.visibility import Recorded
 
 PAGE = 500
 """Maximum number of events in one read."""
 LIMIT_MAX = 1000
+EARLIER = 8
+"""Rows read before a page, to find the beginning of the act with which it begins. Few acts have more events."""
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
 
@@ -77,52 +80,55 @@ class EventPage(Value):
     version: Version
 
 
-class Shown(NamedTuple):
-    """An event as the caller may see it, with the request of its act if the event is the first of it."""
-
-    event: dict[str, Any]
-    request: msgspec.Raw | None
-
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The fields of a line of NDJSON, and of a server-sent event."""
-        return self.event if self.request is None else {**self.event, "request": self.request}
+Shown = tuple[str, dict[str, Any], msgspec.Raw | None]
+"""The topic of an event, the event as the caller may see it, and the request of its act if it is the first of it."""
 
 
-def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> Iterator[Shown]:
-    """Yield events up to the version of ``match``, as the caller may see them. Touches the database."""
+def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[Shown]:
+    """Return events up to the version of ``match``, as the caller may see them. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
-        return
-    rows = service.referee.rows(match.id, after=after, to=last)
+        return []
+    start = max(0, after - EARLIER)
+    rows = service.referee.rows(match.id, after=start, to=last)
+    earlier, rows = rows[: after - start], rows[after - start :]
     events = [from_row(row) for row in rows]
-    first = service.referee.first_of_act(events[0])
-    for row, (recorded, act_number) in zip(rows, with_act_numbers(events, first), strict=True):
-        yield _seen(match, row, recorded, act_number, caller)
+    return _shown(match, rows, events, service.referee.first_of_act(events[0], earlier), caller)
 
 
-def _seen(match: Match, row: StoredEvent, recorded: Recorded, act_number: int, caller: Caller) -> Shown:
-    public = recorded.originator_version <= match.public_to
-    hashed = row_hash(row) if caller.sees_as(public) == "official" else None
-    request = request_seen(recorded, caller, public)
-    if isinstance(recorded.event, MatchOpened):  # names for the caller
-        recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
-    return Shown(event_seen(recorded, caller, public, act_number, hashed), request)
+def _shown(
+    match: Match, rows: Sequence[StoredEvent], events: Sequence[Recorded], act_number: int, caller: Caller
+) -> list[Shown]:
+    """Return the events of these rows as the caller may see them. ``act_number``: that of the first."""
+    by_official = "official" in (caller.sees_as(False), caller.sees_as(True))
+    hashes = row_hashes(rows) if by_official else itertools.repeat(None)
+    before, public_to, shown = events[0], match.public_to, []
+    for recorded, hashed in zip(events, hashes, strict=False):
+        number = recorded.originator_version
+        if recorded.request is not None or recorded.begins_after(before):
+            act_number = number
+        before, public = recorded, number <= public_to
+        request = request_seen(recorded, caller, public) if by_official else None
+        if number == 1 and isinstance(recorded.event, MatchOpened):  # names for the caller
+            recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
+        shown.append((recorded.event.TOPIC, event_seen(recorded, caller, public, act_number, hashed), request))
+    return shown
+
+
+def _sent(shown: Shown) -> bytes:
+    """Return an event as a line of NDJSON and a server-sent event have it."""
+    _, event, request = shown
+    return encode(event if request is None else {**event, "request": request})
 
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
     """Return an encoded :class:`EventPage`. Touches the database."""
-    shown = [*read_events(service, match, caller, after, limit)]
-    return encode(
-        {
-            "events": [one.event for one in shown],
-            "acts": [
-                {"number": one.event["number"], "request": one.request} for one in shown if one.request is not None
-            ],
-            "next": next_after(match, after, limit),
-            "version": match.version,
-        }
-    )
+    events, acts = [], []
+    for _, event, request in read_events(service, match, caller, after, limit):
+        events.append(event)
+        if request is not None:
+            acts.append({"number": event["number"], "request": request})
+    return encode({"events": events, "acts": acts, "next": next_after(match, after, limit), "version": match.version})
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
@@ -221,7 +227,7 @@ async def _lines(
 
 
 def _line(shown: Shown) -> bytes:
-    return encode(shown.sent) + b"\n"
+    return _sent(shown) + b"\n"
 
 
 @get(
@@ -328,20 +334,22 @@ def read_acts(service: Service, sent: Match, match: Match, caller: Caller) -> by
     """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
-    for row in service.referee.rows(match.id, after=sent.version, to=match.version):
-        recorded = from_row(row)
+    rows = service.referee.rows(match.id, after=sent.version, to=match.version)
+    events = [from_row(row) for row in rows]
+    shown = _shown(match, rows, events, events[0].originator_version, caller)
+    for recorded, one in zip(events, shown, strict=True):
         if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
             pieces.append(_framed_state(sent, caller))
             act = []
         act.append(recorded)
-        pieces.append(_framed(_seen(match, row, recorded, act[0].originator_version, caller)))
+        pieces.append(_framed(one))
     return b"".join([*pieces, _framed_state(match, caller)])
 
 
 def _framed(shown: Shown) -> bytes:
-    event = shown.event
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(shown.sent))
+    topic, event, _ = shown
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], topic.encode(), _sent(shown))
 
 
 def _framed_state(match: Match, caller: Caller) -> bytes:

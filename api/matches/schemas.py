@@ -8,20 +8,20 @@ from msgspec import Meta
 
 from api.access.caller import Caller
 from api.http.headers import tag_of
-from api.http.schemas import phases_of
+from api.http.schemas import PHASE
 from referee import wire_types
 from referee.actors import Actor
-from referee.acts import AnyAct
+from referee.acts import AnyAct, Knock
 from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, TokenMade, Visibility
 from referee.games import RULESETS
 from referee.officials import shuffle, takeback
 from referee.officials.events.seating import InvitationRedeemed, Invited
-from referee.requests import Request
+from referee.requests import Appeal, Correct, OpenCase, Ruling, Statement, Withdrawal
 from referee.ruleset import DueAct, Shown
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
-from referee.visibility import Recorded, Viewer, seen
+from referee.visibility import Recorded, Viewer, seen, with_topic
 
 _ACT_SAYS = (
     "An act of a seat or the official: `act` is its name and decides which fields go with it. An act of "
@@ -29,16 +29,8 @@ _ACT_SAYS = (
 )
 ActSchema = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
 AskedSeen = Annotated[
-    Request,
+    AnyAct | Knock | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct,
     Meta(title="Asked", description="A request to the match: an act or a knock. `act` is its name."),
-]
-PhaseSeen = Annotated[
-    str,
-    Meta(
-        title="Phase",
-        description="The phase of a match, which says what it waits for. Each game has its own phases.",
-        extra_json_schema={"enum": sorted({phase for rules in RULESETS.values() for phase in phases_of(rules)})},
-    ),
 ]
 RulesetSeen = Annotated[
     str, Meta(title="Ruleset", description="The key of a game.", extra_json_schema={"enum": list(RULESETS)})
@@ -173,7 +165,7 @@ class StateSeen(Value):
     """The seats that a match waits for: four fields of ``MatchSeen``."""
 
     version: Version
-    phase: PhaseSeen
+    phase: PHASE
     """The phase."""
     to_act: wire_types.Seats
     """Seats that the match waits for; none while a case holds play."""
@@ -202,8 +194,7 @@ class EventSeen(Value, omit_defaults=True):
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
-    topic: str
-    event: Annotated[dict[str, Any], tied("topic", "event")]
+    event: Annotated[dict[str, Any], tied("topic", "match")]
     digest: wire_types.Digest | None = None
     prev: wire_types.Hash | None = None
     hash: wire_types.Hash | None = None
@@ -215,7 +206,7 @@ class ActSeen(Value):
     number: EventNumber
     """The number of the act: that of its first event."""
     request: AskedSeen
-    """The request, as it was sent."""
+    """The request, byte for byte."""
 
 
 def event_seen(
@@ -223,16 +214,15 @@ def event_seen(
 ) -> dict[str, Any]:
     """Return an event as the caller may see it, ready to encode. ``public``: its deal is over."""
     viewer = caller.sees_as(public)
-    official = viewer == "official"
+    official, event, act = viewer == "official", recorded.event, recorded.act_id
     mine = official or recorded.actor == caller.actor
-    fields = {
+    fields: dict[str, Any] = {
         "number": recorded.originator_version,
         "act_number": act_number,
         "at": recorded.at,
         "actor": recorded.actor,
-        "act": recorded.act_id if mine and not recorded.act_id.startswith("~") else None,
-        "topic": recorded.event.TOPIC,
-        "event": seen(recorded.event, viewer, public),
+        "act": act if mine and act[:1] != "~" else None,
+        "event": with_topic(seen(event, viewer, public) if event.HIDDEN else event),
     }
     if official:
         fields |= {"digest": recorded.digest, "prev": recorded.prev}

@@ -43,7 +43,6 @@ Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="Maximum n
 Cause = Annotated[
     str,
     Meta(
-        title="Cause",
         description="The event that made an entry: the id of its match or club, and its number there.",
         examples=["0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d/52"],
         extra_json_schema={"pattern": "^[0-9a-f-]{36}/[0-9]{1,6}$", "maxLength": 43},

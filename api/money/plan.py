@@ -33,7 +33,6 @@ CODE = "^[0-9a-f]{16}[.]svg$"
 SwishCode = Annotated[
     str,
     Meta(
-        title="SwishCode",
         description="Content of a QR code for Swish: number, amount and text, which the payer cannot change.",
         examples=["C0701234567;5,00;Knackarna;0"],
         extra_json_schema={"pattern": "^C[0-9]{10};[0-9]{1,12},[0-9]{2};[A-Za-z0-9%._~-]*;0$", "maxLength": 400},
@@ -42,7 +41,6 @@ SwishCode = Annotated[
 EpcCode = Annotated[
     str,
     Meta(
-        title="EpcCode",
         description="Content of a QR code for a SEPA credit transfer in a bank's app: EPC069-12, version 002.",
         examples=["BCD\n002\n1\nSCT\n\nBerit Borg\nSE4550000000058398257466\nEUR5.00\n\n\nKnackarna"],
         extra_json_schema={"pattern": "^BCD\n002\n1\nSCT\n", "maxLength": payable.EPC_BYTES_MAX},

@@ -47,7 +47,7 @@ CSV = "text/csv"
 @get(
     "/clubs/{club:uuid}/accounts/{account:str}/statement",
     operation_id="get_statement",
-    summary="Return a statement of account",
+    summary="Get a statement of account",
     description="Returns the postings on an account in one currency, by entry number, with the balance after each. "
     "`Accept: text/csv` returns a table, `Accept: text/html` a printable page without scripts. Requires `audit` or "
     "`treasury`; a member sees their own account with any of their keys.",

@@ -28,7 +28,6 @@ PROOF_MAX = 64
 HashText = Annotated[
     str,
     Meta(
-        title="LogHash",
         description="A SHA-256 in base64.",
         extra_json_schema={"pattern": "^[A-Za-z0-9+/]{43}=$", "maxLength": 44},
     ),
@@ -44,7 +43,6 @@ ProofText = Annotated[
 Leaf = Annotated[
     int,
     Meta(
-        title="LogIndex",
         description="Index of the row in the log, from 0.",
         extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
     ),

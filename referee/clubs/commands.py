@@ -32,7 +32,6 @@ PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
 PersonName = Annotated[
     str,
     Meta(
-        title="PersonName",
         description="A member's name. The stored rows hold only a keyed hash of it.",
         min_length=1,
         max_length=wire_types.NAME_MAX,
@@ -42,7 +41,6 @@ PersonName = Annotated[
 NumberSent = Annotated[
     str,
     Meta(
-        title="PayeeNumber",
         description="A number for payments to a person, with any blanks and hyphens. The stored rows hold only a "
         "keyed hash of it.",
         min_length=1,

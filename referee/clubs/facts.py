@@ -25,7 +25,6 @@ Ref = Annotated[
 NumberRef = Annotated[
     str,
     Meta(
-        title="NumberSeen",
         description="A payment number, for readers who may see it. Other readers, and all after its erasure, see the "
         "stored value: `hmac:` and its HMAC-SHA256 under a salt that is kept with the number. The "
         "erasure deletes number and salt.",
@@ -53,7 +52,6 @@ SEASON_MAX = 40
 Season = Annotated[
     str,
     Meta(
-        title="Season",
         description="A club's name for a season: `2026/27`. Evenings of the same name belong together.",
         examples=["2026/27"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
@@ -62,7 +60,6 @@ Season = Annotated[
 Label = Annotated[
     str,
     Meta(
-        title="ClosingLabel",
         description="A club's name for a closing of its books: `2026`.",
         examples=["2026"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": SEASON_MAX},
@@ -72,7 +69,6 @@ APP_MAX = 40
 AppName = Annotated[
     str,
     Meta(
-        title="AppName",
         description="The program that a key is for, by a name that the club chose.",
         examples=["Scoreboard"],
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": APP_MAX},
@@ -219,12 +215,16 @@ class ClubSet(Event):
 
 
 class MemberJoined(Event):
+    """A member joined the club."""
+
     TOPIC: ClassVar[str] = "member/joined"
     member: wire_types.MemberNumber
     name: Ref
 
 
 class MemberNamed(Event):
+    """A member has a new name."""
+
     TOPIC: ClassVar[str] = "member/named"
     member: wire_types.MemberNumber
     name: Ref
@@ -338,6 +338,8 @@ class KeyRevoked(Event):
 
 
 class EveningOpened(Event):
+    """An evening was opened."""
+
     TOPIC: ClassVar[str] = "evening/opened"
     evening: wire_types.EveningNumber
     on: date

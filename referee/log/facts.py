@@ -15,7 +15,6 @@ NOTE_MAX = 2048
 Origin = Annotated[
     str,
     Meta(
-        title="LogOrigin",
         description="The name of the log, such as `cards.example/log`: the first line of its checkpoints.",
         examples=["cards.example/log"],
         extra_json_schema={"pattern": ORIGIN, "maxLength": 128},
@@ -24,7 +23,6 @@ Origin = Annotated[
 LogSize = Annotated[
     int,
     Meta(
-        title="LogSize",
         description="Number of rows that the log has, or had.",
         extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
     ),
@@ -32,7 +30,6 @@ LogSize = Annotated[
 Note = Annotated[
     str,
     Meta(
-        title="LogNote",
         description="A checkpoint and its signatures, as a signed note.",
         extra_json_schema={"pattern": r"\n\n", "maxLength": NOTE_MAX},
     ),

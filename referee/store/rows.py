@@ -10,7 +10,7 @@ and the stored bytes (:mod:`referee.log.tree`).
 caller could check a guess of a hidden row.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
@@ -21,7 +21,7 @@ from eventsourcing.persistence import Mapper, StoredEvent
 
 from referee.actors import Actor
 from referee.log.tree import FIRST as FIRST
-from referee.log.tree import leaf_hash
+from referee.log.tree import leaf_hash, leaf_hashes
 from referee.store.aggregate import event_types
 from referee.store.damaged import DamagedRow
 from referee.visibility import SALT_BYTES, Event, Recorded
@@ -154,6 +154,14 @@ def _id_text(aggregate_id: UUID | str) -> str:
 def row_hash(stored: StoredEvent) -> str:
     """Return the hash of a row, in hexadecimal."""
     return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
+
+
+def row_hashes(rows: Sequence[StoredEvent]) -> list[str]:
+    """Return the hashes of rows of one aggregate, in hexadecimal."""
+    own = _id_text(rows[0].originator_id) if rows else ""
+    leaves = [(0, own, row.originator_version, row.topic, row.state) for row in rows]
+    digits = leaf_hashes(leaves, {own: own}).hex()
+    return [digits[at : at + 64] for at in range(0, len(digits), 64)]
 
 
 class JsonRows(Mapper[UUID]):

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
 
@@ -26,8 +27,15 @@ SECRET = "stored_secret"
 BYTEWISE = "SELECT originator_id, originator_version, CAST(topic AS BLOB) AS topic, state"
 
 
+_uuid_of = lru_cache(4096)(UUID)
+"""Parsing the id of a row would take longer than reading the row."""
+
+
 class Recorder(SQLiteApplicationRecorder):
     """Stores events and keyed acts (:class:`~referee.store.acts.Store`)."""
+
+    def convert_originator_id(self, originator_id: str) -> UUID:
+        return _uuid_of(originator_id)
 
     def construct_create_table_statements(self) -> list[str]:
         return [

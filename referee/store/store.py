@@ -1,5 +1,6 @@
 """The event store: rows of aggregates and their snapshots, through the eventsourcing library's recorders."""
 
+import itertools
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -117,10 +118,11 @@ def _hash_of(row: StoredEvent) -> str | None:
 
 def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
     """Return the rows, which follow on event ``after``. Raises :class:`DamagedRow` if one up to ``to`` is missing."""
-    number = after
-    for number, row in enumerate(rows, after + 1):
-        if row.originator_version != number:
-            raise DamagedRow(aggregate_id, number, "missing")
+    number = after + len(rows)
+    if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
+        found = {row.originator_version for row in rows}
+        missing = next(number for number in itertools.count(after + 1) if number not in found)
+        raise DamagedRow(aggregate_id, missing, "missing")
     if to is not None and number < to:
         raise DamagedRow(aggregate_id, number + 1, "missing")
     return rows
@@ -187,13 +189,19 @@ class Referee(Application[UUID]):
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
-    def first_of_act(self, recorded: Recorded) -> int:
-        """Return the number of the first event of the act of this event. Raises :class:`DamagedRow`."""
+    def first_of_act(self, recorded: Recorded, earlier: Sequence[StoredEvent] = ()) -> int:
+        """Return the number of the first event of the act of this event. Raises :class:`DamagedRow`.
+
+        ``earlier``: the rows directly before it, if they have been read.
+        """
         while recorded.request is None and (end := recorded.originator_version - 1):
-            for before in reversed(self.history(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)):
+            rows = earlier or self.rows(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)
+            for row in reversed(rows):
+                before = from_row(row)
                 if recorded.begins_after(before):
                     return recorded.originator_version
                 recorded = before
+            earlier = ()
         return recorded.originator_version
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:

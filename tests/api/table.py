@@ -14,6 +14,11 @@ HANDS = [
 """Three hands for a real table. Any spade in them can be led."""
 
 
+def topics_of(events: list[dict[str, Any]]) -> list[str]:
+    """Return the topics of events in an answer."""
+    return [one["event"]["topic"] for one in events]
+
+
 class Table:
     """A match and its tokens. ``client`` has the methods of an httpx client."""
 

@@ -62,7 +62,7 @@ class Evening(ClubTable):
     def waits(self, act: str, who: str, **fields: Any) -> int:
         """Assert that an act only becomes a proposal; return its number."""
         done = self.done(act, who, **fields)
-        assert [one["topic"] for one in done["events"]] == ["proposal/made"]
+        assert [one["event"]["topic"] for one in done["events"]] == ["proposal/made"]
         number: int = done["proposal"]
         return number
 
@@ -72,7 +72,7 @@ class Evening(ClubTable):
         self.refused(403, "second-person-needed", "confirm", "tora again", proposal=number)
         self.refused(403, "confirmed-by-member", "confirm", "till", proposal=number)
         done = self.done("confirm", "alva", proposal=number)
-        assert act in [one["topic"] for one in done["events"]]
+        assert act in [one["event"]["topic"] for one in done["events"]]
 
     def balances(self) -> dict[str, int]:
         accounts = self.get("/accounts?fresh=true").json()["accounts"]
@@ -165,7 +165,7 @@ def pays_out_by_a_reversal(evening: Evening) -> None:
     """A deposit that was spent cannot be reversed."""
     deposit = evening.done("deposit", "tora", member=DAG, amount=3000, via="cash")
     entry = len(evening.get("/journal?fresh=true").json()["entries"])
-    assert deposit["events"][0]["topic"] == "money/posted"
+    assert deposit["events"][0]["event"]["topic"] == "money/posted"
     evening.done("fee", "tora", member=DAG, amount=2500)
     evening.refused(409, "payout-too-high", "reverse", "tora", entry=entry)
     evening.done("deposit", "tora", member=DAG, amount=2500, via="cash")

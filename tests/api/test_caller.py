@@ -31,8 +31,8 @@ def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectato
     for public, whose in ((True, OFFICIAL), (False, SPECTATOR)):
         shown, alike = seen(AUDITOR, public), seen(whose, public)
         assert shown | {"at": None} == alike | {"at": None}
-    assert seen(AUDITOR, public=True)["event"].breaches == (REVOKE,)
-    assert seen(AUDITOR, public=False)["event"].breaches == ()
+    assert b'"breaches"' in bytes(seen(AUDITOR, public=True)["event"])
+    assert b'"breaches"' not in bytes(seen(AUDITOR, public=False)["event"])
 
 
 @pytest.mark.parametrize(("caller", "actor"), [(SEAT, 1), (SCRIBE, "scribe"), (OFFICIAL, 0)])

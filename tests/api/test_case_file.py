@@ -140,11 +140,11 @@ class TestTimeline:
         scored = [one["event"]["number"] for one in file(heard, late["case"])["timeline"]]
         assert scored == [*range(2, len(scored) + 1), late["event"]]
         assert scored[-2] <= end
-        topics = [one["event"]["topic"] for one in file(heard, late["case"])["timeline"]]
+        topics = [one["event"]["event"]["topic"] for one in file(heard, late["case"])["timeline"]]
         assert topics[-2:] == ["deal/scored", "case/opened"]
         second = file(heard, 2)["timeline"]
         assert second[0]["event"]["number"] == scored[-2] + 1
-        assert "deal/scored" not in {one["event"]["topic"] for one in second}
+        assert "deal/scored" not in {one["event"]["event"]["topic"] for one in second}
 
 
 class TestRules:

@@ -193,7 +193,7 @@ class TestACase:
         assert table.get().json()["penalties"] == [0, 0, 0]
         assert case(table, 1, "official") == last
         assert table.get("/knocks", "official").json() == [last]
-        topics = [one["topic"] for one in table.get("/events").json()["events"][-7:]]
+        topics = [one["event"]["topic"] for one in table.get("/events").json()["events"][-7:]]
         assert topics == [
             "case/opened",
             "case/stated",
@@ -273,7 +273,7 @@ class TestACase:
         assert answer.status_code == 200
         body = answer.json()
         assert (body["version"], heard.version()) == (before, before)
-        assert [one["topic"] for one in body["events"]] == ["case/ruled", "penalty/imposed"]
+        assert [one["event"]["topic"] for one in body["events"]] == ["case/ruled", "penalty/imposed"]
         assert (body["case"]["verdict"], body["case"]["penalty"], body["case"]["version"]) == ("upheld", 5, before)
         assert case(heard)["status"] == "pending"
         stale = heard.post("/knocks/1/ruling?preview=true", RULING, "official", **{"If-Match": '"1"'})

@@ -238,7 +238,7 @@ class TestStandings:
             f"/v1/matches/{made['id']}/acts", json=result, headers=bearer(made["official_token"])
         )
         assert answer.status_code == 201, answer.text
-        assert answer.json()["events"][-1]["topic"] == "match/won", answer.text
+        assert answer.json()["events"][-1]["event"]["topic"] == "match/won", answer.text
 
 
 def test_nobody_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:

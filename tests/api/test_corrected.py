@@ -78,7 +78,7 @@ def test_the_match_stands_as_it_counts(corrected: Any) -> None:
 def test_all_see_the_correction_but_its_script_only_officials(corrected: Any) -> None:
     client, match_id, number = corrected
     (event,) = client.get(f"/v1/matches/{match_id}/events?after={number - 1}").json()["events"]
-    assert (event["topic"], event["number"]) == ("protocol/corrected", number)
+    assert (event["event"]["topic"], event["number"]) == ("protocol/corrected", number)
     assert event["event"]["why"] == {"rule": "B42", "reason": "seen by all"}
     assert len(event["event"]["lines"]) == 2
     assert "scripts" not in json.dumps(event)

@@ -201,7 +201,7 @@ def test_the_answer_and_the_event_say_how_many_texts_changed(club: Evening) -> N
     match.ends("Bo has left")
     done = club.erased(BO)
     assert changes_of(done) == (1, 2)
-    (event,) = [one["event"] for one in done["events"] if one["topic"] == "member/erased"]
+    (event,) = [one["event"] for one in done["events"] if one["event"]["topic"] == "member/erased"]
     assert (event["deleted"], event["changed"]) == (1, 2)
     assert re.fullmatch("[0-9a-f]{64}", event["texts"])
 

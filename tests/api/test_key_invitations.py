@@ -43,7 +43,7 @@ class TestInvitations:
         assert SECRET.search(answer.text) is None
         assert "key" not in answer.json()
         (said,) = answer.json()["events"]
-        assert said["topic"] == "key/invited"
+        assert said["event"]["topic"] == "key/invited"
         assert (said["event"]["key"], said["event"]["member"], said["event"]["scopes"]) == ("k2", 2, ["play", "self"])
 
     def test_the_member_redeems_it_and_is_shown_the_secret(self, club: ClubTable) -> None:
@@ -154,7 +154,7 @@ class TestTwoPersons:
             number = answer.json()["proposal"]
             problem(two.act("confirm", proposal=number), 403, "second-person-needed")
             confirmed = two.done("confirm", "berit", proposal=number)
-            assert [one["topic"] for one in confirmed["events"]] == ["proposal/confirmed", "key/invited"]
+            assert [one["event"]["topic"] for one in confirmed["events"]] == ["proposal/confirmed", "key/invited"]
             assert SECRET.search(str(confirmed)) is None
             key = redeemed(two, confirmed["invitation"]["code"]).json()["key"]
             assert key["scopes"] == [one for one in SCOPES if one in ("play", scope)]

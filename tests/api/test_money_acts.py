@@ -241,12 +241,12 @@ class TestPrograms:
     def test_what_it_sends_waits_for_a_member(self, till: ClubTable, act: str, fields: Any):
         before = balances(till)
         done = till.done(act, "till", **fields)
-        assert [one["topic"] for one in done["events"]] == ["proposal/made"]
+        assert [one["event"]["topic"] for one in done["events"]] == ["proposal/made"]
         assert balances(till) == before
         for who, code in (("till", "confirmed-by-member"), ("berit", "confirmed-with")):
             assert refusal(till, "confirm", who, proposal=done["proposal"]) == (403, code)
         confirmed = till.done("confirm", "dag", proposal=done["proposal"])
-        topics = [one["topic"] for one in confirmed["events"]]
+        topics = [one["event"]["topic"] for one in confirmed["events"]]
         assert topics == ["proposal/confirmed", "books/closed" if act == "close_books" else "money/posted"]
 
     def test_a_member_who_confirms_it_sends_it_and_may_need_another(self, till: ClubTable):

@@ -52,7 +52,7 @@ def numbers(club: ClubTable, who: str = "founder", member: int = 2) -> tuple[Any
 
 def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: ClubTable) -> None:
     (said,) = club.done("set_payee", "berit", member=2, **BERIT)["events"]
-    assert (said["topic"], said["event"]) == ("payee/set", {"member": 2, "swish": SWISH, "iban": IBAN})
+    assert said["event"] == ({"topic": "payee/set", "member": 2, "swish": SWISH, "iban": IBAN})
 
 
 @pytest.mark.parametrize("who", ["founder", "berit", "treasury", "keys"])

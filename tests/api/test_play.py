@@ -38,7 +38,7 @@ class TestOpening:
 
     def test_the_deal_is_drawn_for_when_no_first_dealer_is_given(self, client: Client) -> None:
         table = Table(client, first_dealer=None, dealing="house")
-        topics = [event["topic"] for event in table.get("/events").json()["events"]]
+        topics = [event["event"]["topic"] for event in table.get("/events").json()["events"]]
         assert topics[0] == "match/opened"
         assert topics[-1] == "dealer/drawn"
         assert table.get().json()["dealer"] in (0, 1, 2)
@@ -65,7 +65,7 @@ class TestActing:
         assert done["version"] == 2
         assert answer.headers["etag"] == '"2"'
         (event,) = done["events"]
-        assert (event["number"], event["actor"], event["topic"]) == (2, 0, "deal/dealt")
+        assert (event["number"], event["actor"], event["event"]["topic"]) == (2, 0, "deal/dealt")
         assert event["event"]["hands"] == [HANDS[0], [], []]
 
     def test_the_legal_acts_are_ready_bodies(self, dealt: Table) -> None:

@@ -124,7 +124,7 @@ class TestClosed:
         play_deal(table)
         assert table.get("/legal-acts", "official").json() == [{"act": "close"}, {"act": "abandon"}]
         done = table.done("close", None)
-        assert [event["topic"] for event in done["events"]] == ["match/closed"]
+        assert [event["event"]["topic"] for event in done["events"]] == ["match/closed"]
         return table
 
     def test_the_pot_goes_as_agreed_and_the_books_say_so(self, closed: Table) -> None:

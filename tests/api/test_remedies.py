@@ -97,7 +97,7 @@ class TestAWrongLine:
             line["entries"] += table.get("/pot").json()["lines"][0]["entries"]
         for entry in line["entries"]:
             assert entry["events"] == [once["event"]], "the correction, which tells all of the deal"
-        topics = [one["topic"] for one in table.get("/events").json()["events"]]
+        topics = [one["event"]["topic"] for one in table.get("/events").json()["events"]]
         assert topics[-3:] == ["case/stated", "case/ruled", "protocol/corrected"]
         code, lines = said(either_url)
         assert code == 0, lines
@@ -111,7 +111,11 @@ class TestAWrongLine:
         refused = ask(table, "/1/ruling", "official", ruling(), 409)
         assert (refused["type"], refused["rule"]) == ("/problems/deal-under-way", "J9")
         done = table.done("void", None)
-        assert [one["topic"] for one in done["events"]] == ["deal/voided", "case/ruled", "protocol/corrected"]
+        assert [one["event"]["topic"] for one in done["events"]] == [
+            "deal/voided",
+            "case/ruled",
+            "protocol/corrected",
+        ]
         assert protocol(table)["points"] == list(SHEETS[KORTOXEN].points)
         code, lines = said(either_url)
         assert code == 0, lines
@@ -194,8 +198,8 @@ class TestPreview:
         assert [one["event"]["lines"] for one in body["events"][1:]] == [
             one["event"]["lines"] for one in happened[1:]
         ]
-        assert [(one["topic"], one["number"]) for one in body["events"]] == [
-            (one["topic"], one["number"]) for one in happened
+        assert [(one["event"]["topic"], one["number"]) for one in body["events"]] == [
+            (one["event"]["topic"], one["number"]) for one in happened
         ]
         for name in ("verdict", "rule", "penalty", "payer", "why"):
             assert body["case"][name] == ruled[name]

@@ -82,7 +82,7 @@ class TestSettlement:
     def test_the_events_say_so(self, client: Client) -> None:
         table = won(client)
         (event,) = table.get(f"/events?after={table.version() - 1}").json()["events"]
-        assert event["topic"] == "match/won"
+        assert event["event"]["topic"] == "match/won"
         assert event["event"]["payments"] == [
             {"payer": 0, "payee": 1, "points": 1, "rule": "B74"},
             {"payer": 2, "payee": 1, "points": 1, "rule": "B74"},

@@ -143,8 +143,8 @@ class TestFair:
 
 def first(lines: list[Line], topic: str) -> int:
     """Return the index of the first event of this topic from the second deal on."""
-    start = [place for place, line in enumerate(lines) if line["topic"] == "shuffle/committed"][1]
-    return next(place for place in range(start, len(lines)) if lines[place]["topic"] == topic)
+    start = [place for place, line in enumerate(lines) if line["event"]["topic"] == "shuffle/committed"][1]
+    return next(place for place in range(start, len(lines)) if lines[place]["event"]["topic"] == topic)
 
 
 def swap(cards: list[str], others: list[str]) -> None:
@@ -280,7 +280,7 @@ class TestOpening:
         table = Table(client, dealing="house", enforcement="refuse")
         assert (table.opened["shuffle"], table.opened["entropy_seconds"]) == (None, 0)
         assert table.get().json()["shuffling"] is None
-        assert [event["topic"] for event in table.get("/events").json()["events"]] == ["match/opened"]
+        assert [event["event"]["topic"] for event in table.get("/events").json()["events"]] == ["match/opened"]
 
     @pytest.mark.parametrize(
         ("fields", "status", "problem"),
@@ -304,7 +304,11 @@ class TestEntropy:
     def test_all_see_it_at_once(self, client: Client) -> None:
         table = Shuffled(client, entropy_seconds=60)
         digits = secrets.token_hex(32)
-        assert table.entropy(1, digits).json()["events"][0]["event"] == {"seat": 1, "hex": digits}
+        assert table.entropy(1, digits).json()["events"][0]["event"] == {
+            "topic": "shuffle/entropy-given",
+            "seat": 1,
+            "hex": digits,
+        }
         for who in (None, 0, 1, "official"):
             now = table.get("", who).json()["shuffling"]
             assert (now["entropy"], now["awaited"]) == ([None, digits], [0])
@@ -540,5 +544,7 @@ class TestPreview:
         before = table.version()
         assert table.post("/knocks/1/ruling", ruling, "official").status_code == 201
         happened = table.get(f"/events?after={before}", "official").json()["events"]
-        assert [one["topic"] for one in happened][-2:] == ["deal/voided", "shuffle/committed"]
-        assert [one["topic"] for one in foreseen["events"]] == [one["topic"] for one in happened[:-1]]
+        assert [one["event"]["topic"] for one in happened][-2:] == ["deal/voided", "shuffle/committed"]
+        assert [one["event"]["topic"] for one in foreseen["events"]] == [
+            one["event"]["topic"] for one in happened[:-1]
+        ]

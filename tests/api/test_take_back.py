@@ -36,8 +36,8 @@ def test_all_agree(house: Table) -> None:
     assert house.get().json()["taking_back"] == {"first": 3, "last": 3, "agreed": [1], "awaited": [0, 2]}
     house.done(BACK, 2)
     (asked, done) = house.done(BACK, 0)["events"]
-    assert (asked["topic"], done["topic"]) == ("act/take-back-asked", "act/taken-back")
-    assert done["event"] == {"case": 1, "first": 3, "last": 3, "seat": 1}
+    assert (asked["event"]["topic"], done["event"]["topic"]) == ("act/take-back-asked", "act/taken-back")
+    assert done["event"] == {"topic": "act/taken-back", "case": 1, "first": 3, "last": 3, "seat": 1}
     seen = house.get().json()
     assert (seen["bids"], seen["to_act"], seen["taking_back"], seen["version"]) == ([], [1], None, 7)
     assert house.get("/replay?at=5").json()["bids"] == [{"seat": 1, "bid": "2"}]
@@ -144,8 +144,8 @@ def test_another_act_overtakes_it(house: Table) -> None:
     """A take-back that is no longer possible needs no answer."""
     knock(house, 1, seat=1)
     done = house.done("bid", 2, bid="pass")["events"]
-    assert [one["topic"] for one in done] == ["auction/bid", "case/withdrawn"]
-    assert done[1]["event"] == {"case": 1, "overtaken": True}
+    assert [one["event"]["topic"] for one in done] == ["auction/bid", "case/withdrawn"]
+    assert done[1]["event"] == {"topic": "case/withdrawn", "case": 1, "overtaken": True}
     body = house.get(f"/knocks/1?min_version={house.version()}").json()
     assert (body["status"], body["verdict"], body["rulings"]) == ("withdrawn", "withdrawn", [])
     assert body["why"] == "Withdrawn: the act that Berit did not mean is no longer the last (J11)."
@@ -158,7 +158,7 @@ def test_an_official_rules_on_it(house: Table) -> None:
     ruling = {"verdict": "upheld", "standard": "balance_of_probabilities", "rule": "J11", "reason": "All saw it"}
     foreseen = house.post("/knocks/1/ruling?preview=true", ruling, "official")
     assert foreseen.status_code == 200, foreseen.text
-    assert [one["topic"] for one in foreseen.json()["events"]] == ["case/ruled", "act/taken-back"]
+    assert [one["event"]["topic"] for one in foreseen.json()["events"]] == ["case/ruled", "act/taken-back"]
     void = house.post("/knocks/1/ruling", ruling | {"remedy": {"void": True}}, "official")
     assert (void.status_code, void.json()["type"]) == (422, "/problems/remedy-for-misclick")
     assert house.post("/knocks/1/ruling", ruling, "official").json()["status"] == "final"

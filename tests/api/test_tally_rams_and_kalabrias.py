@@ -39,7 +39,7 @@ def test_a_deal_of_rams_entered_whole_by_anybody(client: TestClient[Litestar]) -
     t = tallied(client, "rams-english", 4)
     answer = t.post("/acts", {"act": "result", **RAMS}, 2)
     assert answer.status_code == 201, answer.text
-    topics = [one["topic"] for one in answer.json()["events"]]
+    topics = [one["event"]["topic"] for one in answer.json()["events"]]
     assert topics[:3] == ["result/entered", "pot/staked", "deal/dealt"]
     assert topics[-1] == "deal/scored"
     line = t.get("/protocol", 0).json()["lines"][-1]
@@ -73,7 +73,11 @@ def test_the_same_deal_of_rams_act_by_act(client: TestClient[Litestar]) -> None:
 def test_a_deal_of_kalabrias(client: TestClient[Litestar]) -> None:
     t = tallied(client, "kalabrias", 2)
     answer = t.post("/acts", {"act": "result", **KALABRIAS}, 1)
-    assert [one["topic"] for one in answer.json()["events"]] == ["result/entered", "deal/counted", "deal/scored"]
+    assert [one["event"]["topic"] for one in answer.json()["events"]] == [
+        "result/entered",
+        "deal/counted",
+        "deal/scored",
+    ]
     assert t.get(who="official").json()["points"] == [78, 41]
     refused = t.send("deal", 0)
     assert (refused.status_code, code_of(refused.json()), refused.json()["rule"]) == (409, "entered_whole", "E-O41")

@@ -61,9 +61,9 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert protocol["points"] == AFTER
     events = table.get("/events", "official").json()["events"]
     assert {event["actor"] for event in events} == {"official", who}
-    first = next(event for event in events if event["topic"] == "result/entered")
+    first = next(event for event in events if event["event"]["topic"] == "result/entered")
     assert first["event"]["result"] == X1
-    assert events[-1]["topic"] == "deal/scored"
+    assert events[-1]["event"]["topic"] == "deal/scored"
     record = table.get("/deals/1").json()
     assert [call["bid"] for call in record["bids"]] == ["2", "pass", "3", "pass"]
     assert [trick["winner"] for trick in record["tricks"]] == X1["tricks"]
@@ -96,7 +96,7 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
     for seat in X1["tricks"][:4]:
         write("trick", seat)
     late = write("trick", 1)["events"][0]
-    assert (late["topic"], late["event"]["seat"]) == ("trick/taken", 1)
+    assert (late["event"]["topic"], late["event"]["seat"]) == ("trick/taken", 1)
     assert "breaches" not in late["event"], "the forgotten question is for officials"
     case = table.post("/knocks", {"seat": 0, "accused": 2, "offence": "fold_question"}, 1)
     assert (case.status_code, case.json()["rule"], case.json()["penalty"]) == (201, "B54", 5)

@@ -194,7 +194,7 @@ def test_other_forms_have_them_as_they_write_a_text(scored: ClubTable) -> None:
     assert "Cesar &lt;&amp; &#x27;Co&quot;" in page
     assert "hmac:" not in page
     lines = scored.get("/events", ANNA, Accept="application/x-ndjson").text.splitlines()
-    noted = [one["event"]["text"] for one in map(json.loads, lines) if one["topic"] == "case/opened"]
+    noted = [one["event"]["text"] for one in map(json.loads, lines) if one["event"]["topic"] == "case/opened"]
     assert noted == [NOTE]
     assert json.loads(lines[0])["event"]["players"] == list(MEMBERS)
     csv = scored.get(f"/protocol?min_version={scored.version()}", ANNA, Accept="text/csv").text

@@ -64,8 +64,8 @@ def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
     for who in (0, 2, "official", None):
         answer = table.get("/events", who)
         ended, made = answer.json()["events"][-2:]
-        assert (ended["topic"], ended["event"], ended["actor"]) == ("match/token-ended", {"seat": 2}, "official")
-        assert (made["topic"], made["event"]["seat"]) == ("match/token-made", 2)
+        assert (ended["event"], ended["actor"]) == ({"topic": "match/token-ended", "seat": 2}, "official")
+        assert (made["event"]["topic"], made["event"]["seat"]) == ("match/token-made", 2)
         assert ended["act_number"] not in {act["number"] for act in answer.json()["acts"]}
         for body in answer.text, table.get(f"/replay?at={made['number']}", who).text:
             assert table.tokens[2] not in body

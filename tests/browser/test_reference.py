@@ -44,7 +44,7 @@ class TestContents:
         assert {f"schema-{name}" for name in description["components"]["schemas"]} <= ids
         topics = description["components"]["schemas"]["EventSeen"]["discriminator"]["mapping"].keys()
         match = Table(http, dealing="house", enforcement="refuse")
-        assert {event["topic"] for event in match.get("/events").json()["events"]} <= topics
+        assert {event["event"]["topic"] for event in match.get("/events").json()["events"]} <= topics
         assert {f"event-{topic}" for topic in topics} <= ids
         assert {"event-card/played", "event-knock/upheld"} <= ids
 

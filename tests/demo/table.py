@@ -42,7 +42,7 @@ class Table:
         numbers = [event["number"] for event in done["events"]]
         expect("the numbers of events", numbers, list(range(self.version + 1, done["version"] + 1)))
         self.version = done["version"]
-        return [{**event["event"], "topic": event["topic"]} for event in done["events"]]
+        return [event["event"] for event in done["events"]]
 
     def _as_seen(self) -> dict[str, str]:
         """Return the header by which the service refuses an act if the match has other events since."""

@@ -22,12 +22,12 @@ MATCHES = 6
 def records() -> list[Record]:
     """Return records of some matches of each game, each with at least one deal."""
     found = [record(ruleset, seed) for ruleset in RULESETS for seed in range(MATCHES)]
-    return [one for one in found if any(line["topic"] == "deal/dealt" for line in one.lines)]
+    return [one for one in found if any(line["event"]["topic"] == "deal/dealt" for line in one.lines)]
 
 
 def test_every_game_is_there(records: list[Record]) -> None:
     assert {one.lines[0]["event"]["ruleset"] for one in records} == RULESETS.keys()
-    topics = {line["topic"] for one in records for line in one.lines}
+    topics = {line["event"]["topic"] for one in records for line in one.lines}
     assert topics >= {
         "deal/voided",
         "player/eliminated",

@@ -69,11 +69,8 @@ function schemaSection(name, schema, schemas) {
 
 // The events of a match: each topic with the shape of its event.
 function eventSections(schemas) {
-  const seen = schemas.named.EventSeen;
-  return (seen.oneOf || seen.anyOf).map((choice) => {
-    const { topic, event } = schemas.properties(choice);
-    return [topic.const ?? topic.enum[0], event];
-  }).sort(([one], [other]) => (one < other ? -1 : 1)).map(([topic, event]) => {
+  return schemas.named.Event.oneOf.map((event) => [schemas.properties(event).topic.const, event])
+    .sort(([one], [other]) => (one < other ? -1 : 1)).map(([topic, event]) => {
     const said = schemas.resolved(event).description || "";
     entries.push(entry("event", topic, said, Object.keys(schemas.properties(event)).join(" "), `event-${topic}`));
     return fold(`event-${topic}`, code(topic), prose(said),
@@ -155,7 +152,7 @@ async function render() {
   });
   sections.push(
     ["Games", [], games],
-    ["Topics", prose("Each event in `GET …/events` has a `topic`, which decides the shape of its `event`."), eventSections(schemas)],
+    ["Topics", prose("The `event` of each entry in `GET …/events` has a `topic`, which decides its other fields."), eventSections(schemas)],
     ["Problems", prose("Every error is one of these. Each has a page that says what to do."), definitions(problems)],
     ["Schemas", [], Object.entries(schemas.named).map(([name, schema]) => schemaSection(name, schema, schemas))],
   );

@@ -13,8 +13,8 @@ import org.openapitools.client.api.KnocksApi;
 import org.openapitools.client.api.MatchesApi;
 import org.openapitools.client.model.Act;
 import org.openapitools.client.model.ActDone;
-import org.openapitools.client.model.CardPlayedSeen;
-import org.openapitools.client.model.DealScoredSeen;
+import org.openapitools.client.model.CardPlayed;
+import org.openapitools.client.model.DealScored;
 import org.openapitools.client.model.Enforcement;
 import org.openapitools.client.model.EventSeen;
 import org.openapitools.client.model.KnockSent;
@@ -94,13 +94,13 @@ public final class Play {
             var done = act(seen.getToAct().get(0), seen.getVersion());
             acts++;
             for (EventSeen event : done.getEvents()) {
-                if (event.getActualInstance() instanceof CardPlayedSeen played) {
-                    cards.add(played.getNumber());
+                if (event.getEvent().getActualInstance() instanceof CardPlayed) {
+                    cards.add(event.getNumber());
                     if (cards.size() == 1) {
                         knock();
                     }
                 }
-                if (event.getActualInstance() instanceof DealScoredSeen) {
+                if (event.getEvent().getActualInstance() instanceof DealScored) {
                     return;
                 }
             }
@@ -138,10 +138,10 @@ public final class Play {
             for (var after = 0; !followed.isDone(); ) {
                 for (EventSeen event : api.listEvents(match, after, null, null, 25, null, null).getEvents()) {
                     after++;
-                    if (event.getActualInstance() instanceof CardPlayedSeen played) {
-                        seen.add(played.getNumber());
+                    if (event.getEvent().getActualInstance() instanceof CardPlayed) {
+                        seen.add(event.getNumber());
                     }
-                    if (event.getActualInstance() instanceof DealScoredSeen) {
+                    if (event.getEvent().getActualInstance() instanceof DealScored) {
                         followed.complete(seen);
                     }
                 }

@@ -38,11 +38,11 @@ function json<T>({ data }: { data: T }): Exclude<T, string> {
 
 /** Return the numbers of the events that play a card. */
 function cardsOf(events: EventSeen[]): number[] {
-  return events.filter((event) => event.topic === "card/played").map((event) => event.number);
+  return events.filter((event) => event.event.topic === "card/played").map((event) => event.number);
 }
 
 function isScored(events: EventSeen[]): boolean {
-  return events.some((event) => event.topic === "deal/scored");
+  return events.some((event) => event.event.topic === "deal/scored");
 }
 
 const { data: made } = await openMatch({

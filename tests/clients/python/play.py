@@ -18,7 +18,7 @@ from knacka_client.api.knocks import get_knock, list_knocks, send_knock
 from knacka_client.api.matches import get_match, list_legal_acts, open_match, send_act
 from knacka_client.models import (
     ActDone,
-    CardPlayedSeen,
+    CardPlayed,
     Close,
     Enforcement,
     EventPage,
@@ -138,7 +138,7 @@ class Table:
         assert not isinstance(done, Problem | None), done
         assert done.version > version
         self.acts += 1
-        if any(event.topic == "card/played" for event in done.events) and not self.knocked:
+        if any(event.event.topic == "card/played" for event in done.events) and not self.knocked:
             self.knocked = True
             self.knock()
 
@@ -187,8 +187,8 @@ def cards_of(page: EventPage) -> list[str]:
     """Return the cards played. The topic determines the type of an event."""
     cards = []
     for event in page.events:
-        if event.topic == "card/played":
-            assert_type(event, CardPlayedSeen)
+        if event.event.topic == "card/played":
+            assert_type(event.event, CardPlayed)
             assert_type(event.event.card, str)
             cards.append(event.event.card)
         elif TYPE_CHECKING:  # not all other events have a card

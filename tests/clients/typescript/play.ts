@@ -55,7 +55,7 @@ function clientOf(address: string, token?: string): Knacka {
 
 /** Return the card that an event plays, if any. The topic determines the type of an event. */
 function cardOf(seen: EventSeen): string | undefined {
-  if (seen.topic === "card/played") {
+  if (seen.event.topic === "card/played") {
     const event: Schemas["CardPlayed"] = seen.event;
     return event.card;
   }
@@ -122,7 +122,7 @@ class Table {
     const done = given(await client.POST("/v1/matches/{match}/acts", { params, body }));
     assert(done.version > version);
     this.acts += 1;
-    if (!this.knocked && done.events.some((event) => event.topic === "card/played")) {
+    if (!this.knocked && done.events.some((event) => event.event.topic === "card/played")) {
       this.knocked = true;
       await this.knock();
     }
@@ -179,7 +179,7 @@ async function read(table: Table): Promise<string> {
   );
   const streamed: EventSeen[] = [];
   for await (const event of table.streamed()) streamed.push(event);
-  const named = (all: EventSeen[]) => all.map(({ number, topic }) => [number, topic]);
+  const named = (all: EventSeen[]) => all.map(({ number, event }) => [number, event.topic]);
   assert.deepEqual(named(streamed), named(events));
   const query = { min_version: seen.version };
   const protocol = given(await spectator.GET("/v1/matches/{match}/protocol", { params: { path, query } }));

@@ -90,13 +90,13 @@ func (made table) play() (acts int, cards []int32) {
 		done := made.act(seen.ToAct[0], seen.Version)
 		acts++
 		for _, event := range done.Events {
-			if event.CardPlayedSeen != nil {
-				cards = append(cards, event.CardPlayedSeen.Number)
+			if event.Event.CardPlayed != nil {
+				cards = append(cards, event.Number)
 				if len(cards) == 1 {
 					made.knock()
 				}
 			}
-			if event.DealScoredSeen != nil {
+			if event.Event.DealScored != nil {
 				return acts, cards
 			}
 		}
@@ -143,10 +143,10 @@ func (made table) follow() (cards []int32) {
 		answer, _, err := made.client.EventsAPI.ListEvents(context.Background(), made.match).After(after).Wait(25).Execute()
 		for _, event := range given(answer, err).Events {
 			after++
-			if event.CardPlayedSeen != nil {
-				cards = append(cards, event.CardPlayedSeen.Number)
+			if event.Event.CardPlayed != nil {
+				cards = append(cards, event.Number)
 			}
-			if event.DealScoredSeen != nil {
+			if event.Event.DealScored != nil {
 				return cards
 			}
 		}
