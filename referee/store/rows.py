@@ -1,10 +1,11 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. The first row of an act has the ``request``
-byte for byte. ``prev`` is the hash of the aggregate's previous row, which is also that row's leaf in the tree over
-the log: SHA-256 of a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break,
-and the stored bytes (:mod:`referee.log.tree`).
+``{"v", "at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``v`` is :data:`FORM`. The first row of
+an act has the ``request`` byte for byte. ``prev`` is the SHA-256 of the aggregate's previous row, so that its rows form a chain. The
+hash covers a zero byte, the aggregate's id, the row's number and its topic, each followed by a line break, and the
+stored bytes. So a row cannot be moved to a different aggregate or number. This hash is also the row's leaf in the
+tree over the log (:mod:`referee.log.tree`).
 
 ``salt`` is 16 random bytes in base64, shown only with the whole row: leaves are public, and without the salt a
 caller could check a guess of a hidden row.
@@ -13,7 +14,7 @@ caller could check a guess of a hidden row.
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -31,7 +32,12 @@ E = TypeVar("E", bound=Event)
 Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
 
 
+FORM: Literal[1] = 1
+"""Version of the form of rows. Rows without a version are of an earlier commit."""
+
+
 class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
+    form: Literal[1] = msgspec.field(name="v")
     at: datetime
     actor: Actor
     act_id: str = msgspec.field(name="act")
@@ -47,7 +53,7 @@ class _Shape(msgspec.Struct):
 
     prev: str
     event: msgspec.Raw
-    salt: msgspec.Raw = _NOTHING
+    form: msgspec.Raw = msgspec.field(name="v", default=_NOTHING)
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
@@ -84,6 +90,7 @@ def to_row(recorded: Recorded) -> StoredEvent:
     """Return the row of a recorded event, which must have its salt."""
     assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
+        form=FORM,
         at=recorded.at,
         actor=recorded.actor,
         act_id=recorded.act_id,
@@ -123,17 +130,18 @@ def from_row(stored: StoredEvent) -> Recorded:
 
 
 class OlderStore(Exception):
-    """The rows of the store have no salt: this release can read none of them."""
+    """The rows of the store are in an earlier form, which this release cannot read."""
 
     def __str__(self) -> str:
         return (
-            "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read "
-            "them. Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
+            "the rows were stored by an earlier commit of Knacka in a different form, and this release cannot "
+            "read them. Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
         )
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if all these states, of the first and last row of a log, lack only their salt."""
+    """Raise :class:`OlderStore` if all these states lack only their version. ``states``: those of the first and the
+    last row of a log. If only one of the two lacks it, that row was edited and is damaged."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -141,7 +149,7 @@ def refuse_older(states: Iterable[Any]) -> None:
 
 def _is_older(state: Any) -> bool:
     try:
-        return _shape_of_row(state).salt is _NOTHING
+        return _shape_of_row(state).form is _NOTHING
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
         return False
 

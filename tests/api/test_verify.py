@@ -279,7 +279,7 @@ class TestRows:
             (b"", "Input data was truncated"),
             (b'{"at": 1', "cannot be read"),
             (
-                b'{"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"",'
+                b'{"v":1,"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"",'
                 b'"salt":"AAECAwQFBgcICQoLDA0ODw==","event":{"seat":"x"}}',
                 r"\$\.event",
             ),

@@ -1,4 +1,4 @@
-"""A store whose rows have no salt, of an earlier commit, is refused before any work on it."""
+"""A store whose rows are in the form of an earlier commit, is refused before any work on it."""
 
 import re
 from pathlib import Path
@@ -15,13 +15,13 @@ from tests.api.conftest import client_of
 from tests.edited import Editor
 from tests.played import opened, play_out
 
-WHAT = "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read them."
+WHAT = "the rows were stored by an earlier commit of Knacka in a different form, and this release cannot read them."
 TO_DO = "Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
 
 
-def without_salt(row: bytes) -> bytes:
+def without_version(row: bytes) -> bytes:
     """Return a row as an earlier commit would have stored it."""
-    return re.sub(rb'"salt":"[^"]*",', b"", row)
+    return re.sub(rb'"v":1,', b"", row)
 
 
 def stored(url: str) -> UUID:
@@ -47,7 +47,7 @@ def older_url(store_url: str, match_id: UUID) -> str:
     with construct(store_url) as referee:
         rows = referee.rows(match_id)
     for row in rows:
-        Editor(store_url).edit(match_id, row.originator_version, without_salt)
+        Editor(store_url).edit(match_id, row.originator_version, without_version)
     return store_url
 
 
@@ -73,7 +73,7 @@ def test_the_store_itself_refuses(older_url: str) -> None:
 
 
 def test_the_doctor_says_so_once(older_url: str) -> None:
-    found = [problem for problem in problems({"KNACKA_DATABASE_URL": older_url}) if "salt" in problem]
+    found = [problem for problem in problems({"KNACKA_DATABASE_URL": older_url}) if "earlier commit" in problem]
     assert found == [f"{WHAT} {TO_DO}"]
 
 
@@ -92,18 +92,16 @@ def test_an_older_backup_is_not_restored(
 
 
 @pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
-def test_one_row_without_a_salt_is_a_damaged_row_and_stops_no_service(
+def test_one_row_without_a_version_is_a_damaged_row_and_stops_no_service(
     store_url: str, match_id: UUID, place: int
 ) -> None:
     with construct(store_url) as referee:
         number = referee.rows(match_id)[place].originator_version
-    Editor(store_url).edit(match_id, number, without_salt)
+    Editor(store_url).edit(match_id, number, without_version)
     with construct(store_url) as referee:
         assert referee.exists(match_id)
-    (found,) = [problem for problem in problems({"KNACKA_DATABASE_URL": store_url}) if "salt" in problem]
-    assert found.startswith(
-        f"event {number} of match {match_id} cannot be read: Object missing required field `salt`"
-    )
+    (found,) = [problem for problem in problems({"KNACKA_DATABASE_URL": store_url}) if "`v`" in problem]
+    assert found.startswith(f"event {number} of match {match_id} cannot be read: Object missing required field `v`")
 
 
 @pytest.mark.parametrize("state", [b"", b"{}", b"[]", b"\xff", b'{"prev":"","event":'])
