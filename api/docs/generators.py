@@ -7,15 +7,15 @@ from api.http.schemas import REFS, Plain
 
 NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
-"""The end of a text in a pattern of Python. In a JSON Schema ``$`` is that end, and Go's patterns have no lookahead."""
+"""The end of a text in a pattern of Python. In a JSON Schema ``$`` is that end, and Go has no lookahead."""
 
 
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
     Go has one name space for the values of all enumerations, so each value gets a name that begins with the name of
-    its schema. Go decodes a union by trying each variant. It ignores ``const``, but checks a ``pattern``, and fails at
-    one of a text that may be null: there the pattern becomes a format.
+    its schema. Go decodes a union by trying each variant. It ignores ``const`` but checks ``pattern``. A pattern of a
+    text that may be null becomes a format, because Go fails at it.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 

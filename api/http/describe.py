@@ -225,8 +225,9 @@ class Text(NamedTuple):
 
 
 def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
-    content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
-    return content if gives is None else {**content, JSON: {"schema": schema_of(gives)}}
+    """JSON comes first: a generator that knows one type for each answer takes the first."""
+    content = {} if gives is None else {JSON: {"schema": schema_of(gives)}}
+    return content | {name: {"schema": text.schema()} for name, text in (others or {}).items()}
 
 
 def _answer(

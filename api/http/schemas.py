@@ -544,7 +544,7 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
 
 
 def _left_out(schema: Plain) -> Plain:
-    """Return the schema of a field that is left out instead of null. Generators have two kinds of nothing otherwise."""
+    """Return the schema of a field that is left out instead of null: one kind of nothing is enough for a client."""
     if isinstance(schema.get("type"), list):
         return {**schema, "type": schema["type"][0]}
     kinds = [one for one in schema.get("anyOf", ()) if one != NULL]

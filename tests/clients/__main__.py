@@ -1,8 +1,8 @@
 """Generate clients from ``openapi/openapi.json`` and play with each: ``make clients``.
 
-Each generator has its default options. Fails if a generator warns, omits an operation, or generates code that does not
-compile, and if a player gets an answer that does not fit its types. What was made is used again while the description
-and the files that it is made with are the same. The repository contains no generated code.
+Each generator has its default options. Fails if a generator warns, omits an operation, or generates code that does
+not compile, and if a player gets an answer that does not fit its types. A client is made again only after a change of
+the description or of its other sources. The repository contains no generated code.
 """
 
 import hashlib
@@ -19,8 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests import bots
-from tests.api.serving import ROOT, running
+from tests.api.serving import running
 from tests.clients import guides
+from tests.forked import ROOT
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build"
@@ -40,8 +41,8 @@ GO = {
 """Environment of the Go command, which downloads nothing."""
 MODULES = "# gopkg.in/validator.v2 v2.0.1\n## explicit; go 1.23\ngopkg.in/validator.v2\n"
 
-PICTURE = "image/svg+xml"
-"""A type of answers that openapi-python-client leaves untyped."""
+PICTURE = ("image/svg+xml", "GET /v1/clubs/{club}/plan/{code}")
+"""Words in the warning of openapi-python-client about the answer that is a picture, which it leaves untyped."""
 KNOWN = (
     "OpenAPI 3.1 support is still in beta",
     "Failed to get the schema name: null",  # a schema without a name is no error
@@ -111,7 +112,8 @@ def follow_guide(name: str, out: Path, address: str) -> str:
 def make_python(out: Path, address: str) -> None:
     """Generate with openapi-python-client, and check the player with mypy."""
     said = follow_guide("python", out, address)
-    if worse := [line for line in said.splitlines() if re.search("WARN|Cannot|Unable", line) and PICTURE not in line]:
+    lines = [line for line in said.splitlines() if re.search("WARN|Cannot|Unable", line)]
+    if worse := [line for line in lines if not any(word in line for word in PICTURE)]:
         raise Failed("\n".join(worse))
     expect_all("openapi-python-client", {file.stem for file in out.glob("knacka_client/api/*/*.py")})
     checked = ("--strict", "--follow-imports=silent", "--cache-dir", BUILD / "mypy", "python/play.py")

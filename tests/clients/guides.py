@@ -27,7 +27,7 @@ def packages(guide: str) -> set[str]:
 def write_program(guide: str, address: str, folder: Path) -> Path:
     """Write the program of a guide into the folder, under its name in the guide. Return its path."""
     ((name, text),) = PROGRAM.findall(guide)
-    place = folder / name
+    place = folder / str(name)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text.replace(ADDRESS, address), "utf-8")
     return place

@@ -52,7 +52,7 @@ public final class Play {
         made.play();
         check(followed.get().equals(made.cards), "the follower saw other cards than were played");
         var protocol = new BooksApi(made.spectator).getProtocol(made.match, null, null, null);
-        var lines = protocol.getRodskaggKortoxenProtocol().getLines();
+        var lines = protocol.getLines();
         check(lines.size() == 1 && lines.get(0).getDeal() == 1, "the protocol has no line of the deal");
         System.out.printf("  rodskagg-kortoxen: %d acts, %d cards, 1 knock%n", made.acts, made.cards.size());
     }
@@ -67,7 +67,7 @@ public final class Play {
             opening.addPlayersItem(new Player().name(name));
         }
         var key = UUID.randomUUID().toString();
-        var made = new MatchesApi(spectator).openMatch(new OpenMatch(opening), key).getRodskaggKortoxenMatchMade();
+        var made = new MatchesApi(spectator).openMatch(new OpenMatch(opening), key);
         match = made.getId();
         for (SeatGiven seat : made.getSeats()) {
             var token = "Bearer " + seat.getToken();
@@ -90,7 +90,7 @@ public final class Play {
     /** Make random legal acts until the deal is scored. */
     private void play() throws Exception {
         while (acts < ACTS) {
-            var seen = new MatchesApi(spectator).getMatch(match, null, null, null).getRodskaggKortoxenMatchSeen();
+            var seen = new MatchesApi(spectator).getMatch(match, null, null, null);
             var done = act(seen.getToAct().get(0), seen.getVersion());
             acts++;
             for (EventSeen event : done.getEvents()) {

@@ -22,24 +22,20 @@ from knacka_client.models import (
     Close,
     Enforcement,
     EventPage,
-    KalabriasMatchSeen,
     KalabriasOpenMatch,
     KalabriasOptions,
     Knocked,
     KnockSent,
+    MatchSeen,
     Opening,
     Player,
     Problem,
-    RamsEnglishMatchSeen,
     RamsEnglishOpenMatch,
     RamsEnglishOptions,
-    RodskaggAlgaMatchSeen,
     RodskaggAlgaOpenMatch,
     RodskaggAlgaOptions,
-    RodskaggCatsatcardsMatchSeen,
     RodskaggCatsatcardsOpenMatch,
     RodskaggCatsatcardsOptions,
-    RodskaggKortoxenMatchSeen,
     RodskaggKortoxenOpenMatch,
     RodskaggKortoxenOptions,
 )
@@ -55,13 +51,6 @@ OpenMatch = (
     | RodskaggAlgaOpenMatch
     | RodskaggCatsatcardsOpenMatch
     | RodskaggKortoxenOpenMatch
-)
-MatchSeen = (
-    KalabriasMatchSeen
-    | RamsEnglishMatchSeen
-    | RodskaggAlgaMatchSeen
-    | RodskaggCatsatcardsMatchSeen
-    | RodskaggKortoxenMatchSeen
 )
 PLAYERS = [Player(name="Anna"), Player(name="Bo"), Player(name="Cecilia")]
 NEAR_ZERO = Opening(points=[3, 3, 3])

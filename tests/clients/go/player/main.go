@@ -33,7 +33,7 @@ func main() {
 		panic(fmt.Sprintf("%d cards were played and %d followed", len(cards), len(seen)))
 	}
 	protocol, _, err := made.client.BooksAPI.GetProtocol(context.Background(), made.match).Execute()
-	lines := given(protocol, err).RodskaggKortoxenProtocol.Lines
+	lines := given(protocol, err).Lines
 	if len(lines) != 1 || lines[0].Deal != 1 {
 		panic("the protocol has no line of the deal")
 	}
@@ -67,13 +67,13 @@ func open(address string) table {
 	for _, name := range []string{"Anna", "Bo", "Cecilia"} {
 		players = append(players, knacka.Player{Name: &name})
 	}
-	opening := knacka.NewRodskaggKortoxenOpenMatch(players, "rodskagg-kortoxen")
+	opening := knacka.NewRodskaggKortoxenOpenMatch("rodskagg-kortoxen", players)
 	opening.SetEnforcement(knacka.ENFORCEMENT_PENALISE)
 	opening.SetOptions(knacka.RodskaggKortoxenOptions{DealRitual: new(bool)})
 	sent := client.MatchesAPI.OpenMatch(context.Background()).OpenMatch(
 		knacka.RodskaggKortoxenOpenMatchAsOpenMatch(opening))
 	answer, _, err := sent.Execute()
-	made := given(answer, err).RodskaggKortoxenMatchMade
+	made := given(answer, err)
 	result := table{client: client, match: made.Id}
 	for _, seat := range made.Seats {
 		token := context.WithValue(context.Background(), knacka.ContextAccessToken, seat.GetToken())
@@ -86,7 +86,7 @@ func open(address string) table {
 func (made table) play() (acts int, cards []int32) {
 	for acts < ACTS {
 		answer, _, err := made.client.MatchesAPI.GetMatch(context.Background(), made.match).Execute()
-		seen := given(answer, err).RodskaggKortoxenMatchSeen
+		seen := given(answer, err)
 		done := made.act(seen.ToAct[0], seen.Version)
 		acts++
 		for _, event := range done.Events {
