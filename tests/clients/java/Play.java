@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
@@ -50,7 +51,7 @@ public final class Play {
         follower.setDaemon(true);
         follower.start();
         made.play();
-        check(followed.get().equals(made.cards), "the follower saw other cards than were played");
+        check(followed.get(60, TimeUnit.SECONDS).equals(made.cards), "the follower saw other cards than were played");
         var protocol = new BooksApi(made.spectator).getProtocol(made.match, null, null, null);
         var lines = protocol.getLines();
         check(lines.size() == 1 && lines.get(0).getDeal() == 1, "the protocol has no line of the deal");
