@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import runpy
 import sys
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from api.matches import events
+from tests.clients import guides
 from tests.log.proving import KEY
 from tests.support import guide_bots
 from tests.support.running_service import served
@@ -36,6 +38,18 @@ def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.Monkey
                 exec(compile(block, f"{guide}.md", "exec"), names)
             assert said.getvalue() == told
         names["knacka"].close()
+
+
+@pytest.mark.parametrize("language", ["go", "python", "typescript"])
+def test_a_guide_of_a_client_is_short_and_installs_what_is_locked(language: str) -> None:
+    """``make clients`` runs the commands and the programs of these guides."""
+    text = (GUIDES / f"client-{language}.md").read_text("utf-8")
+    assert len(text.splitlines()) <= guides.LINES_MAX
+    locked = (ROOT / "requirements-clients.lock").read_text("utf-8")
+    from_npm = json.loads((CLIENTS / "package.json").read_text("utf-8"))["devDependencies"]
+    wanted = guides.packages(text)
+    assert wanted
+    assert [name for name in wanted if f"\n{name}==" not in locked and name not in from_npm] == []
 
 
 def test_every_link_leads_somewhere() -> None:

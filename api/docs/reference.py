@@ -13,6 +13,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.spec import Components, Contact, ExternalDocumentation, License, SecurityScheme, Tag
 
 from api import VERSION
+from api.docs.generators import add_hints
 from api.docs.pages import policy_of, static
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
@@ -77,7 +78,7 @@ def description(app: Litestar) -> str:
         "headers": named_headers(),
         "parameters": _shared_parameters(operations),
         "responses": responses,
-        "schemas": named_schemas(answers),
+        "schemas": add_hints(named_schemas(answers)),
     }
     return _written(with_formats(_tidy(schema)), ORDER) + "\n"
 

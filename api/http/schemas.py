@@ -538,6 +538,7 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         properties["topic"] = {"type": "string", "const": scope.topic, "description": WORDS.words["topic"]}
         required.append("topic")
     may_be_missing = config is None or refuses_others or config.omit_defaults
+    is_option = refuses_others and cls.__module__.startswith("referee.games.")  # shown with nulls
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)
@@ -545,7 +546,9 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or not may_be_missing:
             required.append(name)
-        elif field.default not in (NODEFAULT, UNSET, None, ""):
+        elif field.default is None:
+            schema = schema if is_option else _left_out(schema)
+        elif field.default not in (NODEFAULT, UNSET, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
@@ -556,3 +559,13 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         "properties": {name: properties[name] for name in sorted(properties, key=lambda name: name not in required)},
         **({"required": required} if required else {}),
     }
+
+
+def _left_out(schema: Plain) -> Plain:
+    """Return the schema of a field that is left out instead of null: one kind of nothing is enough for a client. A
+    list keeps null, because a Java client sends an empty list for one that is left out."""
+    if isinstance(schema.get("type"), list):
+        return schema if "array" in schema["type"] else {**schema, "type": schema["type"][0]}
+    kinds = [one for one in schema.get("anyOf", ()) if one != NULL]
+    rest = {name: value for name, value in schema.items() if name != "anyOf"}
+    return {**rest, **kinds[0]} if len(kinds) == 1 and kinds[0].get("type") != "array" else schema

@@ -18,15 +18,14 @@ from knacka_client.api.knocks import get_knock, list_knocks, send_knock
 from knacka_client.api.matches import get_match, list_legal_acts, open_match, send_act
 from knacka_client.models import (
     ActDone,
-    Batch,
     CardPlayed,
     Close,
     Enforcement,
     EventPage,
     KalabriasOpenMatch,
     KalabriasOptions,
-    Knock,
     Knocked,
+    KnockSent,
     MatchSeen,
     Opening,
     Player,
@@ -40,7 +39,6 @@ from knacka_client.models import (
     RodskaggKortoxenOpenMatch,
     RodskaggKortoxenOptions,
 )
-from knacka_client.types import UNSET, Unset
 
 ACTS_MAX = 2000
 """Upper limit of acts in a match. A match of random acts takes about fifty from these openings."""
@@ -66,7 +64,7 @@ OPENINGS: list[OpenMatch] = [
     RodskaggKortoxenOpenMatch(
         ruleset="rodskagg-kortoxen",
         players=PLAYERS,
-        enforcement=Enforcement.PENALISE,
+        enforcement=Enforcement.ENFORCEMENT_PENALISE,
         opening=NEAR_ZERO,
         options=RodskaggKortoxenOptions(deal_ritual=False, exact_zero=False),
     ),
@@ -117,7 +115,8 @@ class Table:
     def act(self, seat: int, version: int) -> None:
         """Make one of the legal acts of the seat."""
         client = self.seats[seat]
-        listed = self.listed(client, seat).acts
+        listed = list_legal_acts.sync(self.match, client=client, seat=seat)
+        assert not isinstance(listed, Problem | None), listed
         if not self.acts:
             other = self.seats[seat - 1]
             problem = send_act.sync(self.match, client=other, body=listed[0])
@@ -132,15 +131,11 @@ class Table:
             self.knocked = True
             self.knock()
 
-    def listed(self, client: AuthenticatedClient, seat: int | Unset = UNSET) -> Batch:
-        """Return the legal acts as a batch. They have the type that a client sends."""
-        listed = list_legal_acts.sync(self.match, client=client, seat=seat)
-        assert not isinstance(listed, Problem | None), listed
-        return Batch(acts=listed)
-
     def close(self) -> bool:
         """End the session as the official, which is legal between deals. Return whether it was legal."""
-        closing = [act for act in self.listed(self.official).acts if isinstance(act, Close)]
+        listed = list_legal_acts.sync(self.match, client=self.official)
+        assert not isinstance(listed, Problem | None), listed
+        closing = [act for act in listed if isinstance(act, Close)]
         for act in closing:
             assert isinstance(send_act.sync(self.match, client=self.official, body=act), ActDone)
         return bool(closing)
@@ -148,7 +143,7 @@ class Table:
     def knock(self) -> None:
         """Knock without a reason, if errors are punished only after a knock."""
         if isinstance(self.opening, RodskaggKortoxenOpenMatch):
-            knock = Knock(seat=0, accused=1, offence=Knocked.REVOKE)
+            knock = KnockSent(seat=0, accused=1, offence=Knocked.KNOCKED_REVOKE)
             case = send_knock.sync(self.match, client=self.seats[0], body=knock)
             assert not isinstance(case, Problem | None), case
             assert case.verdict == "dismissed"
@@ -167,11 +162,14 @@ class Table:
         call = stream_events._get_kwargs(self.match)
         with self.official.get_httpx_client().stream(**call) as answer:
             assert answer.status_code == 200
+            named = ""
             for line in answer.iter_lines():
                 field, _, value = line.partition(": ")
-                data = json.loads(value) if field == "data" else {}
-                if "number" in data:  # the messages ``state`` and ``end`` are not events
-                    yield EventPage.from_dict({"events": [data], "acts": [], "next": None, "version": data["number"]})
+                if field == "event":
+                    named = value
+                elif field == "data" and named != "state":  # a frame ``state`` is no event
+                    data = json.loads(value)
+                    yield EventPage.from_dict({"acts": [], "events": [data], "next": None, "version": data["number"]})
 
 
 def cards_of(page: EventPage) -> list[str]:

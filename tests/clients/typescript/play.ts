@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import createClient, { type Client } from "openapi-fetch";
 
 import type { components, paths } from "../build/typescript/knacka.js";
-import { ACTS_MAX, DEALS, NEAR_ZERO, PLAYERS, drawn, frames } from "../frames.js";
+import { ACTS_MAX, DEALS, NEAR_ZERO, PLAYERS, drawn, frames } from "../players.js";
 
 type Schemas = components["schemas"];
 type Knacka = Client<paths>;
@@ -139,7 +139,7 @@ class Table {
   /** Knock without a reason, if errors are punished only after a knock. */
   private async knock(): Promise<void> {
     if (this.opening.enforcement !== "penalise") return;
-    const body: Schemas["Knock"] = { seat: 0, accused: 1, offence: "revoke" };
+    const body: Schemas["KnockSent"] = { seat: 0, accused: 1, offence: "revoke" };
     const [client] = this.seats;
     assert(client);
     const knocked = given(await client.POST("/v1/matches/{match}/knocks", { params: { path: this.path }, body }));
@@ -181,7 +181,8 @@ async function read(table: Table): Promise<string> {
   );
   const streamed: EventSeen[] = [];
   for await (const event of table.streamed()) streamed.push(event);
-  assert.deepEqual(streamed, events);
+  const named = (all: EventSeen[]) => all.map(({ number, event }) => [number, event.topic]);
+  assert.deepEqual(named(streamed), named(events));
   const query = { min_version: seen.version };
   const protocol = given(await spectator.GET("/v1/matches/{match}/protocol", { params: { path, query } }));
   assert.deepEqual(protocol.points, seen.points);

@@ -1,0 +1,54 @@
+"""Hints in the description for generators of clients, which read more into it than JSON Schema says."""
+
+import re
+from typing import Any
+
+from api.http.schemas import REFS, Plain
+
+NULL = {"type": "null"}
+PYTHON_END = r"$(?!\n)"
+"""The end of a text in a pattern of Python. In a JSON Schema ``$`` is that end, and Go has no lookahead."""
+
+
+def add_hints(schemas: Plain) -> Plain:
+    """Return the named schemas with hints for generators.
+
+    Go has one name space for the values of all enumerations, so each value gets a name that begins with the name of
+    its schema. Go decodes a union by trying each variant. It ignores ``const`` but checks ``pattern``. A pattern of a
+    text that may be null becomes a format, because Go fails at it.
+    """
+    texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
+
+    def hinted(value: Any) -> Any:
+        if isinstance(value, list):
+            return [hinted(inner) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        value = {name: hinted(inner) for name, inner in value.items()}
+        if isinstance(constant := value.get("const"), str):
+            return value | {"pattern": f"^{constant}$"}
+        match value:
+            case {"anyOf": [{"$ref": ref}, {"type": "null"}]} if ref in texts:
+                name, text = texts[ref]
+                value = {**text, **value, "type": ["string", "null"], "format": _kebab(name)}
+                del value["anyOf"], value["pattern"]
+            case {"type": ["string", "null"], "pattern": _}:
+                value = {"format": "text", **value}
+                del value["pattern"]
+            case {"pattern": str(pattern)}:
+                value["pattern"] = pattern.replace(PYTHON_END, "$")
+        return value
+
+    named: Plain = {name: hinted(schema) for name, schema in schemas.items()}
+    for name, schema in named.items():
+        if "enum" in schema:
+            schema["x-enum-varnames"] = [_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
+    return named
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+def _constant(text: str) -> str:
+    return re.sub(r"[\W_]+", "_", text).upper()
