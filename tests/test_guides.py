@@ -19,6 +19,7 @@ from api.matches import events
 from tests.clients import guides
 from tests.log.proving import KEY
 from tests.support import guide_bots
+from tests.support.paths import ROOT
 from tests.support.running_service import served
 
 GUIDES = Path(__file__).parents[1] / "openapi" / "guides"

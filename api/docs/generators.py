@@ -1,6 +1,7 @@
 """Hints in the description for generators of clients, which read more into it than JSON Schema says."""
 
 import re
+from collections import Counter
 from typing import Any
 
 from api.http.schemas import REFS, Plain
@@ -13,9 +14,10 @@ PYTHON_END = r"$(?!\n)"
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    Go has one name space for the values of all enumerations, so each value gets a name that begins with the name of
-    its schema. Go decodes a union by trying each variant. It ignores ``const`` but checks ``pattern``. A pattern of a
-    text that may be null becomes a format, because Go fails at it.
+    Go has one name space for the values of all enumerations. If an enumeration has a value that a different one has
+    too, each of its values gets a name that begins with the name of its schema. Go decodes a union by trying each
+    variant. It ignores ``const`` but checks ``pattern``. A pattern of a text that may be null becomes a format,
+    because Go fails at it.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 
@@ -40,8 +42,9 @@ def add_hints(schemas: Plain) -> Plain:
         return value
 
     named: Plain = {name: hinted(schema) for name, schema in schemas.items()}
+    owners = Counter(value for schema in named.values() for value in schema.get("enum", ()))
     for name, schema in named.items():
-        if "enum" in schema:
+        if any(owners[value] > 1 for value in schema.get("enum", ())):
             schema["x-enum-varnames"] = [_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
     return named
 

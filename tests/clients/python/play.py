@@ -24,8 +24,8 @@ from knacka_client.models import (
     EventPage,
     KalabriasOpenMatch,
     KalabriasOptions,
+    Knock,
     Knocked,
-    KnockSent,
     MatchSeen,
     Opening,
     Player,
@@ -64,7 +64,7 @@ OPENINGS: list[OpenMatch] = [
     RodskaggKortoxenOpenMatch(
         ruleset="rodskagg-kortoxen",
         players=PLAYERS,
-        enforcement=Enforcement.ENFORCEMENT_PENALISE,
+        enforcement=Enforcement.PENALISE,
         opening=NEAR_ZERO,
         options=RodskaggKortoxenOptions(deal_ritual=False, exact_zero=False),
     ),
@@ -143,7 +143,7 @@ class Table:
     def knock(self) -> None:
         """Knock without a reason, if errors are punished only after a knock."""
         if isinstance(self.opening, RodskaggKortoxenOpenMatch):
-            knock = KnockSent(seat=0, accused=1, offence=Knocked.KNOCKED_REVOKE)
+            knock = Knock(seat=0, accused=1, offence=Knocked.KNOCKED_REVOKE)
             case = send_knock.sync(self.match, client=self.seats[0], body=knock)
             assert not isinstance(case, Problem | None), case
             assert case.verdict == "dismissed"

@@ -139,7 +139,7 @@ class Table {
   /** Knock without a reason, if errors are punished only after a knock. */
   private async knock(): Promise<void> {
     if (this.opening.enforcement !== "penalise") return;
-    const body: Schemas["KnockSent"] = { seat: 0, accused: 1, offence: "revoke" };
+    const body: Schemas["Knock"] = { seat: 0, accused: 1, offence: "revoke" };
     const [client] = this.seats;
     assert(client);
     const knocked = given(await client.POST("/v1/matches/{match}/knocks", { params: { path: this.path }, body }));

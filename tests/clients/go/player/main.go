@@ -68,7 +68,7 @@ func open(address string) table {
 		players = append(players, knacka.Player{Name: &name})
 	}
 	opening := knacka.NewRodskaggKortoxenOpenMatch("rodskagg-kortoxen", players)
-	opening.SetEnforcement(knacka.ENFORCEMENT_PENALISE)
+	opening.SetEnforcement(knacka.PENALISE)
 	opening.SetOptions(knacka.RodskaggKortoxenOptions{DealRitual: new(bool)})
 	sent := client.MatchesAPI.OpenMatch(context.Background()).OpenMatch(
 		knacka.RodskaggKortoxenOpenMatchAsOpenMatch(opening))
@@ -130,8 +130,8 @@ func key() string {
 // knock accuses a player who did nothing wrong.
 func (made table) knock() {
 	seat, accused, offence := int32(0), int32(1), knacka.KNOCKED_REVOKE
-	knock := knacka.KnockSent{Seat: &seat, Accused: &accused, Offence: &offence}
-	answer, _, err := made.client.KnocksAPI.SendKnock(made.seats[0], made.match).KnockSent(knock).Execute()
+	knock := knacka.Knock{Seat: &seat, Accused: &accused, Offence: &offence}
+	answer, _, err := made.client.KnocksAPI.SendKnock(made.seats[0], made.match).Knock(knock).Execute()
 	if ruled := given(answer, err); ruled.Verdict != knacka.VERDICT_DISMISSED {
 		panic("the knock has the verdict " + ruled.Verdict)
 	}
