@@ -347,10 +347,10 @@ class TestSnapshots:
 
     def test_its_points(self, editor: Editor, match_id: UUID, taken: int) -> None:
         def change(kept: dict[str, Any]) -> None:
-            kept["standing"]["table"]["points"][0] += 1
+            kept["state"]["table"]["points"][0] += 1
 
         editor.edit(match_id, taken, aggregate(change), "{snapshots}")
-        otherwise = r"its snapshot differs: standing.table.points\[0\] is \d+, not \d+"
+        otherwise = r"its snapshot differs: state.table.points\[0\] is \d+, not \d+"
         names(editor.url, match_id, taken, otherwise)
 
     def test_its_officials_token(self, editor: Editor, match_id: UUID, taken: int) -> None:
