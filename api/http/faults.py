@@ -69,7 +69,7 @@ def _text(pattern: str, example: str) -> Meta:
     return Meta(examples=[example], extra_json_schema={"pattern": pattern, "maxLength": wire_types.TEXT_MAX})
 
 
-_Pointer = Annotated[str, _text("^(/.*)?$", "/players/3/name")]
+_Pointer = Annotated[str, _text(r"^(/[\s\S]*)?$", "/players/3/name")]
 _Parameter = Annotated[str, _text("^.+$", "limit")]
 _Allowed = Annotated[tuple[wire_types.Code, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})]
 

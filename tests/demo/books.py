@@ -112,8 +112,8 @@ def _print_case(table: Table, case: dict[str, Any]) -> None:
     for number in case["rests_on"]:
         (event,) = table.get(f"/events?after={number - 1}&limit=1")["events"]
         facts = {"by": PLAYERS[event["event"]["seat"]], **event["event"]}
-        shown = ", ".join(f"{name} {fact}" for name, fact in facts.items() if name != "seat")
-        print(f"    shown by event {number}, {event['topic']}: {shown}")
+        shown = ", ".join(f"{name} {fact}" for name, fact in facts.items() if name not in ("seat", "topic"))
+        print(f"    shown by event {number}, {facts['topic']}: {shown}")
 
 
 def _by_player(values: list[Any]) -> str:

@@ -1,6 +1,7 @@
 """A session of Rams over HTTP: the contents of the pot, taken over and closed. Other games have no pot."""
 
 import csv as files
+import re
 from io import StringIO
 from typing import Any
 
@@ -154,7 +155,7 @@ class TestClosed:
         last = str(closed.version())
         assert closed.get("/events/stream", **{"Last-Event-ID": last}).status_code == 204
         sent = closed.get("/events/stream").text
-        assert f'id: {last}\ndata: {{"number":{last},' in sent
+        assert re.search(f'id: {last}\ndata: {{"topic":"[a-z/-]+","number":{last},', sent)
 
     def test_only_the_official_closes_and_only_between_deals(self, client: Client) -> None:
         table = rams(client)

@@ -41,7 +41,9 @@ def read(event: dict[str, str]) -> dict[str, Any]:
 
 
 def data(events: list[dict[str, str]]) -> list[dict[str, Any]]:
-    return [json.loads(event["data"]) for event in events if "data" in event]
+    """Return the events in messages of a stream, without the topic that each message adds."""
+    found = [json.loads(event["data"]) for event in events if "data" in event]
+    return [{name: value for name, value in one.items() if name != "topic"} for one in found]
 
 
 class TestPages:

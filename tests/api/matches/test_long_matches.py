@@ -20,6 +20,7 @@ SEATS = 4
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
 DEALS = 30
 LONG_DEALS = 50
+REQUEST = re.compile("#request=[0-9a-f]+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 READ = ("from_row", "evolve", "_walk", "take_all")
 """Functions that iterate over the events of a match."""
@@ -147,7 +148,7 @@ def read(table: Table) -> dict[str, tuple[int, str]]:
             "/knocks", {"seat": 2, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 0, 2, 2)}, 2
         ),
     }
-    return {name: (one.status_code, TIME.sub("then", one.text)) for name, one in answers.items()}
+    return {name: (one.status_code, TIME.sub("then", REQUEST.sub("", one.text))) for name, one in answers.items()}
 
 
 @pytest.mark.rule("J3", "J9")

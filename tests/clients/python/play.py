@@ -162,13 +162,11 @@ class Table:
         call = stream_events._get_kwargs(self.match)
         with self.official.get_httpx_client().stream(**call) as answer:
             assert answer.status_code == 200
-            named = ""
             for line in answer.iter_lines():
                 field, _, value = line.partition(": ")
-                if field == "event":
-                    named = value
-                elif field == "data" and named != "state":  # a frame ``state`` is no event
-                    data = json.loads(value)
+                data = json.loads(value) if field == "data" else {}
+                if "number" in data:  # the messages ``state`` and ``end`` are not events
+                    del data["topic"]  # which a message adds to the event
                     yield EventPage.from_dict({"acts": [], "events": [data], "next": None, "version": data["number"]})
 
 
