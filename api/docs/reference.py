@@ -10,7 +10,7 @@ import msgspec
 from litestar import Litestar, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.spec import Components, Contact, ExternalDocumentation, License, SecurityScheme, Tag
+from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
 from api import VERSION
 from api.docs.generators import add_hints
@@ -182,7 +182,6 @@ def config() -> OpenAPIConfig:
         components=Components(security_schemes={"token": TOKEN, "key": KEY}),
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
-        external_docs=ExternalDocumentation(url="/docs/guides", description="Guides"),
         license=License(name="MIT License", identifier="MIT"),
         openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_not_here),
     )

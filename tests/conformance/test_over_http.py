@@ -66,7 +66,7 @@ class OverHttp:
     def __init__(self, client: Client, given: dict[str, Any]) -> None:
         self._client = client
         names = ("ruleset", "options", "first_dealer", "dealing", "enforcement", "stakes", "opening")
-        body = {name: given[name] for name in names}
+        body = {name: given[name] for name in names if given[name] is not None}
         body["adjudication"] = None
         body["players"] = [{"name": f"P{seat + 1}"} for seat in range(given["players"])]
         answer, opened = client.ask("POST", "/v1/matches", body=body)

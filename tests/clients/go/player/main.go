@@ -112,7 +112,7 @@ func (made table) act(seat, version int32) *knacka.ActDone {
 	act := legal[given(rand.Int(rand.Reader, big.NewInt(int64(len(legal))))).Int64()]
 	other := made.seats[(int(seat)+1)%len(made.seats)]
 	_, refused, err := api.SendAct(other, made.match).Act(act).Execute()
-	if refused.StatusCode != http.StatusForbidden || problem(err).Type != knacka.PROBLEM_TYPE_PROBLEMS_NOT_YOUR_SEAT {
+	if refused.StatusCode != http.StatusForbidden || problem(err).Type != knacka.PROBLEMS_NOT_YOUR_SEAT {
 		panic(fmt.Sprint("a different seat may act: ", err))
 	}
 	sent := api.SendAct(made.seats[seat], made.match).Act(act)
