@@ -107,7 +107,8 @@ $(RUN): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Knacka needs Python 3.11 or later; $(PYTHON) is older or missing. Try make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
+	@echo "Installing $$(grep -c == requirements.lock) packages into .venv"
+	$(BIN)/python -m pip install --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

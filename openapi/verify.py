@@ -96,6 +96,7 @@ def roots(at, last, first, path):
 def extends(proof, size, root, old_note, vkeys):
     """Return the sentence about the kept checkpoint. Demand that the log extends it."""
     older, old_root = checkpoint(old_note, vkeys, every=False)
+    demand(older == 0 or proof is not None, f"ask for the bundle with ?from={older}")
     start, parts = fields(proof, "from proof", "the section consistency")
     demand(start == older > 0, f"the old checkpoint has {older} rows, but the proof begins at {start!a}")
     high = older if older == size else older & -older  # the older tree ends with a full subtree of this size
@@ -241,8 +242,8 @@ def verify(file, vkeys, old_file=None):
     kind, owner, closing = fields(about, "kind id closing", "the section about")
     size, root = checkpoint(note, vkeys)
     yield f"checkpoint: the log {vkeys.partition('+')[0]} has {size} signed rows"
-    demand((proof is None) == (old_file is None), "an old checkpoint and its proof must be given together")
-    if proof is not None:
+    demand(proof is None or old_file is not None, "the bundle has a proof, but its old checkpoint is not given")
+    if old_file is not None:
         yield extends(proof, size, root, Path(old_file).read_bytes().decode(), vkeys)
     found, ranges, gaps = rows_in(listed, size, root), {}, []
     demand(kind in ("match", "closing") and owner in found, "the bundle has no rows of its match or club")
@@ -290,7 +291,8 @@ def main(arguments):
             print(line)
         return 3 if line.startswith("NOT SHOWN") else 0
     except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
-        print(f"NOT PROVED: {error if isinstance(error, ValueError) else repr(error)}")
+        text = str(error) if isinstance(error, ValueError) else repr(error)
+        print(text if text.startswith("ask for the bundle with ?from=") else f"NOT PROVED: {text}")
         return 1
 
 

@@ -83,6 +83,14 @@ def test_the_two_commands_come_first() -> None:
     assert README.index("make run") < README.index("make test") < README.index("## ")
 
 
+def test_make_run_shows_the_progress_of_the_installation() -> None:
+    command = ["make", "--dry-run", "--what-if", "requirements.lock", "run"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    (install,) = [line for line in done.stdout.splitlines() if "-r requirements.lock" in line]
+    assert "Installing" in done.stdout
+    assert "--quiet" not in install
+
+
 def test_the_changelog_has_a_list_under_each_heading() -> None:
     """Each item has one line, so that git can merge the items of two branches. A table may follow the list."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

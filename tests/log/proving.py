@@ -432,7 +432,9 @@ NOT_SHOWN = "NOT SHOWN: "
 def is_found(honest: Checked, false: Checked) -> bool:
     """Return whether a forgery is refused, or accepted as showing less than the honest bundle."""
     less = {line for line in false.lines if line.startswith(NOT_SHOWN)} - {*honest.lines}
-    return (false.code == 1 and false.lines[-1].startswith("NOT PROVED: ")) or (false.code == 3 and bool(less))
+    return (false.code == 1 and false.lines[-1].startswith(("NOT PROVED: ", "ask for the bundle with ?from="))) or (
+        false.code == 3 and bool(less)
+    )
 
 
 def not_found(bundled: Bundled, tries: int, seed: int, place: Path) -> list[str]:

@@ -240,7 +240,9 @@ class TestHistories:
 
     def test_an_old_checkpoint_and_its_proof_go_together(self, bundled: Bundled, tmp_path: Path):
         (plain, _), (beside, old) = bundled.bundles[:2]
-        assert checked(tmp_path, plain, old=old).code == 1
+        assert old is not None
+        code, lines = checked(tmp_path, plain, old=old)
+        assert (code, lines[-1]) == (1, f"ask for the bundle with ?from={checkpoint_in(old).size}")
         assert checked(tmp_path, beside).code == 1
 
     def test_what_a_bundle_says_of_itself_moves_no_cursor(self, bundled: Bundled, tmp_path: Path):
