@@ -30,7 +30,7 @@ def _schema(api: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _topics(api: dict[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = _schema(api, "EventSeen")["discriminator"]["mapping"]
+    found: dict[str, str] = _schema(api, "Event")["discriminator"]["mapping"]
     return found
 
 
@@ -61,7 +61,7 @@ def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
         (lambda api: _schema(api, "Play")["required"].append("why"), "why has become required"),
         (lambda api: _schema(api, "Play")["properties"].pop("card"), "card is gone"),
         (lambda api: _schema(api, "Verdict")["enum"].append("more"), "verdict may be more"),
-        (lambda api: _schema(api, "KalabriasPhase")["enum"].append("more"), "phase may be more"),
+        (lambda api: _schema(api, "Phase")["enum"].append("more"), "phase may be more"),
         (lambda api: _topics(api).update(more=_topics(api)["card/played"]), "may be more, and there is nothing"),
     ],
 )
@@ -84,7 +84,7 @@ def test_what_is_broken_is_named(change: Change, says: str) -> None:
         lambda api: _schema(api, "ActDone")["required"].append("more"),
         lambda api: _schema(api, "Play")["properties"].update(more={"type": "string"}),
         lambda api: _schema(api, "ProblemType")["enum"].append("/problems/more"),
-        lambda api: (_more_to_ask(api), _schema(api, "KalabriasPhase")["enum"].append("more")),
+        lambda api: (_more_to_ask(api), _schema(api, "Phase")["enum"].append("more")),
         lambda api: (_more_to_ask(api), _topics(api).update(more=_topics(api)["card/played"])),
     ],
 )

@@ -547,7 +547,7 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         if field.required or not may_be_missing:
             required.append(name)
         elif field.default is None:
-            schema = schema if is_option else _left_out(schema)
+            schema = schema if is_option or config is None else _left_out(schema)
         elif field.default not in (NODEFAULT, UNSET, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)

@@ -43,7 +43,7 @@ class TestContents:
         calls = {call["operationId"] for item in description["paths"].values() for call in item.values()}
         assert calls <= ids
         assert {f"schema-{name}" for name in description["components"]["schemas"]} <= ids
-        topics = description["components"]["schemas"]["EventSeen"]["discriminator"]["mapping"].keys()
+        topics = description["components"]["schemas"]["Event"]["discriminator"]["mapping"].keys()
         match = Table(http, dealing="house", enforcement="refuse")
         assert {event["event"]["topic"] for event in match.get("/events").json()["events"]} <= topics
         assert {f"event-{topic}" for topic in topics} <= ids
