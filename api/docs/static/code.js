@@ -52,7 +52,9 @@ function typescript(request) {
   const second = given.length ? `, {\n${given.map((part) => `  ${part},\n`).join("")}}` : "";
   const after = request.streams
     ? "const text = new TextDecoder();\nfor await (const chunk of answer.body ?? []) console.log(text.decode(chunk, { stream: true }));\n"
-    : `console.log(await answer.${request.json ? "json" : "text"}());\n`;
+    : request.json
+      ? "console.log(JSON.stringify(await answer.json(), null, 2));\n"
+      : "console.log(await answer.text());\n";
   return `const answer = await fetch(${JSON.stringify(request.url)}${second});\nif (!answer.ok) throw new Error(await answer.text());\n${after}`;
 }
 
