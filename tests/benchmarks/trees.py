@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.trees OTHER [--turns N] [--seconds N] [--clients N]`` serves both trees with
 ``python -m api serve``, each on a store of its own, and plays on them by turns: A, B, B, A. A slow moment of the
-machine then meets both. The clients of this tree play on both services.
+machine then meets both. Each service has the clients of its own tree, because the forms of requests may differ.
 
 The ratio of a turn is that of this tree to the other in the same turn; the figure is the median of all turns. The
 processor time that a service needs for an act is printed too: other work on the machine changes it less.
@@ -43,6 +43,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Service(NamedTuple):
     """A running service of a checkout."""
 
+    checkout: Path
     port: int
     pid: int
 
@@ -70,7 +71,7 @@ def serving(checkout: Path, url: str) -> Iterator[Service]:
     )
     try:
         _wait_until_live(process, port)
-        yield Service(port, process.pid)
+        yield Service(checkout, port, process.pid)
     finally:
         process.terminate()
         try:
@@ -96,7 +97,8 @@ def played(service: Service, clients: int, seconds: float) -> Run:
     """Let this many clients play, in a process of their own."""
     command = [sys.executable, "-m", "tests.benchmarks.load", str(service.port), str(clients), str(seconds)]
     before = service.processor_seconds()
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    environment = environment_of(PYTHONPATH=str(service.checkout))
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=service.checkout, env=environment)
     used = service.processor_seconds() - before
     figures: dict[str, float] = json.loads(done.stdout)
     assert not figures["errors"], figures
