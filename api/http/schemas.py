@@ -199,8 +199,6 @@ def _tidy(schema: Any) -> Any:
         schema |= _enumeration(schema["enum"])
     if "anyOf" in schema:
         schema = _either(schema.pop("anyOf")) | schema
-    if "prefixItems" in schema:
-        schema["items"] = _item_schema(schema.pop("prefixItems"))
     if schema.get("type") == "object":
         schema.setdefault("additionalProperties", True)
     if schema.get("format") in LENGTHS:
@@ -282,16 +280,6 @@ def _enumeration(values: list[Any]) -> Plain:
     if isinstance(values[0], str):
         return {"type": "string"}
     return {"type": "integer", "minimum": min(values), "maximum": max(values)}
-
-
-def _item_schema(items: list[Plain]) -> Plain:
-    """Return one schema for all items of a tuple: few generators support one for each place."""
-    by_type: dict[str, list[Plain]] = {}
-    for item in items:
-        for one in _resolved(item).get("oneOf", (item,)):
-            by_type.setdefault(_resolved(one)["type"], []).append(one)
-    each = [ones[0] if len(ones) == 1 else {"type": kind, **_widest(ones)} for kind, ones in by_type.items()]
-    return each[0] if len(each) == 1 else {"oneOf": each}
 
 
 def _widest(schemas: list[Plain]) -> Plain:
