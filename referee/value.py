@@ -12,8 +12,12 @@ from msgspec.structs import replace
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-class Value(Struct, frozen=True):
-    """A value: its fields are given by name and never change."""
+class Value(Struct, frozen=True, gc=False):
+    """A value: its fields are given by name and never change.
+
+    The garbage collector does not track values, since no value is part of a cycle. If it did, the values of one long
+    match would make each full collection take 0.4 s.
+    """
 
 
 V = TypeVar("V")
