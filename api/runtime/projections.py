@@ -15,7 +15,7 @@ from psycopg.sql import SQL, Composed, Identifier
 from sqlalchemy import Connection
 
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
-from api.http.threads import in_long_thread, in_thread
+from api.http.threads import Threads, in_long_thread, in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Fault, Follower, Projection
@@ -170,11 +170,17 @@ class Projections:
         return self.follower.standing_still()
 
     async def ask_of(
-        self, projection: Projection, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]
+        self,
+        projection: Projection,
+        match_id: UUID,
+        version: int,
+        question: Callable[[Connection, UUID], T],
+        threads: Threads = in_thread,
     ) -> T:
         """Ask a projection that has reached this version about a match.
 
-        Raises Problem (503) if it does not reach it in time, or has set the match aside.
+        ``threads``: ``in_long_thread`` for a question that decodes a whole match.
+        Raises Problem (503) if the projection does not reach the version in time, or has set the match aside.
         """
         if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
             if aside := self.follower.aside(projection, match_id):
@@ -182,7 +188,7 @@ class Projections:
                     "book_set_aside", headers=_later(AGAIN_SECONDS), book=projection.name, event=aside.event
                 )
             raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
-        return await in_thread(self._asked, lambda connection: question(connection, match_id))
+        return await threads(self._asked, lambda connection: question(connection, match_id))
 
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
