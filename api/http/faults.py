@@ -23,6 +23,8 @@ ALLOWED_MAX = 100
 """Values in a list of allowed values."""
 FAULTS_MAX = 20
 """Faults that one answer names."""
+PARTS_MAX = 200
+"""Parts of a list or object that are examined. No list of a valid request is longer."""
 SHOWN_MAX = 40
 """Characters of a text that is shown; of a longer one only the length is shown."""
 DIGITS_MAX = 400
@@ -223,11 +225,11 @@ def _long_enough(member: Any, value: Any) -> bool:
 
 def _within(member: types.Type, value: Any) -> Iterator[Fault]:
     if isinstance(value, list):
-        for number, item in enumerate(value):
+        for number, item in enumerate(islice(value, PARTS_MAX)):
             kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
             yield from under(number, faults_in(kind, item))
     elif isinstance(value, dict):
-        for name, item in value.items():
+        for name, item in islice(value.items(), PARTS_MAX):
             yield from under(name, faults_in(_part(member, "value_type"), item))
 
 

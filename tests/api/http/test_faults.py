@@ -14,7 +14,7 @@ import pytest
 from msgspec import inspect as types
 
 from api.http.bodies import Body
-from api.http.faults import FAULTS_MAX, TEXTS, Fault, faults_in, faults_of, in_words, pointer, type_of
+from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, in_words, pointer, type_of
 from api.matches.opening_request import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
@@ -278,6 +278,24 @@ def test_all_that_is_wrong_is_named(kind: Any) -> None:
     structs = [struct for struct in parts(type_of(kind)) if isinstance(struct, types.StructType)]
     demands = any(field.required for struct in structs for field in struct.fields)
     assert seen == {"wrong", "unknown"} | ({"missing"} if demands else set())
+
+
+def test_all_parts_of_an_allowed_list_are_examined() -> None:
+    """The number of players depends on the ruleset and is checked later."""
+    lengths = {
+        part.max_length for kind in KINDS for part in parts(type_of(kind)) if isinstance(part, types.VarTupleType)
+    }
+    assert max(length for length in lengths if length is not None) <= PARTS_MAX
+
+
+def test_the_parts_of_a_much_longer_list_are_not_all_examined() -> None:
+    def opening(players: int) -> bytes:
+        named: list[Any] = [{"name": "Anna"}] * (players - 1)
+        return msgspec.json.encode({"ruleset": "kalabrias", "players": [*named, 1]})
+
+    kind = BODIES["api.matches.openings.BODY"]
+    assert [fault.at for fault in faults_of(kind, opening(PARTS_MAX))] == [("players", PARTS_MAX - 1)]
+    assert [fault.code for fault in faults_of(kind, opening(PARTS_MAX + 1))] == ["unlike"]
 
 
 @pytest.mark.parametrize("key", RULESETS)
