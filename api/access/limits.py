@@ -31,6 +31,10 @@ WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired
 """Problems with a wrong token or key."""
 WRONG_COST = 10
 """Requests that a wrong token or key costs."""
+AT_ONCE_SHARE = 10
+"""A caller may use a tenth of its allowance at once. The requests after these wait for turns, one by one."""
+AT_ONCE_MIN = 20
+"""Requests at once that never wait, however small the allowance is."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -101,6 +105,11 @@ class Counted(NamedTuple):
     """Nanoseconds, as :meth:`Pace.take` returns them."""
     most: int
     """Requests a minute."""
+
+    @property
+    def is_busy(self) -> bool:
+        """True if the caller has used more than its share at once, so that this request waits for a turn."""
+        return self.most - self.left > max(AT_ONCE_MIN, self.most // AT_ONCE_SHARE)
 
 
 def seconds_in(nanoseconds: int) -> int:

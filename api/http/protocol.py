@@ -32,7 +32,7 @@ from api.http.headers import Headers
 from api.http.notes import notes_in
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
 from api.http.request_ids import request_ids
-from api.http.throttle import Slowed
+from api.http.throttle import Turns
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,9 @@ class Protocol(HttpToolsProtocol):
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
-        self._slowed: Slowed = app.state.get("slowed") or Slowed()
+        self._turns: Turns = app.state.get("turns") or Turns()
+        self._waits_as = ""
+        """The caller as which this connection waits for a turn."""
         self._connections: Connections | None = app.state.get("connections")
         self._whose: str | None = None
         """The address that this connection counts for while it is open."""
@@ -157,7 +159,7 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()
         self._unset_keepalive_if_required()
-        self._slowed.forget(self)
+        self._turns.forget(self._waits_as, self)
         self._state.reserved.pop(self, None)
         self._request_ended()
         if self._whose is not None and self._connections is not None:
@@ -354,10 +356,17 @@ class Protocol(HttpToolsProtocol):
             self.loop.call_soon(self._answer, cycle, *sent)
             return
         answer = None if self._refuses is None else self._refuses(scope)
-        if answer is None:
-            super()._start_asgi_task(cycle, app)
+        counted = notes_in(scope).counted
+        if answer is not None:
+            self._wait_for_turn(counted.who, partial(self._answer, cycle, *answer))
+        elif counted is not None and counted.is_busy:
+            self._wait_for_turn(counted.who, partial(super()._start_asgi_task, cycle, app))
         else:
-            self._slowed.later(self.loop, self, partial(self._answer, cycle, *answer))
+            super()._start_asgi_task(cycle, app)
+
+    def _wait_for_turn(self, caller: str, work: Callable[[], None]) -> None:
+        self._waits_as = caller
+        self._turns.wait(self.loop, caller, self, work)
 
     def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
         """Send an answer without the app, so that a refused request costs little."""

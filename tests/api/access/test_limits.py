@@ -11,7 +11,7 @@ import pytest
 from api.access import limits
 from api.access.limits import SECOND, Pace
 from api.http import throttle
-from api.http.throttle import Slowed
+from api.http.throttle import Turns
 from tests.conformance.described import Description
 from tests.support.match_client import Table
 from tests.support.running_service import served
@@ -170,39 +170,61 @@ class TestWrongTokens:
         assert pace.take("192.0.2.1") == (599, SECOND // 10)
 
 
-class TestSlowed:
-    def test_each_is_told_in_turn_but_who_has_gone(self, sqlite_url: str) -> None:
-        async def refused() -> list[str]:
-            loop, line, called = asyncio.get_running_loop(), Slowed(), list[str]()
-            whole = asyncio.Event()
-            for who in ("Anna", "Bo", "Cecilia"):
-                line.later(loop, who, partial(called.append, who))
-            line.forget("Bo")
-            assert called == [], "not at once"
-            line.later(loop, "David", whole.set)
-            await asyncio.wait_for(whole.wait(), 20)
-            whole.clear()
-            line.later(loop, "David", whole.set)
-            await asyncio.wait_for(whole.wait(), 20)
-            return called
+def read_often(client: httpx.Client, times: int) -> None:
+    for _ in range(times):
+        assert client.get(RULESET, timeout=0.5).status_code == 200
 
-        assert asyncio.run(refused()) == ["Anna", "Cecilia"]
 
-    def test_over_a_connection_all_are_told(self, sqlite_url: str) -> None:
+class TestTurns:
+    def test_callers_take_turns(self) -> None:
+        async def served_in_order() -> list[str]:
+            loop, turns, done = asyncio.get_running_loop(), Turns(), list[str]()
+            ended = asyncio.Event()
+            for caller, connection in [("Anna", 1), ("Anna", 2), ("Anna", 3), ("Bo", 4), ("Cecilia", 5), ("Anna", 6)]:
+                turns.wait(loop, caller, connection, partial(done.append, f"{caller} {connection}"))
+            turns.forget("Cecilia", 5)
+            turns.forget("Anna", 2)
+            turns.forget("", 7)
+            assert done == [], "not at once"
+            turns.wait(loop, "David", 8, ended.set)
+            await asyncio.wait_for(ended.wait(), 20)
+            turns.wait(loop, "Anna", 1, ended.clear)
+            while ended.is_set():
+                await asyncio.sleep(0.01)
+            return done
+
+        assert asyncio.run(served_in_order()) == ["Anna 1", "Bo 4", "Anna 3", "Anna 6"]
+
+    def test_every_refused_request_of_a_connection_is_answered(self, sqlite_url: str) -> None:
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
         with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
             answers = [client.get(RULESET) for _ in range(9)]
         assert [answer.status_code for answer in answers] == [200] + [429] * 8
         assert {answer.json()["type"] for answer in answers[1:]} == {"/problems/slow-down"}
 
-    def test_who_does_not_ask_too_much_does_not_wait(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(throttle, "SLOW_SECONDS", 3600)
+    def test_only_a_refused_caller_waits(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
         with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
             assert client.get(RULESET).status_code == 200
             with pytest.raises(httpx.ReadTimeout):
                 client.get(RULESET, timeout=0.5)
             assert client.post("/v1/matches", json={}).status_code == 400
+
+    def test_only_a_busy_caller_waits(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
+        many: dict[str, Any] = {"reads_per_minute": 10 * limits.AT_ONCE_MIN, "limit_loopback": True}
+        with served(sqlite_url, **many) as address, httpx.Client(base_url=address) as client:
+            read_often(client, limits.AT_ONCE_MIN)
+            with pytest.raises(httpx.ReadTimeout):
+                read_often(client, limits.AT_ONCE_MIN)  # some of the allowance has come back meanwhile
+            assert client.post("/v1/matches", json={}).status_code == 400
+
+    def test_every_request_of_a_busy_caller_is_answered(self, sqlite_url: str) -> None:
+        many: dict[str, Any] = {"reads_per_minute": 10 * limits.AT_ONCE_MIN, "limit_loopback": True}
+        with served(sqlite_url, **many) as address, httpx.Client(base_url=address) as client:
+            answers = [client.get(RULESET) for _ in range(2 * limits.AT_ONCE_MIN)]
+        assert {answer.status_code for answer in answers} == {200}
 
 
 class TestPace:
