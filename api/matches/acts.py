@@ -206,7 +206,7 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
         own_key = None if key is None else f"{key}/{index}"
         command = caller.command(match_id, act, key=own_key, expected=None if index else expected)
         try:
-            if index and clock() > deadline:
+            if index and clock() >= deadline:
                 raise Busy
             outcomes.append(await service.commands.do(command))
         except (*AGAINST, *AMISS) as error:
