@@ -123,7 +123,7 @@ class Play(SeatAct, tag="play"):
 class Trick(SeatAct, tag="trick"):
     """The winner of a trick in a tally. ``seat`` took it, or would have taken it without a fault."""
 
-    SCHEMA: ClassVar[str] = "TrickTold"
+    SCHEMA: ClassVar[str] = "TrickEntered"
     second: SeatSent | None = None
     """Seat that had played the second best card, if a fault of the taker gives the trick away."""
 
@@ -230,14 +230,14 @@ AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of tricks that were over."""
 
 
-class BidTold(Value, forbid_unknown_fields=True):
+class BidEntered(Value, forbid_unknown_fields=True):
     """A bid, and the seat that made it."""
 
     seat: SeatSent
     bid: BidValue
 
 
-class AnswerTold(Value, forbid_unknown_fields=True):
+class AnswerEntered(Value, forbid_unknown_fields=True):
     """An answer to the question, and its seat."""
 
     seat: SeatSent
@@ -245,7 +245,7 @@ class AnswerTold(Value, forbid_unknown_fields=True):
     """The answer of the seat."""
 
 
-class ExitTold(Value, forbid_unknown_fields=True):
+class ExitEntered(Value, forbid_unknown_fields=True):
     """A knock to go out."""
 
     seat: SeatSent
@@ -254,7 +254,7 @@ class ExitTold(Value, forbid_unknown_fields=True):
     """Number of tricks before the knock."""
 
 
-class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
+class KnockEntered(Value, forbid_unknown_fields=True, omit_defaults=True):
     """A knock and the table's agreement on it."""
 
     seat: SeatSent
@@ -271,7 +271,7 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     note: Note = ""
 
 
-class FaultTold(Value, forbid_unknown_fields=True):
+class FaultEntered(Value, forbid_unknown_fields=True):
     """A fault and its seat."""
 
     seat: SeatSent
@@ -279,7 +279,7 @@ class FaultTold(Value, forbid_unknown_fields=True):
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
 
 
-class SequenceTold(Value, forbid_unknown_fields=True):
+class SequenceEntered(Value, forbid_unknown_fields=True):
     """A sequence that was shown and counts."""
 
     seat: SeatSent
@@ -295,7 +295,7 @@ class SequenceTold(Value, forbid_unknown_fields=True):
 class Result(Act, tag="result"):
     """A whole deal, as on the score sheet (tally only). Leave out fields that the game does not have."""
 
-    bids: Annotated[tuple[BidTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The bids, in the order of speaking."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The winner of each trick, in order."""
@@ -303,13 +303,13 @@ class Result(Act, tag="result"):
     """Number of tricks, by seat."""
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of these tricks among the last two, by seat (Rödskägg); left out: none."""
-    answers: Annotated[tuple[AnswerTold, ...], Meta(max_length=8)] | None = None
+    answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] | None = None
     """The answers to the question, in the order of speaking."""
     asked: bool = True
     """True if the question was asked in time."""
-    exits: Annotated[tuple[ExitTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    exits: Annotated[tuple[ExitEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The knocks to go out."""
-    knocks: Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
+    knocks: Annotated[tuple[KnockEntered, ...], Meta(max_length=KNOCKS_MAX)] | None = None
     """The knocks of the deal, each with the table's agreement on it."""
     misdeal: bool = False
     """True if the deal was a misdeal."""
@@ -317,7 +317,7 @@ class Result(Act, tag="result"):
     """Seat with the second best card of each trick; null if it does not matter."""
     exchanged: bool = False
     """True if the dealer took the turned-up card."""
-    faults: Annotated[tuple[FaultTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
+    faults: Annotated[tuple[FaultEntered, ...], Meta(max_length=KNOCKS_MAX)] | None = None
     """Faults that forfeit a share in the pot."""
     kind: Literal["passed_out", "redeal"] | None = None
     """Reason why no card was played."""
@@ -327,7 +327,7 @@ class Result(Act, tag="result"):
     """Suit of trumps."""
     card_points: Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(max_length=8)] | None = None
     """Points of the cards in each seat's tricks, by seat."""
-    sequences: Annotated[tuple[SequenceTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    sequences: Annotated[tuple[SequenceEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The sequences that count."""
     bella: SeatSent | None = None
     """Seat that declared king and queen of trumps."""

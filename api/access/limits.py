@@ -152,7 +152,7 @@ class Limits:
         if len(self._counts_as) > KEPT_MAX:
             self._counts_as.popitem(last=False)
 
-    def found_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+    def mark_caller_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
         """Note that the caller's token or key is valid. ``club``: that of the key or of the token's match."""
         self.mark_valid(secret_hash, club if is_key else None)
         if club is not None:

@@ -19,7 +19,7 @@ def page(audit: Audit, language: Language) -> bytes:
         items = "".join(f"<li>{escape(each.text)}</li>" for each in one.differences)
         more = ""
         if one.count > len(one.differences):
-            more = f"<p>{word('more', told=len(one.differences), count=one.count)}</p>"
+            more = f"<p>{word('more', named=len(one.differences), count=one.count)}</p>"
         return f"<h3>{escape(WORDS.checks[one.check].in_(language))}</h3><ul>{items}</ul>{more}"
 
     def until(key: KeyAudited) -> str:
@@ -29,7 +29,7 @@ def page(audit: Audit, language: Language) -> bytes:
 
     title = sheet.said("title", club=audit.club)
     terms = {"club": audit.club, "entry": audit.entry, "version": audit.version, "signed": audit.signed}
-    told = "".join(f"<dt>{word(code)}</dt><dd>{escape(str(what))}</dd>" for code, what in terms.items())
+    facts = "".join(f"<dt>{word(code)}</dt><dd>{escape(str(what))}</dd>" for code, what in terms.items())
     checks = [(WORDS.checks[one.check].in_(language), "✓" if one.ok else "✗", one.count) for one in audit.checks]
     trial = [(one.account, one.currency, decimal(one.books), decimal(one.rows)) for one in audit.trial]
     waiting = [(one.proposal, sheet.proposed(one), one.by, moment(one.at)) for one in audit.proposals]
@@ -39,7 +39,7 @@ def page(audit: Audit, language: Language) -> bytes:
     ]
     body = [
         f"<h1>{escape(title)}</h1>",
-        f"<dl>{told}</dl>",
+        f"<dl>{facts}</dl>",
         f"<p><strong>{word('all_ok' if audit.ok else 'not_ok')}</strong></p>",
         f"<h2>{word('checks')}</h2>",
         table(("check", "result", "found"), checks),

@@ -24,10 +24,10 @@ class RefusedAttempts:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
         self.rows = attempts.rows
 
-    def record(self, tried: Tried, told: AnsweredProblem) -> None:
-        if told.status not in KEPT:
+    def record(self, tried: Tried, problem: AnsweredProblem) -> None:
+        if problem.status not in KEPT:
             return
-        self._put(tried, told.code, told.rule)
+        self._put(tried, problem.code, problem.rule)
 
     def record_held_back(self, match: Match, caller: Caller) -> None:
         """Record that a caller requested a match in which a member behind their key or token plays."""

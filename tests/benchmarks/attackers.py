@@ -278,7 +278,7 @@ def without_host(attacker: Attacker) -> Attack:
     return loop
 
 
-class Told(NamedTuple):
+class Expected(NamedTuple):
     """An attack, and how it is answered."""
 
     prepare: Callable[[Attacker], Attack]
@@ -289,15 +289,15 @@ class Told(NamedTuple):
 
 
 REFUSED = frozenset({429, 503})
-ATTACKS: dict[str, Told] = {
-    "bodies": Told(bodies, frozenset({400, 401, 404, 413, 414, 415, 422, 431}) | REFUSED, frozenset({400, 422})),
-    "long match": Told(long_match, frozenset({200, 201, 409, 422}) | REFUSED, frozenset()),
-    "many keys": Told(many_keys, frozenset({200}) | REFUSED, frozenset()),
-    "idle connections": Told(idle_connections, frozenset({200, 403, CUT}) | REFUSED, frozenset({403})),
-    "plans": Told(plans, frozenset({200}) | REFUSED, frozenset()),
-    "erasing": Told(erasing, frozenset({201, 409}) | REFUSED, frozenset()),
-    "key of another": Told(key_of_another, frozenset({409}) | REFUSED, frozenset({409})),
-    "without Host": Told(without_host, frozenset({400}) | REFUSED, frozenset({400})),
+ATTACKS: dict[str, Expected] = {
+    "bodies": Expected(bodies, frozenset({400, 401, 404, 413, 414, 415, 422, 431}) | REFUSED, frozenset({400, 422})),
+    "long match": Expected(long_match, frozenset({200, 201, 409, 422}) | REFUSED, frozenset()),
+    "many keys": Expected(many_keys, frozenset({200}) | REFUSED, frozenset()),
+    "idle connections": Expected(idle_connections, frozenset({200, 403, CUT}) | REFUSED, frozenset({403})),
+    "plans": Expected(plans, frozenset({200}) | REFUSED, frozenset()),
+    "erasing": Expected(erasing, frozenset({201, 409}) | REFUSED, frozenset()),
+    "key of another": Expected(key_of_another, frozenset({409}) | REFUSED, frozenset({409})),
+    "without Host": Expected(without_host, frozenset({400}) | REFUSED, frozenset({400})),
 }
 OF_ONE_CLUB = ("many keys", "plans")
 """Attacks with keys of one club: together these may read what one key may, and once each before they are known."""

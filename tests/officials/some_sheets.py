@@ -8,20 +8,20 @@ from msgspec.structs import replace
 
 from referee.acts import (
     Answer,
-    AnswerTold,
+    AnswerEntered,
     Ask,
     Bid,
-    BidTold,
+    BidEntered,
     Deal,
     Exchange,
-    ExitTold,
-    FaultTold,
+    ExitEntered,
+    FaultEntered,
     Knock,
     KnockOut,
     Report,
     Result,
     Score,
-    SequenceTold,
+    SequenceEntered,
     Trick,
 )
 from referee.events import DealScored, MatchOpened
@@ -132,7 +132,7 @@ def _answered(rules: Ruleset, state: Any, sheet: Result) -> Result:
         if refused.code == "answers_missing":
             pending = refused.facts["pending"]
             return replace(
-                sheet, answers=tuple([AnswerTold(seat=seat, answer=answers.get(seat, "play")) for seat in pending])
+                sheet, answers=tuple([AnswerEntered(seat=seat, answer=answers.get(seat, "play")) for seat in pending])
             )
     return sheet
 
@@ -148,7 +148,7 @@ def _reordered(chance: Random, sheet: Result) -> Result:
         seat, after = one.seat, one.after
         own = tricks[:after].count(seat)
         places = [place for place, taker in enumerate(shuffled, 1) if taker == seat]
-        exits.append(ExitTold(seat=seat, after=places[own - 1] if own else after))
+        exits.append(ExitEntered(seat=seat, after=places[own - 1] if own else after))
     return replace(sheet, tricks=shuffled or None, exits=tuple(exits) or None)
 
 
@@ -253,7 +253,7 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
         bid = chance.choice([act for act in words if act.bid in usual] or words)
         if chance.random() < 0.05:
             bid = chance.choice(words)
-        bids.append(BidTold(seat=bid.seat, bid=bid.bid))
+        bids.append(BidEntered(seat=bid.seat, bid=bid.bid))
         now = rules.take(now, bid, Moment(1, NOON, ""))[1]
     if not isinstance(now, Playing):
         return Result(bids=tuple(bids))
@@ -265,7 +265,7 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
             tricks = [*tricks[: chance.randrange(5)], chance.choice(now.order)]
     second = [chance.choice([seat for seat in now.order if seat != taker] or [None]) for taker in tricks]
     many = chance.choice((0, 1, 1, 1, 1, 1, 1, 2, 2))
-    faults = [FaultTold(seat=chance.choice(tricks), fault=chance.choice(FAULTS)) for _ in range(many)]
+    faults = [FaultEntered(seat=chance.choice(tricks), fault=chance.choice(FAULTS)) for _ in range(many)]
     return Result(
         bids=tuple(bids),
         tricks=tuple(tricks),
@@ -313,7 +313,7 @@ def _of_kalabrias(chance: Random, rules: Ruleset, state: Any) -> Result | None:
     side = {2: (best,), 3: tuple({0, 1, 2} - {declarer}), 4: (best, (best + 2) % 4)}[seats]
     own = chance.sample(side, chance.choice((1, len(side), len(side), len(side))))
     sequences = [
-        SequenceTold(seat=seat, cards=chance.choice((3, 3, 4)), top=chance.choice("TJQKA"), trumps=False)
+        SequenceEntered(seat=seat, cards=chance.choice((3, 3, 4)), top=chance.choice("TJQKA"), trumps=False)
         for seat in own
     ]
     return Result(

@@ -2,21 +2,21 @@
 
 import pytest
 
-from referee.acts import AnswerTold, BidTold, Knock, KnockTold, Result
+from referee.acts import AnswerEntered, BidEntered, Knock, KnockEntered, Result
 from referee.events import Adjudication, DealScored, KnockUpheld
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import ANNA, BERIT, CESAR, DAG
 
 SHEET = Result(
     bids=(
-        BidTold(seat=BERIT, bid="2"),
-        BidTold(seat=CESAR, bid="pass"),
-        BidTold(seat=DAG, bid="3"),
-        BidTold(seat=ANNA, bid="pass"),
+        BidEntered(seat=BERIT, bid="2"),
+        BidEntered(seat=CESAR, bid="pass"),
+        BidEntered(seat=DAG, bid="3"),
+        BidEntered(seat=ANNA, bid="pass"),
     ),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-    answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
-    knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),
+    answers=(AnswerEntered(seat=ANNA, answer="fold"), AnswerEntered(seat=CESAR, answer="play")),
+    knocks=(KnockEntered(seat=DAG, accused=CESAR, offence="exposed_card"),),
 )
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from referee.acts import AnswerTold, Bid, BidTold, Deal, Knock, PickUp, Play, Report, Result
+from referee.acts import AnswerEntered, Bid, BidEntered, Deal, Knock, PickUp, Play, Report, Result
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
@@ -19,13 +19,13 @@ from tests.support.match_driver import NOON, deal
 BERIT, CESAR, DAG, ANNA = range(4)
 SHEET = Result(
     bids=(
-        BidTold(seat=BERIT, bid="2"),
-        BidTold(seat=CESAR, bid="pass"),
-        BidTold(seat=DAG, bid="3"),
-        BidTold(seat=ANNA, bid="pass"),
+        BidEntered(seat=BERIT, bid="2"),
+        BidEntered(seat=CESAR, bid="pass"),
+        BidEntered(seat=DAG, bid="3"),
+        BidEntered(seat=ANNA, bid="pass"),
     ),
     tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-    answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
+    answers=(AnswerEntered(seat=ANNA, answer="fold"), AnswerEntered(seat=CESAR, answer="play")),
 )
 """A possible first deal (B-X1)."""
 

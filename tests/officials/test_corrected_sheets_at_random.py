@@ -27,7 +27,7 @@ PARTS = -(-SHEETS // PART)
 """The parts into which the sheets are divided for several test processes."""
 DEALS_MAX = 3
 """The most deals in a match."""
-WITH_CARDS_ONLY = ("told", "lead")
+WITH_CARDS_ONLY = ("announced", "lead")
 """Values carried to the next deal that no tally has: announcements, and the card drawn for the lead in a duel."""
 TERMS = Adjudication(officials=("Maja",))
 

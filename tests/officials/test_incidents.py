@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from referee.acts import AnswerTold, Bid, BidTold, Knock, KnockTold, Play, Report, Result
+from referee.acts import AnswerEntered, Bid, BidEntered, Knock, KnockEntered, Play, Report, Result
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games.rams_english.payment import faults_of
 from referee.officials.events.cases import CaseOpened, CaseStated
@@ -260,14 +260,14 @@ class TestASheet:
 
     SHEET = Result(
         bids=(
-            BidTold(seat=BERIT, bid="2"),
-            BidTold(seat=CESAR, bid="pass"),
-            BidTold(seat=DAG, bid="3"),
-            BidTold(seat=ANNA, bid="pass"),
+            BidEntered(seat=BERIT, bid="2"),
+            BidEntered(seat=CESAR, bid="pass"),
+            BidEntered(seat=DAG, bid="3"),
+            BidEntered(seat=ANNA, bid="pass"),
         ),
         tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
-        answers=(AnswerTold(seat=ANNA, answer="fold"), AnswerTold(seat=CESAR, answer="play")),
-        knocks=(KnockTold(seat=DAG, accused=CESAR, offence="exposed_card"),),
+        answers=(AnswerEntered(seat=ANNA, answer="fold"), AnswerEntered(seat=CESAR, answer="play")),
+        knocks=(KnockEntered(seat=DAG, accused=CESAR, offence="exposed_card"),),
     )
 
     @pytest.mark.rule("B-O5", "J3")

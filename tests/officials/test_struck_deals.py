@@ -50,7 +50,7 @@ def to_come(match: Match) -> Any:
     """Return the state with which the next deal begins, without its number."""
     table = match.state.table
     names = ("points", "pot", "active", "playing", "dealer", *match.rules.carries)
-    return {name: getattr(table, name) for name in names if name not in ("told", "lead")}
+    return {name: getattr(table, name) for name in names if name not in ("announced", "lead")}
 
 
 def counting(match: Match, *struck: int) -> list[Any]:

@@ -188,13 +188,13 @@ def test_there_is_no_ritual_and_no_new_hand(key: str, act: Request):
 def test_cards_are_never_entered(key: str):
     match = tally(key)
     hands = tuple(("SA",) * 6 for _ in range(4))
-    assert refused(match, Deal(seat=P4, hands=hands)).code == "cards_not_told"
+    assert refused(match, Deal(seat=P4, hands=hands)).code == "cards_not_entered"
     assert refused(match, Deal(seat=P4, counts=(6, 6, 6, 5))).code == "six_cards_each"
     match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
     match.do(*(sent({"act": "bid", **bid}) for bid in SHEETS[key]["bids"]))
     for seat in range(4):
         assert refused(match, Play(seat=seat, card="SA")).code == "tallied"
-    assert refused(match, Trick(seat=P1, second=P2)).code == "second_not_told"
+    assert refused(match, Trick(seat=P1, second=P2)).code == "second_not_entered"
 
 
 @pytest.mark.rule("B42", "B-O40")

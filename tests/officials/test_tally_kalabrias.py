@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.acts import Bid, Deal, Result, SequenceTold, Trick
+from referee.acts import Bid, Deal, Result, SequenceEntered, Trick
 from referee.events import DealScored, Entry
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.tally import SUMS
@@ -20,9 +20,9 @@ def table(players: int = 2, **match: Any) -> Tallied:
     return Tallied("kalabrias", players, **match)
 
 
-def seq(seat: int, text: str, *, trumps: bool = False) -> SequenceTold:
+def seq(seat: int, text: str, *, trumps: bool = False) -> SequenceEntered:
     """Return a sequence in a hand: ``"KQJ"``, highest first."""
-    return SequenceTold(seat=seat, cards=len(text), top=text[0], trumps=trumps)
+    return SequenceEntered(seat=seat, cards=len(text), top=text[0], trumps=trumps)
 
 
 def result_of(points: tuple[int, ...], *, declarer: int = P1, **more: Any) -> Result:
@@ -217,7 +217,7 @@ class TestContract:
             {"trumps": "S"},
             {"card_points": (60, 50)},
             {"taken": (5, 4)},
-            {"sequences": (SequenceTold(seat=0, cards=3, top="K", trumps=False),)},
+            {"sequences": (SequenceEntered(seat=0, cards=3, top="K", trumps=False),)},
             {"bella": 0},
         ],
     )
@@ -268,7 +268,7 @@ class TestSequences:
         [seq(P2, "JT9"), seq(P2, "QJT9"), seq(P2, "QJT", trumps=True)],
         ids=["another top", "another class", "in trumps"],
     )
-    def test_ten_each_only_if_they_are_level(self, other: SequenceTold) -> None:
+    def test_ten_each_only_if_they_are_level(self, other: SequenceEntered) -> None:
         t = table(equal_sequences="ten_each")
         wrong = result_of((60, 50), sequences=(seq(P1, "QJT"), other))
         t.wrong(wrong, rule="E24", code="one_side_has_sequences", at="/sequences/1")
@@ -318,7 +318,7 @@ class TestSequences:
         [(3, "8", "E15"), (4, "9", "E16"), (5, "T", "E16"), (8, "K", "E16"), (3, "2", "E15")],
     )
     def test_no_sequence(self, cards: int, top: str, rule: str) -> None:
-        one = SequenceTold(seat=P1, cards=cards, top=top, trumps=False)
+        one = SequenceEntered(seat=P1, cards=cards, top=top, trumps=False)
         wrong = result_of((60, 50), sequences=(seq(P1, "AKQ"), one))
         table().wrong(wrong, rule=rule, code="no_sequence", at="/sequences/1/top")
 
@@ -332,7 +332,7 @@ class TestSequences:
         ],
         ids=["one card twice", "twelve cards", "ten cards"],
     )
-    def test_they_must_go_into_such_hands(self, sequences: tuple[SequenceTold, ...], at: int) -> None:
+    def test_they_must_go_into_such_hands(self, sequences: tuple[SequenceEntered, ...], at: int) -> None:
         wrong = result_of((60, 50), sequences=sequences)
         table().wrong(wrong, rule="E-O10", code="sequences_overlap", at=f"/sequences/{at}")
 

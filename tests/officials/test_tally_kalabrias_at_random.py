@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.acts import Act, Bid, Declare, Knock, Respond, Result, SequenceTold
+from referee.acts import Act, Bid, Declare, Knock, Respond, Result, SequenceEntered
 from referee.cards import SUITS, cards_of
 from referee.events import CardPlayed, DealScored, MatchOpened, TrickTaken
 from referee.games.kalabrias.facts import SequencesCompared
@@ -57,7 +57,7 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
 
 def sequences(
     opened: MatchOpened, line: DealScored, said: SequencesCompared, hands: list[int]
-) -> tuple[SequenceTold, ...]:
+) -> tuple[SequenceEntered, ...]:
     """Return the sequences that count, the best first; if equal ones score ten each, one of each of their seats."""
     brought, best = line.detail["sequence_points"], said.seat
     if best is None or not any(brought):
@@ -73,7 +73,7 @@ def sequences(
     return tuple(one for seat in seats for one in of_hand(seat, hands[seat], trumps, opened, all_of_them=all_of_them))
 
 
-def of_hand(seat: int, hand: int, trumps: str, opened: MatchOpened, *, all_of_them: bool) -> list[SequenceTold]:
+def of_hand(seat: int, hand: int, trumps: str, opened: MatchOpened, *, all_of_them: bool) -> list[SequenceEntered]:
     """Return the sequences of a hand in full length, or only the best."""
     longest = 5 if opened.options["longer_sequence_wins"] else 4
     worths = opened.options["sequence_points"]
@@ -87,7 +87,7 @@ def of_hand(seat: int, hand: int, trumps: str, opened: MatchOpened, *, all_of_th
     if not all_of_them:
         found = [max(found)]
     return [
-        SequenceTold(seat=seat, cards=length, top=RANKS[top], trumps=in_trumps)
+        SequenceEntered(seat=seat, cards=length, top=RANKS[top], trumps=in_trumps)
         for (_, top, in_trumps), _, length in found
     ]
 

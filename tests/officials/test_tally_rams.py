@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.acts import Act, Bid, BidTold, Deal, Exchange, FaultTold, Play, Report, Result, Score, Trick
+from referee.acts import Act, Bid, BidEntered, Deal, Exchange, FaultEntered, Play, Report, Result, Score, Trick
 from referee.events import Dealt, TrickTaken
-from referee.games.rams_english.states import SecondTold, TurnUpTaken
+from referee.games.rams_english.states import SecondEntered, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
@@ -24,17 +24,17 @@ def table(players: int = 4, *, pot: int = 0, **match: Any) -> Tallied:
     return Tallied("rams-english", players, pot=pot, points=points, **match)
 
 
-def words(*said: Any, first: int = P1, players: int = 4) -> tuple[BidTold, ...]:
+def words(*said: Any, first: int = P1, players: int = 4) -> tuple[BidEntered, ...]:
     """Return these words, each with its seat, clockwise."""
-    return tuple(BidTold(seat=(first + place) % players, bid=word) for place, word in enumerate(said))
+    return tuple(BidEntered(seat=(first + place) % players, bid=word) for place, word in enumerate(said))
 
 
 ALL_JOIN = words(JOIN, JOIN, JOIN, JOIN)
 TRICKS = (P1, P2, P1, P3, P3)
 
 
-def fault(seat: int, fault: str = "exposed_card") -> FaultTold:
-    return FaultTold(seat=seat, fault=fault)
+def fault(seat: int, fault: str = "exposed_card") -> FaultEntered:
+    return FaultEntered(seat=seat, fault=fault)
 
 
 class TestWorkedExamples:
@@ -190,9 +190,9 @@ class TestSecondBest:
         t.wrong(Trick(seat=P3), rule="D71", code="second_needed")
         t.wrong(Trick(seat=P3, second=P3), rule="D71", code="second_needed")
         t.wrong(Trick(seat=P1, second=P2), rule="D71", code="second_needed")
-        assert t.do(Trick(seat=P3, second=P4)) == (SecondTold(seat=P4, trick=4),)
+        assert t.do(Trick(seat=P3, second=P4)) == (SecondEntered(seat=P4, trick=4),)
         t.do(Trick(seat=P3, second=P2))
-        t.wrong(Trick(seat=P3, second=P2), rule="D3", code="all_tricks_told")
+        t.wrong(Trick(seat=P3, second=P2), rule="D3", code="all_tricks_entered")
         t.do(Score(seat=P1))
         assert t.change() == (2, 2, -5, -9)
 
@@ -341,7 +341,7 @@ class TestNothingPlayed:
             {"tricks": TRICKS},
             {"second": (P1,)},
             {"exchanged": True},
-            {"faults": (FaultTold(seat=P1, fault="revoke"),)},
+            {"faults": (FaultEntered(seat=P1, fault="revoke"),)},
         ],
     )
     def test_nothing_else_of_a_misdeal(self, more: dict[str, Any]) -> None:
@@ -394,7 +394,7 @@ class TestActByAct:
             assert "widow_cards" not in (seen.more or {})
         refusal = t.wrong(Play(seat=P1, card="SA"), rule="D-O29", code="tallied")
         assert isinstance(refusal, WrongPhase)
-        t.wrong(Exchange(seat=P4, card="SA"), rule="D-O29", code="cards_not_told")
+        t.wrong(Exchange(seat=P4, card="SA"), rule="D-O29", code="cards_not_entered")
 
     @pytest.mark.rule("D17", "D-O29")
     @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ class TestActByAct:
         ],
     )
     def test_no_hands_are_entered(self, deal: Deal) -> None:
-        table().wrong(deal, rule="D-O29", code="cards_not_told")
+        table().wrong(deal, rule="D-O29", code="cards_not_entered")
         table().wrong(Deal(seat=P4, counts=(5, 5, 5, 6)), rule="D17", code="five_cards_each")
 
     @pytest.mark.rule("D-O29")

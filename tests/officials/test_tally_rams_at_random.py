@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from referee.acts import Act, Bid, BidTold, Deal, Exchange, FaultTold, Knock, Report, Result, Score, Trick
+from referee.acts import Act, Bid, BidEntered, Deal, Exchange, FaultEntered, Knock, Report, Result, Score, Trick
 from referee.events import DealScored, MatchOpened, TrickTaken
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import Event
@@ -40,14 +40,14 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
     if line.kind == "misdeal":
         return Result(misdeal=True)
     bids = tuple(
-        BidTold(seat=event.seat, bid=event.word) for event in numbered.values() if isinstance(event, Declared)
+        BidEntered(seat=event.seat, bid=event.word) for event in numbered.values() if isinstance(event, Declared)
     )
     if line.kind == "paid":
         return Result(bids=bids)
     taken = [number for number, event in deal if isinstance(event, TrickTaken)]
     shares = {entry.events[0]: entry.seat for entry in line.entries if entry.rule == "D71"}
     breaches = [breach for _, event in deal for breach in getattr(event, "breaches", ()) if breach.points]
-    faults = tuple(FaultTold(seat=breach.seat, fault=breach.offence) for breach in breaches)
+    faults = tuple(FaultEntered(seat=breach.seat, fault=breach.offence) for breach in breaches)
     return Result(
         bids=bids,
         tricks=tuple(numbered[number].seat for number in taken),

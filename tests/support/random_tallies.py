@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from referee.acts import (
     Answer,
-    AnswerTold,
+    AnswerEntered,
     AnyAct,
     Ask,
     Bid,
-    BidTold,
+    BidEntered,
     Deal,
-    ExitTold,
+    ExitEntered,
     Knock,
+    KnockEntered,
     KnockOut,
-    KnockTold,
     Report,
     Result,
     Score,
@@ -138,17 +138,17 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
         done = len(told["tricks"])
         match event:
             case BidMade():
-                told["bids"].append(BidTold(seat=event.seat, bid=event.bid))
+                told["bids"].append(BidEntered(seat=event.seat, bid=event.bid))
             case TrickTaken():
                 told["tricks"].append(event.seat)
             case QuestionAsked():
                 asked = True
             case QuestionAnswered():
-                told["answers"].append(AnswerTold(seat=event.seat, answer=event.answer))
+                told["answers"].append(AnswerEntered(seat=event.seat, answer=event.answer))
             case KnockedOut(seat=seat, valid=True):
-                told["exits"].append(ExitTold(seat=seat, after=done))
+                told["exits"].append(ExitEntered(seat=seat, after=done))
             case KnockedOut(seat=seat):
-                vain = KnockTold(seat=seat, accused=seat, offence="exit_knock", after=done, upheld=False)
+                vain = KnockEntered(seat=seat, accused=seat, offence="exit_knock", after=done, upheld=False)
                 told["knocks"].append(vain)
             case KnockUpheld() | KnockDismissed():
                 before = place < dealt or not (told["bids"] or duel)
@@ -165,14 +165,14 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
     return Result(**fields)
 
 
-def _knock_told(ruling: KnockUpheld | KnockDismissed, after: int | None, rules: Ruleset) -> KnockTold:
+def _knock_told(ruling: KnockUpheld | KnockDismissed, after: int | None, rules: Ruleset) -> KnockEntered:
     upheld = isinstance(ruling, KnockUpheld)
     offence: Any = ruling.offence
     if not isinstance(ruling, KnockUpheld) and ruling.reason != "again":
         offence = ruling.named or rules.offences[0]
     if after is None:
         assert offence in OF_THE_DEAL
-    return KnockTold(seat=ruling.seat, accused=ruling.accused, offence=offence, after=after, upheld=upheld)
+    return KnockEntered(seat=ruling.seat, accused=ruling.accused, offence=offence, after=after, upheld=upheld)
 
 
 def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:

@@ -121,7 +121,7 @@ def dealt(
 def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
     """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if act.hands is not None or act.stock is not None:
-        raise AgainstTheRules("cards_not_told", None)
+        raise AgainstTheRules("cards_not_entered", None)
     right = six_each(table)
     if act.counts not in (None, right):
         raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)

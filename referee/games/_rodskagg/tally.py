@@ -14,16 +14,16 @@ from referee.acts import (
     TRICKS_MAX,
     AfterTrick,
     Answer,
-    AnswerTold,
+    AnswerEntered,
     Ask,
     Bid,
-    BidTold,
+    BidEntered,
     Deal,
-    ExitTold,
+    ExitEntered,
     Fault,
     Knock,
+    KnockEntered,
     KnockOut,
-    KnockTold,
     Offence,
     Report,
     Score,
@@ -40,14 +40,14 @@ from referee.ruleset import Moment, Script
 from referee.value import SeatSent, Value
 from referee.visibility import Event
 
-Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]
-Exits = Annotated[tuple[ExitTold, ...], Meta(max_length=TRICKS_MAX)]
+Knocks = Annotated[tuple[KnockEntered, ...], Meta(max_length=KNOCKS_MAX)]
+Exits = Annotated[tuple[ExitEntered, ...], Meta(max_length=TRICKS_MAX)]
 
 
 class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a result that all three games have."""
 
-    bids: Annotated[tuple[BidTold, ...], Meta(max_length=TRICKS_MAX)] = ()
+    bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] = ()
     """The bids, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
@@ -55,7 +55,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """Number of tricks, by seat."""
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of these tricks among the last two, by seat; left out: none."""
-    answers: Annotated[tuple[AnswerTold, ...], Meta(max_length=8)] = ()
+    answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] = ()
     """The answers to the question, in the order spoken."""
     asked: bool = True
     """True if the question was put in time."""
@@ -105,7 +105,7 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
         if not state.table.tally:
             raise WrongPhase("not_tallied", None)
         if act.second is not None:
-            raise AgainstTheRules("second_not_told", None)
+            raise AgainstTheRules("second_not_entered", None)
         if act.seat not in state.order:
             raise NotInPlay("has_folded", cites.folded)
         if state.question.pending:
@@ -212,7 +212,7 @@ def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Wa
     return (yield from _exits_and_knocks(state, TRICKS, waiting, sheet))
 
 
-def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
+def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
     """Return the knocks with their places. Equal upheld ones without ``after`` are separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import wire_types
-from referee.acts import TRICKS_MAX, Score, SequenceTold
+from referee.acts import TRICKS_MAX, Score, SequenceEntered
 from referee.cards import SUIT
 from referee.games.kalabrias.declarations import on_side
 from referee.games.kalabrias.facts import DealCounted
@@ -37,7 +37,7 @@ class Result(Value, forbid_unknown_fields=True):
     """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
     taken: NumbersBySeat | None = None
     """The number of tricks, by seat."""
-    sequences: Annotated[tuple[SequenceTold, ...], wire_types.at_most(TRICKS_MAX)] = ()
+    sequences: Annotated[tuple[SequenceEntered, ...], wire_types.at_most(TRICKS_MAX)] = ()
     """The sequences that score, the best first."""
     bella: Seat | None = None
     """The seat that declared king and queen of trumps (E18)."""
@@ -178,7 +178,7 @@ def _check_sums(table: Table, contract: Contract) -> None:
 
 
 def _sequences(
-    table: Table, contract: Contract, sequences: tuple[SequenceTold, ...]
+    table: Table, contract: Contract, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
     """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, the best first, and the points by seat.
 
@@ -206,14 +206,14 @@ def _sequences(
     return seats, with_a_trick(table, contract.taken, points)
 
 
-def _are_level(table: Table, sequences: tuple[SequenceTold, ...]) -> bool:
+def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
     """E24, E-O11, E-O12: Return whether the sequences are equal, one of each seat. Two are never both in trumps."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
-def _check_one_pack(table: Table, sequences: tuple[SequenceTold, ...]) -> None:
+def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> None:
     """E2, E15-E17, E-O10: Raise AgainstTheRules if sequences are impossible, or do not fit into one pack."""
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)

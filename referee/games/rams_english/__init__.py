@@ -78,7 +78,7 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
-    states.SecondTold: tally.second_named,
+    states.SecondEntered: tally.second_named,
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,

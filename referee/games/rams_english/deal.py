@@ -142,7 +142,7 @@ def _right_counts(table: Table) -> tuple[int, ...]:
 def _tally_deal(table: Table, act: Deal) -> Dealt:
     """D17, D-O29: Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
-        raise AgainstTheRules("cards_not_told", "D-O29")
+        raise AgainstTheRules("cards_not_entered", "D-O29")
     right = _right_counts(table)
     if act.counts not in (None, right):
         raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)

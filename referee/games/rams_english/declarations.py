@@ -225,7 +225,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
         raise AgainstTheRules("already_exchanged", "D46")
     if state.table.tally:
         if act.card is not None:
-            raise AgainstTheRules("cards_not_told", "D-O29")
+            raise AgainstTheRules("cards_not_entered", "D-O29")
         return (TurnUpTaken(seat=dealer),)
     if act.card is None:
         raise AgainstTheRules("card_to_lay_away", "D46")

@@ -106,13 +106,13 @@ class TurnUpTaken(Event):
     laid: CardText | None = None
 
 
-class SecondTold(Event):
+class SecondEntered(Event):
     """The second-best card of a trick was entered, in a tally after the play (D71).
 
     A player at fault took ``trick``; of those without fault, ``seat`` played the best card.
     """
 
-    TOPIC: ClassVar[str] = "trick/second-told"
+    TOPIC: ClassVar[str] = "trick/second-entered"
     seat: Seat
     trick: wire_types.TrickNumber
 
@@ -126,7 +126,7 @@ class FaultLifted(Event):
     """The kind of fault."""
 
 
-FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold, FaultLifted)
+FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondEntered, FaultLifted)
 
 
 # Phases

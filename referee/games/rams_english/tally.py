@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from referee import wire_types
-from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, BidTold, Deal, Exchange, FaultTold, Report, Score, Trick
+from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, BidEntered, Deal, Exchange, FaultEntered, Report, Score, Trick
 from referee.events import TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
-from referee.games.rams_english.states import Declaring, Played, Playing, SecondTold, State, Undealt
+from referee.games.rams_english.states import Declaring, Played, Playing, SecondEntered, State, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay, Refused, WrongPhase
 from referee.requests import Request
 from referee.ruleset import Moment, Script
@@ -79,10 +79,10 @@ def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
-        raise WrongPhase("all_tricks_told", "D58" if deal.said.announcer is not None else "D3")
+        raise WrongPhase("all_tricks_entered", "D58" if deal.said.announcer is not None else "D3")
     if deal.won[place].seat != act.seat or act.second not in faultless(state):
         raise _second_needed(state, place)
-    return (SecondTold(seat=act.second, trick=place + 1),)
+    return (SecondEntered(seat=act.second, trick=place + 1),)
 
 
 def _second_needed(state: Played, place: int) -> AgainstTheRules:
@@ -91,7 +91,7 @@ def _second_needed(state: Played, place: int) -> AgainstTheRules:
     )
 
 
-def second_named(state: Played, event: SecondTold, number: int) -> Played:
+def second_named(state: Played, event: SecondEntered, number: int) -> Played:
     won = [
         replace(one, second=event.seat) if place == event.trick else one
         for place, one in enumerate(state.outcome.won, 1)
@@ -112,7 +112,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 class Result(Value, forbid_unknown_fields=True):
     """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
-    bids: Annotated[tuple[BidTold, ...], wire_types.at_most(TRICKS_MAX)] | None = None
+    bids: Annotated[tuple[BidEntered, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """The declarations, in order (D22-D45)."""
     tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """The winner of each trick; left out if the deal was bought off (D32)."""
@@ -120,7 +120,7 @@ class Result(Value, forbid_unknown_fields=True):
     """The seat that played the best card of players without fault, by trick (D71)."""
     exchanged: bool = False
     """True if the dealer took the turned-up card (D46)."""
-    faults: Annotated[tuple[FaultTold, ...], wire_types.at_most(KNOCKS_MAX)] = ()
+    faults: Annotated[tuple[FaultEntered, ...], wire_types.at_most(KNOCKS_MAX)] = ()
     """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
     """True if the dealer misdealt, and the deal passed on (D67)."""

@@ -38,7 +38,7 @@ def opening(opened: events.MatchOpened) -> None:
 def start(opened: events.MatchOpened) -> State:
     """C7: Return the first state. Cards are drawn for the deal, unless the dealer is given."""
     no_totals = (None,) * len(opened.players)
-    table = table_of(Table, opened, options=options_of(Options, opened), told=no_totals)
+    table = table_of(Table, opened, options=options_of(Options, opened), announced=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
@@ -185,7 +185,7 @@ RULESET = phases.game(
         void=scoring.void,
         beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may sit out
         cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
-        carries=("told", "duel", "lead"),
+        carries=("announced", "duel", "lead"),
         result=sheet.Result,
         script=sheet.script,
     ),

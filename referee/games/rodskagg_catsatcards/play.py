@@ -101,10 +101,10 @@ def after_lead(state: Playing, number: int) -> Playing:
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
     table = state.table
     if state.owed:
-        totals = list(table.told)
+        totals = list(table.announced)
         for seat in state.owed:
             totals[seat] = running_total(table, state, seat)
-        table = replace(table, told=tuple(totals))
+        table = replace(table, announced=tuple(totals))
     return replace(state, table=table, owed=(), question=question)
 
 
@@ -169,7 +169,7 @@ def owing_at_start(table: Table) -> tuple[int, ...]:
     if table.tally:
         return ()
     totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
-    return tuple(seat for seat, total in totals if near_zero(table, total) and table.told[seat] != total)
+    return tuple(seat for seat, total in totals if near_zero(table, total) and table.announced[seat] != total)
 
 
 P = TypeVar("P", Playing, Played)
@@ -179,14 +179,14 @@ def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
     """C-O24: Return the state with the duty to announce updated: it arises once for each value."""
     table = state.table
     far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
-    if table.tally or (far and not state.owed and table.told[seat] is None):
+    if table.tally or (far and not state.owed and table.announced[seat] is None):
         return state
     total = running_total(table, deal, seat)
     owes = near_zero(table, total)
-    if not owes and seat not in state.owed and table.told[seat] is None:
+    if not owes and seat not in state.owed and table.announced[seat] is None:
         return state
     owed = tuple(other for other in state.owed if other != seat)
-    if table.told[seat] != total:
+    if table.announced[seat] != total:
         table = with_near_zero(table, seat, None)
         owed += (seat,) * owes
     return replace(state, table=table, owed=owed)
@@ -194,7 +194,7 @@ def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
 
 def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
     """Return the table with the value that a seat has announced or passed over, or none."""
-    return replace(table, told=(*table.told[:seat], total, *table.told[seat + 1 :]))
+    return replace(table, announced=(*table.announced[:seat], total, *table.announced[seat + 1 :]))
 
 
 def announced(state: P, event: Announced, number: int) -> P:

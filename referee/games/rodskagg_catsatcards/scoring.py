@@ -235,14 +235,14 @@ def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> 
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """C-O24: Return ``told`` without the values that are no longer the total of the seat."""
-    return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
+    """C-O24: Return ``announced`` without the values that are no longer the total of the seat."""
+    return tuple(value if value == total else None for value, total in zip(table.announced, points, strict=True))
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
     """C9: Return the state between deals. The deal passes clockwise."""
     totals = unchanged_totals(state.table, event.points)
-    return Undealt(table=replace(next_deal(state.table, event), told=totals, duel=False, lead=None))
+    return Undealt(table=replace(next_deal(state.table, event), announced=totals, duel=False, lead=None))
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
@@ -279,4 +279,4 @@ def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
     points = event.points or table.points
     totals = unchanged_totals(table, points)
     ledger = replace(table.ledger.closed(), dismissed=table.ledger.dismissed)
-    return Undealt(table=replace(table, points=points, told=totals, ledger=ledger))
+    return Undealt(table=replace(table, points=points, announced=totals, ledger=ledger))

@@ -91,7 +91,7 @@ class Options(Value, forbid_unknown_fields=True):
 
 class Table(phases.Table):
     options: Options
-    told: tuple[int | None, ...]
+    announced: tuple[int | None, ...]
     """Totals near zero by seat that were announced or passed over, while they last (C-O24)."""
     duel: bool = False
     lead: int | None = None

@@ -152,7 +152,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 def carried(state: State) -> dict[str, Any]:
     """C-O24: Return the totals near zero by seat that were announced or passed over and still hold."""
-    totals = state.table.told
+    totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 
 

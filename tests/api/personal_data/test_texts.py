@@ -91,8 +91,8 @@ def test_every_text_of_a_request_is_free_text_or_has_a_pattern(request_type: typ
 
 def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
     knocks = (
-        acts.KnockTold(seat=0, accused=1, offence="revoke", note="one"),
-        acts.KnockTold(seat=0, accused=1, offence="revoke"),
+        acts.KnockEntered(seat=0, accused=1, offence="revoke", note="one"),
+        acts.KnockEntered(seat=0, accused=1, offence="revoke"),
     )
     result = acts.Result(tricks=(1,), knocks=knocks)
     ruling = requests.Ruling(
