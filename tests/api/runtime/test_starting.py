@@ -236,7 +236,8 @@ async def task() -> None:
 @get("/loop")
 async def loop() -> None:
     print("here", flush=True)
-    time.sleep(60)
+    for _ in range(600):  # a signal just before a single long sleep would be handled after it only
+        time.sleep(0.1)
 
 served.GRACE_SECONDS, served.END_SECONDS = 0.5, 2
 logging.basicConfig(stream=sys.stderr)
