@@ -46,6 +46,9 @@ UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
 NOT_STARTED, INTERRUPTED = 3, 130
 """Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
+HERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}
+"""Addresses of this machine in a URL, by the host that the service listens on."""
+
 log = logging.getLogger(__name__)
 
 
@@ -55,6 +58,7 @@ def serve(settings: Settings) -> int:
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
+    log.info("reference of the API: http://%s:%d/docs", HERE.get(settings.host, settings.host), settings.port)
     server.run()
     return 0 if server.started else NOT_STARTED
 

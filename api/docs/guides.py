@@ -26,7 +26,8 @@ from api.docs.guide_pages import (
 from api.docs.markdown import to_html
 from api.docs.pages import framed, policy_of_framed
 from api.http.headers import prefers
-from api.http.replies import HTML, PLAIN, Fixed, Reply, encode
+from api.http.member_texts import NO_TEXTS
+from api.http.replies import HTML, JSON, PLAIN, Fixed, Reply, encode
 from api.http.routes import routed
 from api.runtime.call import ApiCall
 from referee.sentences import Language
@@ -35,6 +36,17 @@ LINKS = (
     '</openapi.json>; rel="service-desc"; type="application/json", </docs>; rel="service-doc"; type="text/html", '
     '</llms.txt>; rel="service-doc"; type="text/markdown"'
 )
+
+
+ADDRESSES = {
+    "description": "/openapi.json",
+    "reference": "/docs",
+    "guides": "/docs/guides",
+    "text": "/llms.txt",
+    "catalog": "/.well-known/api-catalog",
+    "health": "/health/ready",
+}
+"""The first addresses that a client needs."""
 
 
 def _titled(markdown: str) -> str:
@@ -71,6 +83,11 @@ def _llms_txt() -> Fixed:
 
 
 @cache
+def _addresses() -> Fixed:
+    return Fixed(encode(ADDRESSES), headers={"Link": LINKS, "Vary": "Accept"})
+
+
+@cache
 def _api_catalog() -> Fixed:
     media_type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
     return Fixed(
@@ -86,6 +103,14 @@ async def _answer(request: ApiCall, path: str, language: Language = "en") -> Rep
     read_calls(request.app)
     # in a thread, because the first request builds the page
     return (await asyncio.to_thread(_fixed, path, language, media_type)).reply(request)
+
+
+@get("/", include_in_schema=False)
+async def list_addresses(request: ApiCall) -> Reply:
+    """Return the addresses of the description, the guides and the health. A browser is sent to the reference."""
+    if prefers(request.accepted, HTML, JSON):
+        return Reply(b"", NO_TEXTS, status=303, headers={"Location": "/docs", "Vary": "Accept"})
+    return _addresses().reply(request)
 
 
 @get("/docs/guides", include_in_schema=False)
@@ -127,4 +152,6 @@ async def api_catalog(request: ApiCall) -> Reply:
     return _api_catalog().reply(request)
 
 
-CALLS = routed("/", [list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog])
+CALLS = routed(
+    "/", [list_addresses, list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog]
+)

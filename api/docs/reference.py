@@ -136,6 +136,11 @@ def _page() -> Fixed:
 
 
 @cache
+def _favicon() -> Fixed:
+    return Fixed(static("favicon.svg"), media_type="image/svg+xml")
+
+
+@cache
 def _script(name: str) -> Fixed:
     return Fixed(static(name), media_type="text/javascript")
 
@@ -164,6 +169,11 @@ async def docs(request: Req) -> Reply:
     return _page().reply(request)
 
 
+@get("/favicon.ico", include_in_schema=False)
+async def favicon(request: Req) -> Reply:
+    return _favicon().reply(request)
+
+
 @get([f"/docs/{name}" for name in SCRIPTS], include_in_schema=False)
 async def script(request: Req) -> Reply:
     return _script(request.scope["path"].rpartition("/")[2]).reply(request)
@@ -171,7 +181,7 @@ async def script(request: Req) -> Reply:
 
 def page_policy() -> str:
     """Return the content security policy of the page."""
-    return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'")
+    return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'", "img-src 'self'")
 
 
 def config() -> OpenAPIConfig:
@@ -192,4 +202,4 @@ async def _not_here(_: Req) -> None:
     raise NotFoundException
 
 
-CALLS = routed("/", [openapi_json, openapi_yaml, docs, script])
+CALLS = routed("/", [openapi_json, openapi_yaml, docs, favicon, script])

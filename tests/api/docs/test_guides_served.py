@@ -121,3 +121,25 @@ def test_the_catalogue_links_description_and_documentation(client: Client) -> No
     head = client.head("/.well-known/api-catalog")
     assert (head.status_code, head.content) == (200, b"")
     assert '</.well-known/api-catalog>; rel="api-catalog"' in head.headers["link"]
+
+
+def test_a_client_that_knows_only_the_host_gets_the_addresses(client: Client) -> None:
+    answer = client.get("/")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["description"] == "/openapi.json"
+    for address in answer.json().values():
+        assert client.get(address).status_code == 200, address
+    again = client.get("/", headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_browser_that_asks_for_the_host_is_sent_to_the_reference(client: Client) -> None:
+    answer = client.get("/", headers={"Accept": BROWSER})
+    assert (answer.status_code, answer.headers["location"], answer.headers["vary"]) == (303, "/docs", "Accept")
+
+
+def test_there_is_an_icon_for_browsers(client: Client) -> None:
+    icon = client.get("/favicon.ico")
+    assert icon.headers["content-type"] == "image/svg+xml"
+    assert icon.text.startswith("<svg ")
+    assert "img-src 'self'" in client.get("/docs").headers["content-security-policy"]

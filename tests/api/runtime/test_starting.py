@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+import httpx
 import psycopg
 import pytest
 
@@ -20,7 +21,7 @@ from api.server import UNANSWERED
 from tests.support.failing_proxy import Proxy, target_of
 from tests.support.forked_processes import Forked
 from tests.support.paths import ROOT
-from tests.support.running_service import START_SECONDS_MAX, free_port, is_ready
+from tests.support.running_service import START_SECONDS_MAX, free_port, is_ready, running
 
 CONNECT = sqlite3.connect
 
@@ -236,7 +237,7 @@ async def task() -> None:
 @get("/loop")
 async def loop() -> None:
     print("here", flush=True)
-    for _ in range(600):  # a signal just before a single long sleep would be handled after it only
+    for _ in range(600):  # a signal just before a single long sleep is handled after the sleep
         time.sleep(0.1)
 
 served.GRACE_SECONDS, served.END_SECONDS = 0.5, 2
@@ -278,3 +279,13 @@ def test_whatever_hangs_it_ends_and_says_how_many_are_left_without_an_answer(pat
         said = process.stderr.read()
         assert process.wait(10) == UNANSWERED
         assert "1 requests unanswered" in said
+
+
+def test_the_log_begins_with_the_address_of_the_reference(sqlite_url: str, tmp_path: Path) -> None:
+    with (
+        (tmp_path / "log").open("wb") as log,
+        running(sqlite_url, log=log, KNACKA_LOG_LEVEL="info") as process,
+    ):
+        first = (tmp_path / "log").read_text().splitlines()[0]
+        assert first.endswith(f" reference of the API: {process.address}/docs")
+        assert httpx.get(first.rpartition(" ")[2]).status_code == 200
