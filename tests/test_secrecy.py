@@ -94,7 +94,7 @@ pot/staked              all        seat amount pot double
 
 card/played             all        seat card
                         official   breaches
-trick/second-entered       all        seat trick
+trick/second-told       all        seat trick
 trick/taken             all        seat trick uncontested grace_until second
                         official   breaches
 result/entered          all        result

@@ -112,7 +112,7 @@ class SecondEntered(Event):
     A player at fault took ``trick``; of those without fault, ``seat`` played the best card.
     """
 
-    TOPIC: ClassVar[str] = "trick/second-entered"
+    TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
     trick: wire_types.TrickNumber
 
