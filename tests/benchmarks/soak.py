@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import cycle
+from multiprocessing import get_context
 from os import cpu_count
 from pathlib import Path
 from random import Random
@@ -117,7 +118,7 @@ def twin_services(tries: int, seed: int, processes: int) -> bool:
     """Compare the answers about this many pairs of matches. Return whether no answer differed."""
     begun, asked, failed = time.monotonic(), 0, 0
     parts = [range(seed + first, seed + min(first + TWINS_PART, tries)) for first in range(0, tries, TWINS_PART)]
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:  # a fork lacks the threads of its parent
         work = {pool.submit(twins_of, kind, part): (kind, part) for kind, part in zip(cycle(KINDS), parts)}
         for future in as_completed(work):
             if error := future.exception():
