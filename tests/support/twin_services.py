@@ -227,9 +227,15 @@ class Twins:
         body: bytes = b"",
         blind: Callable[[Answer], Answer] = lambda answer: answer,
         headers: Mapping[str, str] | None = None,
+        own: Sequence[Mapping[str, str]] = (),
     ) -> Answer:
-        """Ask both services the same. Return the answer of the first. Raises AssertionError if the two differ."""
-        left, right = [one.ask(method, path, held, body, **(headers or {})) for one in self.running]
+        """Ask both services the same, with the headers in ``own`` for each if they differ.
+
+        Return the answer of the first. Raises AssertionError if the two differ."""
+        left, right = [
+            one.ask(method, path, held, body, **more)
+            for one, more in zip(self.running, own or [headers or {}] * len(self.running), strict=True)
+        ]
         self.asked += 1
         assert left.status < 500, f"{held} {method} {path}: {left}"
         if (one := blind(left)) != (other := blind(right)):
@@ -240,7 +246,9 @@ class Twins:
         """Ask for a page as a reader does: once, then whether it has changed, and packed."""
         first = self.same(held, path, blind=blind)
         if first.status == 200 and (tag := first.header("etag")) is not None:
-            changed = self.same(held, path, blind=blind, headers={"If-None-Match": tag})
+            # each with its own tag: those of pages with the number of the last entry differ
+            tags = [one.ask("GET", path, held).header("etag") or tag for one in self.running]
+            changed = self.same(held, path, blind=blind, own=[{"If-None-Match": one} for one in tags])
             assert changed.status == 304 or blind(first) != first, path
             self.same(held, path, blind=blind, headers={"Accept-Encoding": "gzip"})
 
