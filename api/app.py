@@ -31,7 +31,6 @@ from api.http.query import strictly
 from api.http.request_ids import REQUEST_ID
 from api.http.routes import routed
 from api.http.threads import answering_for
-from api.http.throttle import Turns
 from api.invitations import calls as invited
 from api.log import bundle, club_bundle, log
 from api.log import events as log_events
@@ -286,7 +285,6 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 "cors": boundary.cors,
                 "damaged": metrics.found_damaged,
                 "refused": boundary.refused,
-                "turns": Turns(),
             }
         ),
         request_max_body_size=settings.body_limit_bytes,

@@ -96,6 +96,8 @@ class Server(uvicorn.Server):
         Exits the process with :data:`UNANSWERED` if requests are left unanswered.
         """
         self._state.stopping = True
+        self._state.busy.end()
+        self._state.refused.end()
         for _ in range(self.config.backlog):  # a turn of the loop for each connection that may wait to be accepted
             await asyncio.sleep(0)
         assert isinstance(self.config.app, Litestar)

@@ -32,9 +32,9 @@ WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired
 WRONG_COST = 10
 """Requests that a wrong token or key costs."""
 AT_ONCE_SHARE = 10
-"""A caller may use a tenth of its allowance at once. The requests after these wait for turns, one by one."""
+"""A caller is busy while more than a tenth of its allowance is used. Its requests then wait for turns."""
 AT_ONCE_MIN = 20
-"""Requests at once that never wait, however small the allowance is."""
+"""Used requests that make no caller busy, for a small allowance."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -74,6 +74,10 @@ class Pace:
         self._paid[who] = until = max(paid, now) + cost * self._each
         return max(0, (self._all - until + now) // self._each), until - now
 
+    def is_busy(self, left: int) -> bool:
+        """Return whether a caller with this rest of its allowance has to wait for turns."""
+        return left < 0 or self.most - left > max(AT_ONCE_MIN, self.most // AT_ONCE_SHARE)
+
     def _place(self, who: str, now: int) -> tuple[int, str]:
         """Return, for a caller not yet counted, the time until which their allowance is used, and their name here."""
         if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
@@ -105,11 +109,8 @@ class Counted(NamedTuple):
     """Nanoseconds, as :meth:`Pace.take` returns them."""
     most: int
     """Requests a minute."""
-
-    @property
-    def is_busy(self) -> bool:
-        """True if the caller has used more than its share at once, so that this request waits for a turn."""
-        return self.most - self.left > max(AT_ONCE_MIN, self.most // AT_ONCE_SHARE)
+    waits_as: str | None
+    """The busy caller or address as which the request, or its refusal, waits for a turn; ``None``: neither waits."""
 
 
 def seconds_in(nanoseconds: int) -> int:
@@ -191,16 +192,17 @@ class Limits:
         if address.here and not self._loopback:
             return None
         secret_hash = notes_in(scope).secret_hash = _secret_hash_in(scope["headers"])
-        own = self._counts_as.get(secret_hash)
-        if own is None:
-            return Counted(policy, address.whose, address, *policy.pace.take(address.whose), policy.pace.most)
-        left, wait = policy.pace.take(own)
-        most = policy.pace.most
-        if left >= 0:
-            of_address = policy.of_address.take(address.whose)
-            if of_address[0] < left:
-                (left, wait), most = of_address, policy.of_address.most
-        return Counted(policy, own, address, left, wait, most)
+        pace, of_address, whose = policy.pace, policy.of_address, address.whose
+        own = self._counts_as.get(secret_hash, whose)
+        (left, wait), most = pace.take(own), pace.most
+        waits_as = own if pace.is_busy(left) else None
+        if own != whose and left >= 0:
+            left_of_address, wait_of_address = of_address.take(whose)
+            if of_address.is_busy(left_of_address):
+                waits_as = whose
+            if left_of_address < left:
+                left, wait, most = left_of_address, wait_of_address, of_address.most
+        return Counted(policy, own, address, left, wait, most, waits_as)
 
 
 def _secret_hash_in(headers: Headers) -> str:

@@ -239,7 +239,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         match.id,
         match.version,
         lambda connection, match_id: protocols.with_events(connection, match_id, made),
-        in_long_thread,
+        threads=in_long_thread,
     )
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # a new event was stored meanwhile

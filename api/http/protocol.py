@@ -90,6 +90,8 @@ class ServingState(ServerState):
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
         """The connections that may request only the health of the service, the oldest first."""
+        self.busy, self.refused = Turns(), Turns()
+        """The requests of busy callers, and the refusals of callers over their limits. Neither delays the other."""
 
     stopping = False
     """True while the server stops: it answers only requests that it has received."""
@@ -113,9 +115,6 @@ class Protocol(HttpToolsProtocol):
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
-        self._turns: Turns = app.state.get("turns") or Turns()
-        self._waits_as = ""
-        """The caller as which this connection waits for a turn."""
         self._connections: Connections | None = app.state.get("connections")
         self._whose: str | None = None
         """The address that this connection counts for while it is open."""
@@ -159,7 +158,8 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()
         self._unset_keepalive_if_required()
-        self._turns.forget(self._waits_as, self)
+        self._state.busy.forget(self)
+        self._state.refused.forget(self)
         self._state.reserved.pop(self, None)
         self._request_ended()
         if self._whose is not None and self._connections is not None:
@@ -358,15 +358,16 @@ class Protocol(HttpToolsProtocol):
         answer = None if self._refuses is None else self._refuses(scope)
         counted = notes_in(scope).counted
         if answer is not None:
-            self._wait_for_turn(counted.who, partial(self._answer, cycle, *answer))
-        elif counted is not None and counted.is_busy:
-            self._wait_for_turn(counted.who, partial(super()._start_asgi_task, cycle, app))
+            self._state.refused.wait(self.loop, counted.waits_as, self, partial(self._answer, cycle, *answer))
+        elif counted is not None and counted.waits_as is not None:
+            self._state.busy.wait(self.loop, counted.waits_as, self, partial(self._start_in_turn, cycle, app))
         else:
             super()._start_asgi_task(cycle, app)
 
-    def _wait_for_turn(self, caller: str, work: Callable[[], None]) -> None:
-        self._waits_as = caller
-        self._turns.wait(self.loop, caller, self, work)
+    def _start_in_turn(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Start a request that waited, unless it was withdrawn meanwhile."""
+        if not cycle.disconnected:
+            super()._start_asgi_task(cycle, app)
 
     def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
         """Send an answer without the app, so that a refused request costs little."""

@@ -1,46 +1,59 @@
-"""Lets the requests of busy callers wait, so that one caller cannot make all others wait.
-
-A caller over a limit gets its refusal late, so that it sends less. A caller that sends many requests at once, below
-its limit, has them started one by one. The callers take turns; other callers never wait here.
-"""
+"""Lets the requests of busy callers wait, so that one caller cannot make all others wait."""
 
 from asyncio import AbstractEventLoop
 from collections import OrderedDict
 from collections.abc import Callable
 
 TURN_SECONDS = 0.03
-"""Seconds between two turns of this process."""
+"""Seconds between two turns."""
 
 
 class Turns:
-    """Waiting work of busy callers, one piece for each connection. Call it on the event loop."""
+    """Waiting work. The callers take turns, with one piece of work at each. Call it on the event loop."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()
-        """Work by caller and connection. The caller that had a turn last comes last."""
-        self._awaits_turn = False
+        """Work by caller and connection. The caller whose turn is next comes first."""
+        self._callers: dict[object, str] = {}
+        """The caller for which each connection waits."""
+        self._awaits_turn = self._ended = False
 
     def wait(self, loop: AbstractEventLoop, caller: str, connection: object, work: Callable[[], None]) -> None:
-        """Do the work at the caller's turn."""
+        """Do the work at the caller's turn. A connection waits with one piece of work at a time."""
+        if self._ended:
+            loop.call_soon(work)
+            return
         self._waiting.setdefault(caller, OrderedDict())[connection] = work
+        self._callers[connection] = caller
         if not self._awaits_turn:
             self._awaits_turn = True
             loop.call_later(TURN_SECONDS, self._turn, loop)
 
-    def forget(self, caller: str, connection: object) -> None:
-        """Drop the work of a connection that is closed."""
-        if (of_caller := self._waiting.get(caller)) is None:
-            return
-        of_caller.pop(connection, None)
-        if not of_caller:
-            del self._waiting[caller]
+    def forget(self, connection: object) -> None:
+        """Drop the work of a connection, if it waits."""
+        caller = self._callers.pop(connection, None)
+        if caller is not None:
+            del self._waiting[caller][connection]
+            if not self._waiting[caller]:
+                del self._waiting[caller]
+
+    def end(self) -> None:
+        """Do all waiting work now. Later work does not wait."""
+        self._ended = True
+        while self._waiting:
+            self._next()()
 
     def _turn(self, loop: AbstractEventLoop) -> None:
         self._awaits_turn = bool(self._waiting)
         if self._waiting:
-            caller, of_caller = self._waiting.popitem(last=False)
-            _, work = of_caller.popitem(last=False)
-            if of_caller:
-                self._waiting[caller] = of_caller
             loop.call_later(TURN_SECONDS, self._turn, loop)
-            work()
+            self._next()()
+
+    def _next(self) -> Callable[[], None]:
+        """Remove and return the next piece of work. Its caller goes to the end."""
+        caller, by_connection = self._waiting.popitem(last=False)
+        connection, work = by_connection.popitem(last=False)
+        del self._callers[connection]
+        if by_connection:
+            self._waiting[caller] = by_connection
+        return work

@@ -1,12 +1,15 @@
 """Limits on requests per minute, by valid key or token, otherwise by address."""
 
 import asyncio
+import select
+import socket
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import httpx
 import pytest
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from api.access import limits
 from api.access.limits import SECOND, Pace
@@ -170,9 +173,13 @@ class TestWrongTokens:
         assert pace.take("192.0.2.1") == (599, SECOND // 10)
 
 
-def read_often(client: httpx.Client, times: int) -> None:
+def read_often(client: httpx.Client, times: int, seconds: float = 20) -> None:
     for _ in range(times):
-        assert client.get(RULESET, timeout=0.5).status_code == 200
+        assert client.get(RULESET, timeout=seconds).status_code == 200
+
+
+BUSY: dict[str, Any] = {"reads_per_minute": 60, "limit_loopback": True}
+"""Settings of a service whose readers are soon busy."""
 
 
 class TestTurns:
@@ -182,9 +189,8 @@ class TestTurns:
             ended = asyncio.Event()
             for caller, connection in [("Anna", 1), ("Anna", 2), ("Anna", 3), ("Bo", 4), ("Cecilia", 5), ("Anna", 6)]:
                 turns.wait(loop, caller, connection, partial(done.append, f"{caller} {connection}"))
-            turns.forget("Cecilia", 5)
-            turns.forget("Anna", 2)
-            turns.forget("", 7)
+            for gone in (5, 2, 7):  # the last one does not wait
+                turns.forget(gone)
             assert done == [], "not at once"
             turns.wait(loop, "David", 8, ended.set)
             await asyncio.wait_for(ended.wait(), 20)
@@ -194,6 +200,20 @@ class TestTurns:
             return done
 
         assert asyncio.run(served_in_order()) == ["Anna 1", "Bo 4", "Anna 3", "Anna 6"]
+
+    def test_at_the_end_no_work_waits(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
+
+        async def ended() -> list[str]:
+            loop, turns, done = asyncio.get_running_loop(), Turns(), list[str]()
+            turns.wait(loop, "Anna", 1, partial(done.append, "before"))
+            turns.wait(loop, "Anna", 2, partial(done.append, "before"))
+            turns.end()
+            turns.wait(loop, "Anna", 3, partial(done.append, "after"))
+            await asyncio.sleep(0)
+            return done
+
+        assert asyncio.run(ended()) == ["before", "before", "after"]
 
     def test_every_refused_request_of_a_connection_is_answered(self, sqlite_url: str) -> None:
         few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
@@ -213,18 +233,51 @@ class TestTurns:
 
     def test_only_a_busy_caller_waits(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
-        many: dict[str, Any] = {"reads_per_minute": 10 * limits.AT_ONCE_MIN, "limit_loopback": True}
-        with served(sqlite_url, **many) as address, httpx.Client(base_url=address) as client:
+        with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address) as client:
             read_often(client, limits.AT_ONCE_MIN)
             with pytest.raises(httpx.ReadTimeout):
-                read_often(client, limits.AT_ONCE_MIN)  # some of the allowance has come back meanwhile
+                read_often(client, limits.AT_ONCE_MIN, 0.5)  # some of the allowance has come back meanwhile
             assert client.post("/v1/matches", json={}).status_code == 400
 
     def test_every_request_of_a_busy_caller_is_answered(self, sqlite_url: str) -> None:
-        many: dict[str, Any] = {"reads_per_minute": 10 * limits.AT_ONCE_MIN, "limit_loopback": True}
-        with served(sqlite_url, **many) as address, httpx.Client(base_url=address) as client:
+        with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address) as client:
             answers = [client.get(RULESET) for _ in range(2 * limits.AT_ONCE_MIN)]
         assert {answer.status_code for answer in answers} == {200}
+
+    def test_a_waiting_request_is_answered_when_the_service_stops(
+        self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
+        with httpx.Client() as client:
+            with served(sqlite_url, **BUSY) as address:
+                client.base_url = httpx.URL(address)
+                read_often(client, limits.AT_ONCE_MIN)
+                host, port = address.removeprefix("http://").split(":")
+                waiting = socket.create_connection((host, int(port)), 20)
+                waiting.sendall((b"GET " + RULESET.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n") * 2)
+                assert select.select([waiting], [], [], 0.5)[0] == [], "it waits"
+            with waiting, waiting.makefile("rb") as answers:
+                assert answers.read().count(b"HTTP/1.1 200") == 2
+
+    def test_a_withdrawn_request_does_not_start(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(throttle, "TURN_SECONDS", 0.3)
+        started = list[str]()
+        start = HttpToolsProtocol._start_asgi_task
+
+        def noted(protocol: HttpToolsProtocol, cycle: RequestResponseCycle, app: Any) -> None:
+            started.append(cycle.scope["query_string"].decode())
+            start(protocol, cycle, app)
+
+        monkeypatch.setattr(HttpToolsProtocol, "_start_asgi_task", noted)
+        with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address, timeout=20) as client:
+            read_often(client, limits.AT_ONCE_MIN)
+            host, port = address.removeprefix("http://").split(":")
+            with socket.create_connection((host, int(port)), 20) as withdrawn:
+                head = f"GET {RULESET}?withdrawn HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                withdrawn.sendall(head.encode() + b"no chunk\r\n")
+                assert withdrawn.recv(12) == b"HTTP/1.1 400"
+                assert client.get(RULESET).status_code == 200, "its turn comes later"
+        assert started == [""] * (limits.AT_ONCE_MIN + 1)
 
 
 class TestPace:

@@ -1,6 +1,7 @@
 """Limits on all keys, tokens and connections of one address together, and a hall of 60 phones behind one address."""
 
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -9,9 +10,10 @@ import httpx
 import pytest
 
 from api.access.addresses import Addresses
-from api.access.limits import Limits
+from api.access.limits import SECOND, Limits
 from api.access.tokens import hash_of
 from api.http import protocol
+from api.http.notes import notes_in
 from api.settings import Settings
 from tests.api.access.test_limits import ANNA, BO, RULESET, Clock, bearer, left
 from tests.api.http.test_protocol import LIVE, wire
@@ -25,6 +27,40 @@ READS, ACTS = 30, 10
 """Requests of each phone per minute: a read every two seconds, a card every six seconds."""
 OF_EACH = 4
 """Connections of each phone."""
+
+
+class Requests:
+    """Requests of several tokens from one address, counted with the limits of the default settings."""
+
+    def __init__(self, tokens: int) -> None:
+        self.clock, settings = Clock(), Settings()
+        self._limits = Limits(
+            Addresses(settings.trusted_proxies),
+            acts_per_minute=settings.acts_per_minute,
+            reads_per_minute=settings.reads_per_minute,
+            address_times=settings.address_times,
+            loopback=False,
+            clock=self.clock,
+        )
+        for token in range(tokens):
+            self._limits.mark_valid(hash_of(f"token {token}"))
+        self.address = ""
+        """The name under which the address is counted."""
+        self.refused = 0
+        self.waits_as: Counter[str | None] = Counter()
+
+    def send(self, method: str, token: int) -> None:
+        scope: Any = {
+            "method": method,
+            "path": "/v1/matches",
+            "client": ("192.0.2.1", 1),
+            "headers": [(b"authorization", f"Bearer token {token}".encode())],
+            "state": {},
+        }
+        self.refused += self._limits.refuses(scope) is not None
+        counted = notes_in(scope).counted
+        self.address = counted.address.whose
+        self.waits_as[counted.waits_as] += 1
 
 
 class TestClubs:
@@ -61,31 +97,33 @@ class TestAddresses:
             assert client.get(RULESET, headers=ANNA).status_code == 200, "and so may who shows nothing"
 
     def test_a_hall_of_sixty_phones_behind_one(self) -> None:
-        clock, settings = Clock(), Settings()
-        limits = Limits(
-            Addresses(settings.trusted_proxies),
-            acts_per_minute=settings.acts_per_minute,
-            reads_per_minute=settings.reads_per_minute,
-            address_times=settings.address_times,
-            loopback=False,
-            clock=clock,
-        )
-        tokens = [f"token {phone}" for phone in range(PHONES)]
-        for token in tokens:
-            limits.mark_valid(hash_of(token))
-        refused = 0
-        for method, each in (("GET", READS), ("POST", ACTS)):
+        """Even if all requests of a minute come at once, none is refused. Spread over the minute, none waits."""
+        for seconds in (0, 60):
+            requests = Requests(PHONES)
+            for method, each in (("GET", READS), ("POST", ACTS)):
+                for _ in range(each):
+                    for phone in range(PHONES):
+                        requests.send(method, phone)
+                        requests.clock.now += seconds * SECOND // (PHONES * each)
+            assert requests.refused == 0
+            assert seconds == 0 or [*requests.waits_as] == [None]
+
+    def test_many_tokens_of_an_address_wait_as_one(self) -> None:
+        """With a share of 60 acts each, five tokens use the share of their address."""
+        tokens, each = 10, 60
+        requests = Requests(tokens)
+        for phone in range(tokens):
             for _ in range(each):
-                for token in tokens:
-                    scope: Any = {
-                        "method": method,
-                        "path": "/v1/matches",
-                        "client": ("192.0.2.1", 1),
-                        "headers": [(b"authorization", f"Bearer {token}".encode())],
-                        "state": {},
-                    }
-                    refused += limits.refuses(scope) is not None
-        assert refused == 0
+                requests.send("POST", phone)
+        assert requests.refused == 0
+        assert requests.waits_as == Counter({None: 300, requests.address: 300})
+
+    def test_a_token_that_is_busy_does_not_make_its_address_wait(self) -> None:
+        requests = Requests(2)
+        for _ in range(61):
+            requests.send("POST", 0)
+        requests.send("POST", 1)
+        assert requests.waits_as == Counter({None: 61, hash_of("token 0"): 1})
 
 
 @contextmanager
