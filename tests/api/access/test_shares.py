@@ -109,7 +109,7 @@ class TestAddresses:
             assert seconds == 0 or [*requests.waits_as] == [None]
 
     def test_many_tokens_of_an_address_wait_as_one(self) -> None:
-        """With a share of 60 acts each, five tokens use the share of their address."""
+        """A token may use 60 acts before it is busy, its address 300."""
         tokens, each = 10, 60
         requests = Requests(tokens)
         for phone in range(tokens):
