@@ -46,8 +46,8 @@ UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
 NOT_STARTED, INTERRUPTED = 3, 130
 """Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
-HERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}
-"""Addresses of this machine in a URL, by the host that the service listens on."""
+HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""The address at which this machine reaches a service that listens on all addresses."""
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,9 @@ def serve(settings: Settings) -> int:
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
-    log.info("reference of the API: http://%s:%d/docs", HERE.get(settings.host, settings.host), settings.port)
+    host = HERE.get(settings.host, settings.host)
+    if settings.port:  # a free port is not yet known
+        log.info("reference of the API: http://%s:%d/docs", f"[{host}]" if ":" in host else host, settings.port)
     server.run()
     return 0 if server.started else NOT_STARTED
 

@@ -4,9 +4,10 @@ import ast
 import re
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from api.docs.markdown import sections
-from api.http.replies import encode
+from api.http.replies import HTML, JSON, PLAIN, encode
 from referee import rulebook
 from referee.games import RULESETS
 from referee.rulebook import PROCEDURE, Reading, Rule
@@ -127,19 +128,20 @@ def llms_text() -> str:
 {list_markdown()}"""
 
 
+class Link(NamedTuple):
+    href: str
+    type: str
+
+
+RELATIONS = {
+    "service-desc": [Link("/openapi.json", JSON), Link("/openapi.yaml", "application/yaml")],
+    "service-doc": [Link("/docs", HTML), Link("/llms.txt", PLAIN), Link("/docs/guides", HTML)],
+    "status": [Link("/health/ready", JSON)],
+}
+"""The first addresses that a client needs, by their relation to the API (RFC 8631)."""
+
+
 def catalog() -> bytes:
     """Return the catalogue of this API (RFC 9727) as a link set (RFC 9264)."""
-    links = {
-        "anchor": "/v1",
-        "service-desc": [
-            {"href": "/openapi.json", "type": "application/json"},
-            {"href": "/openapi.yaml", "type": "application/yaml"},
-        ],
-        "service-doc": [
-            {"href": "/docs", "type": "text/html"},
-            {"href": "/llms.txt", "type": MARKDOWN},
-            {"href": "/docs/guides", "type": "text/html"},
-        ],
-        "status": [{"href": "/health/ready", "type": "application/json"}],
-    }
-    return encode({"linkset": [links]})
+    links = {relation: [one._asdict() for one in of] for relation, of in RELATIONS.items()}
+    return encode({"linkset": [{"anchor": "/v1", **links}]})

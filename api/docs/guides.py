@@ -15,6 +15,7 @@ from api.docs.guide_pages import (
     BOOKS,
     MARKDOWN,
     OTHERS,
+    RELATIONS,
     catalog,
     guide_names,
     list_markdown,
@@ -26,27 +27,12 @@ from api.docs.guide_pages import (
 from api.docs.markdown import to_html
 from api.docs.pages import framed, policy_of_framed
 from api.http.headers import prefers
-from api.http.member_texts import NO_TEXTS
-from api.http.replies import HTML, JSON, PLAIN, Fixed, Reply, encode
+from api.http.replies import HTML, JSON, PLAIN, Fixed, Reply, bodiless, encode
 from api.http.routes import routed
 from api.runtime.call import ApiCall
 from referee.sentences import Language
 
-LINKS = (
-    '</openapi.json>; rel="service-desc"; type="application/json", </docs>; rel="service-doc"; type="text/html", '
-    '</llms.txt>; rel="service-doc"; type="text/markdown"'
-)
-
-
-ADDRESSES = {
-    "description": "/openapi.json",
-    "reference": "/docs",
-    "guides": "/docs/guides",
-    "text": "/llms.txt",
-    "catalog": "/.well-known/api-catalog",
-    "health": "/health/ready",
-}
-"""The first addresses that a client needs."""
+LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
 def _titled(markdown: str) -> str:
@@ -83,16 +69,10 @@ def _llms_txt() -> Fixed:
 
 
 @cache
-def _addresses() -> Fixed:
-    return Fixed(encode(ADDRESSES), headers={"Link": LINKS, "Vary": "Accept"})
-
-
-@cache
-def _api_catalog() -> Fixed:
-    media_type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
-    return Fixed(
-        catalog(), media_type=media_type, headers={"Link": f'</.well-known/api-catalog>; rel="api-catalog", {LINKS}'}
-    )
+def _catalog(media_type: str) -> Fixed:
+    links = [f'<{one.href}>; rel="{relation}"; type="{one.type}"' for relation, of in RELATIONS.items() for one in of]
+    link = ", ".join(['</.well-known/api-catalog>; rel="api-catalog"', *links])
+    return Fixed(catalog(), media_type=media_type, headers={"Link": link, "Vary": "Accept"})
 
 
 async def _answer(request: ApiCall, path: str, language: Language = "en") -> Reply:
@@ -106,11 +86,11 @@ async def _answer(request: ApiCall, path: str, language: Language = "en") -> Rep
 
 
 @get("/", include_in_schema=False)
-async def list_addresses(request: ApiCall) -> Reply:
-    """Return the addresses of the description, the guides and the health. A browser is sent to the reference."""
-    if prefers(request.accepted, HTML, JSON):
-        return Reply(b"", NO_TEXTS, status=303, headers={"Location": "/docs", "Vary": "Accept"})
-    return _addresses().reply(request)
+async def index(request: ApiCall) -> Reply:
+    """Return the catalogue as JSON. A browser is sent to the reference."""
+    if prefers(request.accepted, HTML):
+        return bodiless(303, {"Location": "/docs", "Vary": "Accept"})
+    return _catalog(JSON).reply(request)
 
 
 @get("/docs/guides", include_in_schema=False)
@@ -149,9 +129,7 @@ async def llms_txt(request: ApiCall) -> Reply:
 
 @get("/.well-known/api-catalog", include_in_schema=False)
 async def api_catalog(request: ApiCall) -> Reply:
-    return _api_catalog().reply(request)
+    return _catalog(LINKSET).reply(request)
 
 
-CALLS = routed(
-    "/", [list_addresses, list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog]
-)
+CALLS = routed("/", [index, list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog])

@@ -126,9 +126,12 @@ def test_the_catalogue_links_description_and_documentation(client: Client) -> No
 def test_a_client_that_knows_only_the_host_gets_the_addresses(client: Client) -> None:
     answer = client.get("/")
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json()["description"] == "/openapi.json"
-    for address in answer.json().values():
-        assert client.get(address).status_code == 200, address
+    (links,) = answer.json()["linkset"]
+    assert {links.pop("anchor"), *links} == {"/v1", "service-desc", "service-doc", "status"}
+    for link in [one for of in links.values() for one in of]:
+        target = client.get(link["href"], headers={"Accept": link["type"]})
+        assert (target.status_code, target.headers["content-type"].partition(";")[0]) == (200, link["type"])
+        assert f"<{link['href']}>; rel=" in answer.headers["link"]
     again = client.get("/", headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
