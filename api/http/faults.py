@@ -24,7 +24,7 @@ ALLOWED_MAX = 100
 FAULTS_MAX = 20
 """Faults that one answer names."""
 PARTS_MAX = 200
-"""Parts of a list or object that are examined. No list of a valid request is longer."""
+"""Parts of a list or object that are examined. No list or object of a valid request has more."""
 SHOWN_MAX = 40
 """Characters of a text that is shown; of a longer one only the length is shown."""
 DIGITS_MAX = 400

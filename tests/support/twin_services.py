@@ -231,7 +231,8 @@ class Twins:
     ) -> Answer:
         """Ask both services the same, with the headers in ``own`` for each if they differ.
 
-        Return the answer of the first. Raises AssertionError if the two differ."""
+        Return the answer of the first. Raises AssertionError if the two differ.
+        """
         left, right = [
             one.ask(method, path, held, body, **more)
             for one, more in zip(self.running, own or [headers or {}] * len(self.running), strict=True)

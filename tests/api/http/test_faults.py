@@ -281,11 +281,14 @@ def test_all_that_is_wrong_is_named(kind: Any) -> None:
 
 
 def test_all_parts_of_an_allowed_list_are_examined() -> None:
-    """The number of players depends on the ruleset and is checked later."""
-    lengths = {
-        part.max_length for kind in KINDS for part in parts(type_of(kind)) if isinstance(part, types.VarTupleType)
-    }
-    assert max(length for length in lengths if length is not None) <= PARTS_MAX
+    """The numbers of players, options and points depend on the ruleset and are checked later."""
+    counted = types.ListType | types.VarTupleType | types.DictType
+    lists = [
+        (name, part) for name, kind in BODIES.items() for part in parts(type_of(kind)) if isinstance(part, counted)
+    ]
+    unlimited = [name for name, part in lists if part.max_length is None]
+    assert unlimited == ["api.matches.openings.BODY"] * 3, "players, options and points"
+    assert max(part.max_length or 0 for _, part in lists) <= PARTS_MAX
 
 
 def test_the_parts_of_a_much_longer_list_are_not_all_examined() -> None:
