@@ -115,7 +115,7 @@ class TestNoSuchThing:
             assert document["facts"] == {"last": last}
             assert f" has {last} " in document["detail"]
 
-    @pytest.mark.parametrize("path", ["/", "/v1", "/v2/matches", "/v1/matches/x/y/z", "/docs/x", "/docs/x.json"])
+    @pytest.mark.parametrize("path", ["/x", "/v1", "/v2/matches", "/v1/matches/x/y/z", "/docs/x", "/docs/x.json"])
     def test_a_page(self, client: Client, path: str) -> None:
         assert client.get(path).status_code == 404
         assert client.get(path).headers["content-type"] == "application/problem+json"
