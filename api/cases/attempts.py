@@ -1,5 +1,6 @@
 """The operation that lists the refused attempts of a match for its officials (J12)."""
 
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -9,13 +10,12 @@ from litestar.params import QueryParameter
 from litestar.types import ASGIApp
 
 from api.http.describe import TOKEN, described
-from api.http.pages import page_reply
+from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
 from api.http.replies import encode
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
-from projections.cursors import page_of
 from referee import wire_types
 from referee.actors import Actor
 from referee.store.attempts import read_attempt
@@ -54,10 +54,9 @@ class AttemptSeen(Value):
 class AttemptPage(Value):
     """A page of attempts, by number."""
 
-    attempts: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    items: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The attempts."""
-    next: wire_types.AttemptNumber | None
-    """The value of `after` for the next page; null: this is the last."""
+    next: wire_types.Cursor | None
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
@@ -93,18 +92,15 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
 async def list_attempts(
     request: ApiCall,
     match_id: MatchId,
-    after: Annotated[
-        int,
-        QueryParameter(ge=0, le=wire_types.EXACT_MAX, description="Only attempts after this number."),
-    ] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of attempts.")] = 100,
+    cursor: NumberCursor = None,
 ) -> ASGIApp:
     service = request.service
     request.must_show()
     match, caller = await service.access.sees(request, match_id)
     caller.must_be_official(match)
     await service.refused_attempts.settled()
-    rows = await in_thread(service.refused_attempts.rows, match_id, after=after, limit=limit + 1)
-    page = page_of(rows, limit, lambda last: last.originator_version)
-    body = encode(AttemptPage(attempts=tuple(map(attempt_seen, page.entries)), next=page.next))
-    return await page_reply(request, body, page.next, caller.texts, by="after", limit=limit)
+    rows = await in_thread(service.refused_attempts.rows, match_id, after=after_of(cursor), limit=limit + 1)
+    page = page_by_number(rows, limit, attrgetter("originator_version"))
+    body = encode(AttemptPage(items=tuple(map(attempt_seen, page.entries)), next=page.next))
+    return await page_reply(request, body, page.next, caller.texts)

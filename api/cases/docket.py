@@ -8,8 +8,8 @@ from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
-from api.http.pages import page_reply
-from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
+from api.http.pages import Cursor, page_reply
+from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageLimit
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -54,7 +54,7 @@ class CaseListed(Value):
 class CasePage(Value):
     """A page of cases, by opening."""
 
-    cases: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
+    items: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
     """The cases."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
@@ -92,7 +92,7 @@ def _listed(one: Listed, at: datetime) -> CaseListed:
         gives=CasePage,
         errors=(400, 422, 503),
         links={
-            "file": link("get_case_file", match="$response.body#/cases/0/match", case="$response.body#/cases/0/case")
+            "file": link("get_case_file", match="$response.body#/items/0/match", case="$response.body#/items/0/case")
         },
     ),
 )
@@ -112,7 +112,7 @@ async def list_cases(
         ),
     ] = None,
     limit: PageLimit = 50,
-    cursor: PageCursor = None,
+    cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:
     service, at = request.service, utc_now()
@@ -129,6 +129,6 @@ async def list_cases(
         limit=limit,
         fresh=fresh,
     )
-    page = CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+    page = CasePage(items=tuple(_listed(one, at) for one in found), next=following, behind=behind)
     texts = service.member_names.texts_in_all({one.match for one in found})
     return await page_reply(request, encode(page), following, texts)

@@ -1,6 +1,7 @@
 """Operations that record a knock, and that list and return the cases of a match."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Annotated, ClassVar, Literal, get_type_hints
 from uuid import UUID
 
@@ -17,14 +18,13 @@ from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, descri
 from api.http.faults import Fault, type_of
 from api.http.headers import matching_etag, tag_in
 from api.http.long_answers import long_reply
-from api.http.pages import next_link
-from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
+from api.http.pages import NumberCursor, after_of, next_link, page_by_number
+from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified, of_match
 from api.http.writes import replayed
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
-from projections.cursors import page_of
 from referee import wire_types
 from referee.actors import is_official
 from referee.acts import Knock, Note, Offence, Result
@@ -166,16 +166,23 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     return of_match(case, version, texts, status=201, headers=headers)
 
 
+class KnockPage(Value):
+    """A page of the knocks and cases of a match, by number."""
+
+    items: Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)]
+    """The knocks and cases."""
+    next: wire_types.Cursor | None
+
+
 @get(
     "/matches/{match:uuid}/knocks",
     operation_id="list_knocks",
     summary="List the knocks and cases of a match",
     description="Returns one page of the knocks of the match with their rulings, in order, as the caller may see "
-    'them. The header `Link` has the address of the next page (`rel="next"`, RFC 8288). 404 `no-such-case` if '
-    "`after` is beyond the last case.",
+    "them.",
     tags=["Knocks"],
     operation_class=described(
-        gives=Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)],
+        gives=KnockPage,
         headers=("Content-Language",),
         takes=(LANGUAGE,),
         errors=(400, 401, 404, 409, 503),
@@ -184,21 +191,20 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
 async def list_knocks(
     request: ApiCall,
     match_id: MatchId,
-    after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of cases.")] = 100,
+    cursor: NumberCursor = None,
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     cases, language, at = service.projections.cases, request.language, utc_now()
+    after = after_of(cursor)
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
-        if after > (last := cases.last(connection, match_id)):
-            raise Problem("no_such_case", last=last)
         found = cases.answer(connection, match_id, caller.viewer, after, limit + 1)
-        page = page_of(found, limit, lambda last: last.case)
-        shown = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
-        return encode(shown), next_link(request, page.next, by="after", limit=limit)
+        page = page_by_number(found, limit, attrgetter("case"))
+        shown = tuple(case_of(match, one.entries, match.version, language, at) for one in page.entries)
+        return encode(KnockPage(items=shown, next=page.next)), next_link(request, page.next)
 
     page, link = await service.projections.ask_of(cases, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))

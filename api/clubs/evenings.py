@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
+from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
@@ -32,7 +32,7 @@ class EveningPage(Value):
     """A page of evenings, by number."""
 
     version: Version
-    evenings: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    items: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The evenings."""
     next: wire_types.Cursor | None
 
@@ -59,7 +59,7 @@ async def list_evenings(
         ),
     ] = None,
     limit: Limit = 200,
-    cursor: Cursor = None,
+    cursor: NumberCursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     club = (await request.service.club_access.caller(request, club_id, min_version)).club
@@ -69,5 +69,5 @@ async def list_evenings(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
         for number, evening in page.entries
     )
-    shown = EveningPage(version=club.version, evenings=seen, next=page.next)
+    shown = EveningPage(version=club.version, items=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -9,7 +9,7 @@ from api.access.clubs import must_have
 from api.http.describe import KEY, described
 from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
+from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
 from api.runtime.call import ApiCall
@@ -41,7 +41,7 @@ class KeyPage(Value):
     """A page of keys, by number."""
 
     version: Version
-    keys: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
+    items: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The keys."""
     next: wire_types.Cursor | None
 
@@ -79,13 +79,17 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
     operation_class=described(gives=KeyPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_keys(
-    request: ApiCall, club_id: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
+    request: ApiCall,
+    club_id: ClubId,
+    limit: Limit = 200,
+    cursor: NumberCursor = None,
+    min_version: ClubMinVersion = 0,
 ) -> Reply:
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
     page = numbered_page(enumerate(caller.club.state.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.entries]
-    shown = {"version": caller.club.version, "keys": seen, "next": page.next}
+    shown = {"version": caller.club.version, "items": seen, "next": page.next}
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 

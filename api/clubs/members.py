@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from api.access.clubs import KeyHolder
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
+from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
@@ -38,7 +38,7 @@ class MemberPage(Value):
     """A page of members, by number."""
 
     version: Version
-    members: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    items: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The members."""
     next: wire_types.Cursor | None
 
@@ -59,7 +59,7 @@ async def list_members(
     club_id: ClubId,
     here: Annotated[bool, QueryParameter(description="True: only present members.")] = False,
     limit: Limit = 200,
-    cursor: Cursor = None,
+    cursor: NumberCursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service
@@ -81,5 +81,5 @@ async def list_members(
         )
         for number, member in page.entries
     )
-    shown = MemberPage(version=caller.club.version, members=seen, next=page.next)
+    shown = MemberPage(version=caller.club.version, items=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

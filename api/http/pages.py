@@ -1,8 +1,9 @@
 """Pages of lists: parameters, cursors, and the link to the next page (RFC 8288)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from litestar.params import QueryParameter
@@ -19,23 +20,38 @@ T = TypeVar("T")
 
 LIMIT_MAX = 1000
 Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")]
-CURSOR: dict[str, Any] = {"pattern": "^[0-9]{1,9}$", "maxLength": 9}
-Cursor = Annotated[str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)]
+NEXT = "`next` of the page before. Without it the answer is the first page."
+TEXT: dict[str, Any] = {"pattern": "^[A-Za-z0-9_=-]+$", "maxLength": 256}
+Cursor = Annotated[str | None, QueryParameter(description=NEXT, schema_extra=TEXT)]
+NUMBER: dict[str, Any] = {"pattern": "^[0-9]{1,9}$", "maxLength": 9}
+NumberCursor = Annotated[str | None, QueryParameter(description=NEXT, schema_extra=NUMBER)]
+"""Cursor of a list by number: the number of the last item of the page before."""
 By = Literal["cursor", "after"]
-"""The query parameter that names the beginning of a page."""
+"""The query parameter that names the beginning of a page.
+
+Lists take ``cursor``. Only pages of events take ``after``, the number of an event: a client knows it without a page,
+from the version in an ETag or from the id of a message in the stream.
+"""
+
+
+def after_of(cursor: str | None) -> int:
+    """Return the number after which the page begins; 0 without a cursor. Raises Problem (400) if it is no number."""
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= NUMBER["maxLength"]):
+        raise Problem("bad_cursor")
+    return int(cursor)
+
+
+def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T, str]:
+    """Return the page of at most ``limit + 1`` found items. ``number``: returns the number of an item."""
+    return page_of(found, limit, lambda last: str(number(last)))
 
 
 def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T], str]:
-    """Return the page after a cursor. Raises Problem (400) if the cursor is no number."""
-    after = 0 if cursor is None else _number(cursor)
-    found = list(islice((one for one in numbered if one[0] > after), limit + 1))
-    return page_of(found, limit, lambda last: str(last[0]))
-
-
-def _number(cursor: str) -> int:
-    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
-        raise Problem("bad_cursor")
-    return int(cursor)
+    """Return the page of pairs of number and item after a cursor. Raises Problem (400) if the cursor is no number."""
+    after = after_of(cursor)
+    return page_by_number(list(islice((one for one in numbered if one[0] > after), limit + 1)), limit, itemgetter(0))
 
 
 @contextmanager

@@ -21,13 +21,11 @@ ClubId = Annotated[UUID, PathParameter(name="club", description="The id of a clu
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
 EventAsked = Annotated[int, PathParameter(description="The number of an event, from 1.", schema_extra=NUMBER)]
-CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 RULESET_KEY: dict[str, Any] = {"pattern": "^[a-z0-9-]+$", "maxLength": 64}
 RulesetKey = Annotated[
     str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.", schema_extra=RULESET_KEY)
 ]
 OfRuleset = Annotated[str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)]
-PageCursor = Annotated[str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)]
 PAGE_MAX = 200
 PageLimit = Annotated[int, QueryParameter(ge=1, le=PAGE_MAX, description="How many at most.")]
 Fresh = Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")]

@@ -14,8 +14,8 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import page_reply
-from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
+from api.http.pages import Cursor, page_reply
+from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageLimit
 from api.http.problems import Problem
 from api.http.query import refuse_null
 from api.http.replies import Reply, encode
@@ -97,7 +97,7 @@ class MatchListed(Value):
 class MatchPage(Value):
     """A page of matches, by opening."""
 
-    matches: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
+    items: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
     next: wire_types.Cursor | None
     behind: wire_types.Lag
 
@@ -148,7 +148,7 @@ async def list_matches(
     opened_from: OpenedFrom = None,
     opened_to: OpenedTo = None,
     limit: PageLimit = 50,
-    cursor: PageCursor = None,
+    cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:
     sight = await request.service.access.listing(request)
@@ -174,7 +174,7 @@ async def list_matches(
         limit=limit,
         fresh=fresh,
     )
-    page = MatchPage(matches=await _with_names(service, sight, found), next=following, behind=behind)
+    page = MatchPage(items=await _with_names(service, sight, found), next=following, behind=behind)
     return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
 
 

@@ -1,5 +1,6 @@
 """The call that lists account balances."""
 
+from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -9,17 +10,18 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
-from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
+from api.http.pages import LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
 from api.runtime.call import ApiCall
+from projections.cursors import Page, cursor_of, page_of, read_cursor
 from projections.journal import Balance
 from referee import wire_types
 from referee.clubs.commands import EntrySent, EveningSent
-from referee.clubs.facts import TRIAL_MAX, Account, Ref, member_of
+from referee.clubs.facts import Account, Ref, member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
 
@@ -37,13 +39,14 @@ class AccountSeen(Value):
     """Name of the member; null: an account of the club."""
 
 
-class Accounts(Value):
-    """The balances of a club."""
+class AccountPage(Value):
+    """A page of the balances of a club."""
 
     entry: wire_types.EntryCount
     """Number of the last entry in the balances."""
-    accounts: Annotated[tuple[AccountSeen, ...], wire_types.at_most(TRIAL_MAX)]
-    """Balances by currency and account. In each currency they add up to 0."""
+    items: Annotated[tuple[AccountSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Balances by currency and account. In each currency those of all pages add up to 0."""
+    next: wire_types.Cursor | None
 
 
 @get(
@@ -51,11 +54,12 @@ class Accounts(Value):
     operation_id="list_accounts",
     summary="List the account balances of a club",
     description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
-    "it returns the sums of that evening's postings. `fresh` waits for matches that have just ended. Requires "
-    "`audit` or `treasury`.",
+    "it returns the sums of that evening's postings. If there are several pages, send the `entry` of the first as "
+    "`at` with the others: all then have the balances of one time. `fresh` waits for matches that have just ended. "
+    "Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
-    operation_class=described(gives=Accounts, errors=(400, 401, 403, 404, 409, 422, 503)),
+    operation_class=described(gives=AccountPage, errors=(400, 401, 403, 404, 409, 422, 503)),
 )
 async def list_accounts(
     request: ApiCall,
@@ -73,6 +77,8 @@ async def list_accounts(
     evening: Annotated[
         int | None, QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only entries of this evening.")
     ] = None,
+    limit: Limit = LIMIT_MAX,
+    cursor: Cursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
@@ -95,9 +101,10 @@ async def list_accounts(
         return to, ledger.sums_of_evening(connection, club_id, evening, to, unit)
 
     entry, found = await ask_the_books(service, caller.club, read, fresh=fresh)
-    whose = [(one, member_of(one.account)) for one in found]
+    page = _page(found, limit, cursor)
+    whose = [(one, member_of(one.account)) for one in page.entries]
     names = await names_by_member(service, caller, (member for _, member in whose if member is not None))
-    accounts = tuple(
+    seen = tuple(
         AccountSeen(
             account=one.account,
             currency=one.currency,
@@ -107,4 +114,13 @@ async def list_accounts(
         )
         for one, member in whose
     )
-    return await marked_reply(request, encode(Accounts(entry=entry, accounts=accounts)), NO_TEXTS)
+    shown = AccountPage(entry=entry, items=seen, next=page.next)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)
+
+
+def _page(balances: Sequence[Balance], limit: int, cursor: str | None) -> Page[Balance, str]:
+    """Return the page of the balances after a cursor. Raises Problem (400) for a cursor of a different list."""
+    with must_be_cursor():
+        after = ("", "") if cursor is None else read_cursor(cursor, tuple[str, str])
+    found = [one for one in balances if (one.currency, one.account) > after]
+    return page_of(found, limit, lambda last: cursor_of(last.currency, last.account))

@@ -1,6 +1,7 @@
 """The call that lists the closings of a club's books."""
 
 from datetime import UTC
+from operator import attrgetter
 from typing import Annotated
 from uuid import UUID
 
@@ -11,16 +12,15 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import page_reply
+from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.money.ledger_access import ask_the_books
 from api.runtime.call import ApiCall
-from projections.cursors import page_of
 from projections.ledger.tables import Closing
 from referee import wire_types
 from referee.clubs.facts import Label, Trial
-from referee.value import VERSION_MAX, Time, Value
+from referee.value import Time, Value
 
 CLOSINGS_MAX = 100
 """Limit on a page: each closing has a trial balance."""
@@ -47,10 +47,9 @@ class ClosingSeen(Value):
 class ClosingPage(Value):
     """A page of closings, by number."""
 
-    closings: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
+    items: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
     """The closings."""
-    next: wire_types.ClosingNumber | None
-    """`after` of the next page; null: this is the last page."""
+    next: wire_types.Cursor | None
 
 
 @get(
@@ -66,24 +65,24 @@ class ClosingPage(Value):
 async def list_closings(
     request: ApiCall,
     club_id: ClubId,
-    after: Annotated[int, QueryParameter(ge=0, le=VERSION_MAX, description="Only closings after this number.")] = 0,
     limit: Annotated[
         int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="Maximum number of closings per page.")
     ] = 20,
+    cursor: NumberCursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    ledger = service.projections.ledger
+    ledger, after = service.projections.ledger, after_of(cursor)
 
-    def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
+    def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = ledger.closings_of(connection, club_id, after=after, limit=limit + 1)
-        page = page_of(found, limit, lambda last: last.closing)
-        return encode(ClosingPage(closings=tuple(map(_seen, page.entries)), next=page.next)), page.next
+        page = page_by_number(found, limit, attrgetter("closing"))
+        return encode(ClosingPage(items=tuple(map(_seen, page.entries)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, caller.club, read, fresh=False)
-    return await page_reply(request, body, following, NO_TEXTS, by="after")
+    return await page_reply(request, body, following, NO_TEXTS)
 
 
 def _seen(closing: Closing) -> ClosingSeen:

@@ -1,5 +1,6 @@
 """The call that lists the entries of a club's books."""
 
+from operator import attrgetter
 from typing import Annotated
 from uuid import UUID
 
@@ -10,12 +11,11 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import page_reply
+from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.replies import Reply, encode
-from api.money.ledger_access import LINES_MAX, AfterEntry, EntrySeen, Lines, ask_the_books
+from api.money.ledger_access import LINES_MAX, EntrySeen, Lines, ask_the_books
 from api.runtime.call import ApiCall
-from projections.cursors import page_of
 from projections.journal import JournalEntry
 from referee import wire_types
 from referee.clubs.facts import EntryKind
@@ -25,10 +25,9 @@ from referee.value import Value
 class JournalPage(Value):
     """A page of entries, by number."""
 
-    entries: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
+    items: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
     """The entries."""
-    next: wire_types.EntryNumber | None
-    """`after` of the next page; null: this is the last page."""
+    next: wire_types.Cursor | None
 
 
 @get(
@@ -44,23 +43,23 @@ class JournalPage(Value):
 async def list_entries(
     request: ApiCall,
     club_id: ClubId,
-    after: AfterEntry = 0,
     limit: Lines = 200,
+    cursor: NumberCursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    ledger = service.projections.ledger
+    ledger, after = service.projections.ledger, after_of(cursor)
 
-    def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
+    def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = list(ledger.read(connection, club_id, after=after, limit=limit + 1))
-        page = page_of(found, limit, lambda last: last.number)
-        return encode(JournalPage(entries=tuple(map(_seen, page.entries)), next=page.next)), page.next
+        page = page_by_number(found, limit, attrgetter("number"))
+        return encode(JournalPage(items=tuple(map(_seen, page.entries)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, caller.club, read, fresh=fresh)
-    return await page_reply(request, body, following, NO_TEXTS, by="after")
+    return await page_reply(request, body, following, NO_TEXTS)
 
 
 def _seen(entry: JournalEntry) -> EntrySeen:

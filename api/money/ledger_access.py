@@ -30,9 +30,6 @@ OneCurrency = Annotated[
     str | None,
     QueryParameter(description="Currency of the club; left out: its first.", schema_extra=CURRENCY),
 ]
-AfterEntry = Annotated[
-    int, QueryParameter(ge=0, le=wire_types.ENTRIES_MAX, description="Only entries after this number.")
-]
 LINES_MAX = 1000
 DAY: dict[str, Any] = {"maxLength": 10}
 FromDay = Annotated[

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
+from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.http.threads import in_thread
@@ -51,7 +51,7 @@ class ProposalPage(Value):
     """A page of proposals, by number."""
 
     version: Version
-    proposals: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    items: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The proposals."""
     next: wire_types.Cursor | None
 
@@ -73,7 +73,7 @@ async def list_proposals(
     request: ApiCall,
     club_id: ClubId,
     limit: Limit = 200,
-    cursor: Cursor = None,
+    cursor: NumberCursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service
@@ -87,7 +87,7 @@ async def list_proposals(
     found = [
         await _seen(service, caller, number, one, at) for (number, one), at in zip(page.entries, times, strict=True)
     ]
-    shown = ProposalPage(version=caller.club.version, proposals=tuple(found), next=page.next)
+    shown = ProposalPage(version=caller.club.version, items=tuple(found), next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 

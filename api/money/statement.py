@@ -1,6 +1,7 @@
 """The call that returns a statement of account."""
 
 from datetime import date
+from operator import attrgetter
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
@@ -15,13 +16,12 @@ from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import next_link
+from api.http.pages import NumberCursor, after_of, next_link, page_by_number
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import refuse_null
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
-    AfterEntry,
     FromDay,
     Lines,
     OneCurrency,
@@ -35,7 +35,6 @@ from api.money.ledger_access import (
 from api.money.statements import Checkpointed, Statement, StatementLine
 from api.runtime.call import ApiCall
 from api.runtime.proofs import find_last_signed
-from projections.cursors import page_of
 from projections.ledger import Ledger
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
@@ -75,10 +74,10 @@ async def get_statement(
         ),
     ],
     currency: OneCurrency = None,
-    after: AfterEntry = 0,
     first: FromDay = None,
     last: ToDay = None,
     limit: Lines = 200,
+    cursor: NumberCursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
@@ -92,7 +91,7 @@ async def get_statement(
     names = await names_by_member(service, caller, () if owner is None else (owner,))
     signed = await find_last_signed(service)
     checkpoint = None if signed is None else checkpoint_in(signed.note)
-    part = _Part(account, unit, after, first, last, limit)
+    part = _Part(account, unit, after_of(cursor), first, last, limit)
 
     def read(connection: Connection, club_id: UUID) -> _Lines:
         return _lines(service.projections.ledger, connection, club_id, part)
@@ -104,7 +103,7 @@ async def get_statement(
         name=None if owner is None else names.get(owner),
         currency=unit,
         before=found.before,
-        lines=found.lines,
+        items=found.lines,
         after=found.after,
         next=found.next,
         checkpoint=None if checkpoint is None else Checkpointed(size=checkpoint.size, root=base64(checkpoint.root)),
@@ -127,7 +126,7 @@ class _Lines(NamedTuple):
     lines: tuple[StatementLine, ...]
     before: int
     after: int
-    next: int | None
+    next: str | None
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
@@ -136,7 +135,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
     found = ledger.statement(
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
     )
-    page = page_of(found, limit, lambda last: last.number)
+    page = page_by_number(found, limit, attrgetter("number"))
     lines = tuple(map(_line, page.entries))
     if lines:
         return _Lines(lines, lines[0].balance - lines[0].amount, lines[-1].balance, page.next)
@@ -155,7 +154,7 @@ async def _reply(request: ApiCall, statement: Statement) -> Reply:
         headers |= {"Content-Language": language, "Content-Security-Policy": policy_of_framed("statement")}
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
-    headers |= next_link(request, statement.next, by="after")
+    headers |= next_link(request, statement.next)
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
 
 

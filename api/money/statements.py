@@ -69,12 +69,11 @@ class Statement(Value):
     currency: wire_types.Currency
     before: wire_types.Money
     """Balance before the first line, in minor units."""
-    lines: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
+    items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
     """Postings by entry number."""
     after: wire_types.Money
     """Balance after the last line, in minor units."""
-    next: wire_types.EntryNumber | None
-    """`after` of the next page; null: this is the last page."""
+    next: wire_types.Cursor | None
     checkpoint: Checkpointed | None
     """Last checkpoint, to keep with the statement; null: none."""
 
@@ -92,7 +91,7 @@ def csv(statement: Statement) -> bytes:
             one.reverses,
             one.cause,
         ]
-        for one in statement.lines
+        for one in statement.items
     )
     return table(COLUMNS, rows).encode()
 
@@ -113,7 +112,7 @@ def page(statement: Statement, language: Language) -> bytes:
         *([] if statement.name is None else [f"<p>{word('signs')}</p>"]),
         "<table><thead><tr>" + "".join(f"<th>{word(code)}</th>" for code in heads) + "</tr></thead><tbody>",
         _sum(word("before"), statement.before),
-        *(_row(one, language) for one in statement.lines),
+        *(_row(one, language) for one in statement.items),
         _sum(word("after"), statement.after),
         "</tbody></table>",
     ]

@@ -165,7 +165,7 @@ def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]
 
         for name, (key, asked) in PAGES.items():
             shown = key and key_of(0, key)
-            found = page(here, shown, asked)["matches"]
+            found = page(here, shown, asked)["items"]
             assert len(found) == LIMIT, (name, len(found))
             assert key in ("", "k3") or any(one["club"] == str(club_id(0)) for one in found), name
             works = {"with": partial(pages, here, shown, asked), "without": partial(pages, there, "", "")}

@@ -107,7 +107,7 @@ def measured(url: str) -> dict[str, float]:
 
         for name, path in paths.items():
             told = ask(connection, path)
-            many = len(told["matches" if name == "matches" else "cases"])
+            many = len(told["items"])
             assert many == (0 if "appealed" in name else LIMIT), (name, many)
         works: dict[str, Callable[[], int]] = {name: partial(page_of, path) for name, path in paths.items()}
         rates = side_by_side(works, *SHORT)

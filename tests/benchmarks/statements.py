@@ -91,7 +91,7 @@ def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
             first = f"/member:1/statement?limit={LIMIT}"
             pages = {
                 "the first page": first,
-                "the last page": f"{first}&after={postings - LIMIT}",
+                "the last page": f"{first}&cursor={postings - LIMIT}",
                 "all balances": "",
             }
             for name, path in pages.items():

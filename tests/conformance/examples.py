@@ -109,8 +109,8 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
     _, said = client.raw("GET", f"{rams.path}/pot", Accept="text/csv")
     client.keep("GET", f"{rams.path}/pot", 200, "text/csv", said.decode())
     for match in played.values():
-        _, cases = client.ask("GET", f"{match.path}/knocks")
-        if cases:
+        _, page = client.ask("GET", f"{match.path}/knocks")
+        if page["items"]:
             client.ask("GET", f"{match.path}/knocks/1")
             break
 

@@ -92,7 +92,7 @@ class Evening:
     def settle(self) -> None:
         """Print the plan of payments, with the code for each."""
         plan = self.get(f"/plan?evening={self.number}")
-        owed = {one["account"]: one["balance"] for one in self.get(f"/accounts?evening={self.number}")["accounts"]}
+        owed = {one["account"]: one["balance"] for one in self.get(f"/accounts?evening={self.number}")["items"]}
         expect("that the books balance", sum(owed.values()), 0)
         payments = f"{plan['count']} payments, the fewest possible" if plan["minimal"] else plan["count"]
         print(f"The treasurer's plan: {payments}\n")

@@ -33,7 +33,7 @@ STATEMENT = Statement(
     name="Anna",
     currency="SEK",
     before=-10_000,
-    lines=(
+    items=(
         StatementLine(
             number=12,
             date="2026-01-03",

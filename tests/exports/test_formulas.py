@@ -46,8 +46,8 @@ def journal(text: str) -> str:
 
 
 def statement(text: str) -> str:
-    lines = tuple(replace(line, cause=text) for line in STATEMENT.lines)
-    return statements.csv(replace(STATEMENT, lines=lines)).decode()
+    lines = tuple(replace(line, cause=text) for line in STATEMENT.items)
+    return statements.csv(replace(STATEMENT, items=lines)).decode()
 
 
 def protocol(text: str) -> str:

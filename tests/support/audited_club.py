@@ -136,7 +136,7 @@ def _correct(service: Service, match_id: UUID) -> None:
 
 
 def _journal(club: ClubTable) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = club.get("/journal?fresh=true&limit=1000").json()["entries"]
+    entries: list[dict[str, Any]] = club.get("/journal?fresh=true&limit=1000").json()["items"]
     return entries
 
 

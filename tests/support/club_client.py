@@ -88,7 +88,7 @@ class ClubTable:
 
     def names(self, who: str = "founder") -> list[str]:
         """Return the names of the members, by number."""
-        return [member["name"] for member in self.get("/members", who).json()["members"]]
+        return [member["name"] for member in self.get("/members", who).json()["items"]]
 
 
 def seated(client: Any, match_id: str, seats: int = 3) -> dict[int | str, str]:

@@ -154,8 +154,8 @@ class TestWhatTheyAreGoodFor:
             assert club.get(call, "reader").status_code == 200
         assert club.names("reader") == ["Anna Åkesson-Ödmårk"]
         page = club.get("/keys").json()
-        assert [one["key"] for one in page["keys"]] == ["k1", "k2"]
-        assert [one["app"] for one in page["keys"]] == [None, "reader"]
+        assert [one["key"] for one in page["items"]] == ["k1", "k2"]
+        assert [one["app"] for one in page["items"]] == [None, "reader"]
 
     def test_a_member_may_what_is_his_own(self, club: ClubTable) -> None:
         bo, cilla = club.join("Bo"), club.join("Cilla")
@@ -239,7 +239,7 @@ class TestInTwoProcesses:
             club.client = here
             version = club.done("join", name="Bo")["version"]
             club.client = there
-            members = club.get(f"/members?min_version={version}").json()["members"]
+            members = club.get(f"/members?min_version={version}").json()["items"]
             assert [member["name"] for member in members] == ["Anna Åkesson-Ödmårk", "Bo"]
 
 

@@ -206,7 +206,7 @@ class TestDoes:
         """J12: The attempt names the key."""
         key = room.club.key("officiate")
         problem(room.post("/acts", BID, key), 403, "for-seats")
-        (kept,) = room.get("/attempts", key).json()["attempts"]
+        (kept,) = room.get("/attempts", key).json()["items"]
         assert (kept["actor"], kept["problem"]) == (f"key:{key[26:28]}", "/problems/for-seats")
 
     def test_a_key_is_told_what_it_lacks(self, room: Room) -> None:

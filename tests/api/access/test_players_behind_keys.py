@@ -172,7 +172,7 @@ class TestView:
     def test_its_list_of_cases_has_none_of_the_match(self, hall: Hall, held_back: str) -> None:
         def listed(shown: str) -> list[str]:
             answer = hall.client.get("/v1/cases?fresh=true", headers=bearer(shown))
-            return [one["match"] for one in answer.json()["cases"]]
+            return [one["match"] for one in answer.json()["items"]]
 
         official = hall.club.key("officiate", member=OTHER)
         assert listed(official) == [str(hall.match.id)]
@@ -199,7 +199,7 @@ class TestView:
         for path in ("", "/attempts", "/knocks/1/file"):
             hall.get(path, held_back)
         official = hall.club.key("officiate", member=OTHER)
-        found = [one for one in hall.get("/attempts", official).json()["attempts"] if one["act"] == "officials_view"]
+        found = [one for one in hall.get("/attempts", official).json()["items"] if one["act"] == "officials_view"]
         assert {(one["actor"], one["problem"]) for one in found} == {
             (f"key:{name_of(held_back)}", "/problems/plays-in-match")
         }
@@ -227,11 +227,11 @@ class TestTokens:
         assert not hall.sees_hands(hall.match.tokens["official"])
         assert not hall.sees_hands(hall.match.tokens["official:2"])
         answer = hall.client.get("/v1/cases?fresh=true", headers=bearer(hall.match.tokens["official"]))
-        assert answer.json()["cases"] == []
+        assert answer.json()["items"] == []
         hall.match.act(Abandon(reason="It was late"))
         assert hall.get("", hall.match.tokens["official"]).json()["viewer"] == "official"
         answer = hall.client.get("/v1/cases?fresh=true", headers=bearer(hall.match.tokens["official"]))
-        assert len(answer.json()["cases"]) == 1
+        assert len(answer.json()["items"]) == 1
 
     def test_it_is_on_record_who_opened_it(self, hall: Hall) -> None:
         """The key of a member who plays opens the match over HTTP."""

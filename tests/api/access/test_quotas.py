@@ -76,7 +76,7 @@ class TestMatches:
             assert answer.status_code == 401
             assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
             assert answer.json()["type"] == "/problems/opening-needs-key"
-            assert client.get("/v1/matches").json()["matches"] == []
+            assert client.get("/v1/matches").json()["items"] == []
 
     def test_a_club_has_so_many_open(self) -> None:
         some = quotas()

@@ -61,7 +61,7 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
             assert answer.json()["facts"] == {"book": "protocols", "event": number}
             assert int(answer.headers["retry-after"]) > 0
             assert other.get("/protocol").status_code == 200
-            listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
+            listed = own_client.get("/v1/matches?fresh=true").json()["items"]
             assert [entry["version"] for entry in listed] == [number - 1, other.version()]
             assert {(str(aside.match), aside.event) for aside in books.set_aside()} == {(one.id, number)}
             said = exposition(metrics, own_client.app.state.service.health.gauges())
@@ -75,14 +75,14 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
 def test_a_list_answers_at_once_with_what_it_has(own_client: Client, store_url: str) -> None:
     first = Table(own_client)
     page = own_client.get("/v1/matches?fresh=true").json()
-    assert ([one["id"] for one in page["matches"]], page["behind"]) == ([first.id], 0)
+    assert ([one["id"] for one in page["items"]], page["behind"]) == ([first.id], 0)
     with books_held(store_url):
         Table(own_client)
         with at_once():
             page = own_client.get("/v1/matches").json()
-        assert ([one["id"] for one in page["matches"]], page["behind"]) == ([first.id], 1)
+        assert ([one["id"] for one in page["items"]], page["behind"]) == ([first.id], 1)
     page = own_client.get("/v1/matches?fresh=true").json()
-    assert (len(page["matches"]), page["behind"]) == (2, 0)
+    assert (len(page["items"]), page["behind"]) == (2, 0)
 
 
 def test_a_book_that_is_far_behind_says_at_once_about_how_long(

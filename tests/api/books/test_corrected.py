@@ -68,7 +68,7 @@ def test_the_match_stands_as_it_counts(corrected: Any) -> None:
     protocol = client.get(f"/v1/matches/{match_id}/protocol?min_version={number}").json()
     match = client.get(f"/v1/matches/{match_id}").json()
     assert (match["points"], match["version"], match["deal"]) == (protocol["points"], number, 3)
-    listed = {one["id"]: one for one in client.get("/v1/matches?fresh=true").json()["matches"]}
+    listed = {one["id"]: one for one in client.get("/v1/matches?fresh=true").json()["items"]}
     one = listed[str(match_id)]  # the list also has matches that were won too early
     assert (one["version"], one["deal"], one["status"]) == (number, 3, "open")
 

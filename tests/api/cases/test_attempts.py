@@ -18,7 +18,7 @@ HOUSE: dict[str, Any] = {"dealing": "house", "enforcement": "refuse"}
 def attempts(table: Table, query: str = "", who: str = "official") -> list[dict[str, Any]]:
     answer = table.get(f"/attempts{query}", who)
     assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["attempts"]
+    found: list[dict[str, Any]] = answer.json()["items"]
     return found
 
 
@@ -103,10 +103,10 @@ def test_pages(house: Table) -> None:
     for _ in range(7):
         house.send("bid", 2, bid="1")
     answer = house.get("/attempts?limit=3", "official")
-    assert [one["number"] for one in answer.json()["attempts"]] == [1, 2, 3]
-    assert answer.json()["next"] == 3
-    assert f'<{house.path}/attempts?limit=3&after=3>; rel="next"' in answer.headers["link"]
-    assert house.get("/attempts?after=6&limit=1", "official").json()["next"] is None
+    assert [one["number"] for one in answer.json()["items"]] == [1, 2, 3]
+    assert answer.json()["next"] == "3"
+    assert f'<{house.path}/attempts?limit=3&cursor=3>; rel="next"' in answer.headers["link"]
+    assert house.get("/attempts?cursor=6&limit=1", "official").json()["next"] is None
     tag = house.get("/attempts", "official").headers["etag"]
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 304
     house.send("bid", 2, bid="1")

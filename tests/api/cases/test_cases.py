@@ -190,7 +190,7 @@ class TestACase:
         assert [one["official"] for one in last["rulings"]] == ["official", "official:2"]
         assert table.get().json()["penalties"] == [0, 0, 0]
         assert case(table, 1, "official") == last
-        assert table.get("/knocks", "official").json() == [last]
+        assert table.get("/knocks", "official").json()["items"] == [last]
         topics = [one["event"]["topic"] for one in table.get("/events").json()["events"][-7:]]
         assert topics == [
             "case/opened",
@@ -228,7 +228,7 @@ class TestACase:
         assert (joined["case"], joined["verdict"], joined["status"]) == (1, "pending", "pending")
         (said,) = joined["statements"]
         assert (said["seat"], said["agrees"], said["knocked"], said["text"]) == (CESAR, True, True, "A small one")
-        assert len(heard.get("/knocks").json()) == 1
+        assert len(heard.get("/knocks").json()["items"]) == 1
         problem(heard.post("/knocks/1/withdrawal", {"seat": ANNA}, ANNA), 409, "others-knocked")
 
     @pytest.mark.rule("J1", "J3")

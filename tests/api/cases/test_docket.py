@@ -26,7 +26,7 @@ def listed(client: Client, token: str = MINE, **asked: Any) -> dict[str, Any]:
 
 
 def places(body: dict[str, Any]) -> list[tuple[str, int]]:
-    return [(one["match"], one["case"]) for one in body["cases"]]
+    return [(one["match"], one["case"]) for one in body["items"]]
 
 
 class TestWhose:
@@ -47,7 +47,7 @@ class TestWhose:
         table = attended(client, NILS)
         ask(table, "", ANNA, REVOKE)
         for token in (table.tokens[ANNA], "nobody's", sha256(MINE.encode()).hexdigest()):
-            assert listed(client, token)["cases"] == []
+            assert listed(client, token)["items"] == []
 
     def test_a_caller_without_a_token_is_not_identified(self, client: Client) -> None:
         for headers in ({}, {"Authorization": "Basic TmlsczpuaWxz"}):
@@ -85,8 +85,8 @@ class TestWhat:
         )
         for call, who, body in steps:
             ask(table, call, who, body)
-            files = table.get("/knocks", "Nils").json()
-            data = listed(lone_client)["cases"]
+            files = table.get("/knocks", "Nils").json()["items"]
+            data = listed(lone_client)["items"]
             for one, file in zip(data, files, strict=True):
                 same = ("case", "event", "status", "kind", "deal", "by", "accused", "note", "verdict", "appeal_until")
                 assert {name: one[name] for name in same} == {name: file[name] for name in same}
@@ -102,7 +102,7 @@ class TestWhat:
         ask(table, "/1/ruling", "official", RULING)
         token = table.tokens["official"]
         assert places(listed(client, token, status="final")) == [(table.id, 1)]
-        assert listed(client, token, status="ruled")["cases"] == []
+        assert listed(client, token, status="ruled")["items"] == []
 
 
 @pytest.fixture(scope="module")

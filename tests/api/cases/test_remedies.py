@@ -88,7 +88,7 @@ class TestAWrongLine:
         assert (once["case"], once["rule"], once["reason"]) == (1, "J2", "")
         assert once["line"]["points"] == was["points"]
         assert table.get().json()["points"] == body["points"]
-        listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
+        listed = lone_client.get("/v1/matches?fresh=true").json()["items"]
         assert {one["id"]: one["version"] for one in listed}[table.id] == table.version()
         if ruleset == "rams-english":
             assert table.get("/pot").json()["contents"] == right.get("/pot").json()["contents"]
@@ -222,7 +222,7 @@ class TestPreview:
         assert protocol(table) == body
         state = table.get().json()
         assert (state["phase"], state["deal"], state["provisional"]) == ("undealt", 2, False)
-        listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
+        listed = lone_client.get("/v1/matches?fresh=true").json()["items"]
         assert {one["id"]: one["status"] for one in listed}[table.id] == "open"
         enter(table, {**X1, "bids": [*X1["bids"][1:], {"seat": 0, "bid": "pass"}]})
 

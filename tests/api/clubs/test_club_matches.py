@@ -117,7 +117,7 @@ class TestOpening:
     )
     def test_what_does_not_fit_is_refused(self, home: Home, fields: Any, status: int, code: str) -> None:
         problem(home.open(**fields) if fields.get("club", home.id) else home.open(None, **fields), status, code)
-        assert home.look(f"/v1/matches?club={home.id}&fresh=true").json()["matches"] == []
+        assert home.look(f"/v1/matches?club={home.id}&fresh=true").json()["items"] == []
 
     def test_not_with_who_has_left_nor_on_an_evening_that_is_over(self, home: Home) -> None:
         home.done("leave", member=3)
@@ -180,7 +180,7 @@ class TestLists:
 
         def listed(query: str, key: str | None = "") -> list[str]:
             page = home.look(f"/v1/matches?club={home.id}&fresh=true{query}", key).json()
-            return [one["id"] for one in page["matches"]]
+            return [one["id"] for one in page["items"]]
 
         assert listed("") == [first, second, private]
         assert listed("", home.issued("read")) == [first, second]

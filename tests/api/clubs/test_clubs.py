@@ -350,17 +350,17 @@ class TestReads:
         found, path = [], "/members?limit=2"
         while path:
             page = club.get(path)
-            found += [member["member"] for member in page.json()["members"]]
+            found += [member["member"] for member in page.json()["items"]]
             following = page.json()["next"]
             path = f"/members?limit=2&cursor={following}" if following else ""
             assert ('rel="next"' in page.headers.get("Link", "")) == bool(following)
         assert found == [1, 2, 3, 4, 5]
         here = club.get("/members?here=true&limit=3").json()
-        assert ([member["member"] for member in here["members"]], here["next"]) == ([1, 2, 4], "4")
+        assert ([member["member"] for member in here["items"]], here["next"]) == ([1, 2, 4], "4")
         first = club.get("/evenings?season=2026&limit=2").json()
-        assert [one["evening"] for one in first["evenings"]] == [2, 3]
+        assert [one["evening"] for one in first["items"]] == [2, 3]
         rest = club.get(f"/evenings?season=2026&limit=2&cursor={first['next']}").json()
-        assert ([one["evening"] for one in rest["evenings"]], rest["next"]) == ([5], None)
+        assert ([one["evening"] for one in rest["items"]], rest["next"]) == ([5], None)
         for cursor in ("x", "-1", "1.5", "9" * 20):
             assert club.get(f"/members?cursor={cursor}").status_code == 400
 
@@ -408,7 +408,7 @@ class TestErasing:
             club.done("rename", member=bo, name="Bo Erased-Eriksson")
             club.done("leave", member=bo)
             club.done("erase", member=bo)
-            member = club.get("/members").json()["members"][1]
+            member = club.get("/members").json()["items"][1]
             assert (member["member"], member["erased"], member["name"][:5]) == (bo, True, "hmac:")
             problem(club.act("erase", member=bo), 409, "member-erased")
             assert club.names()[0] == "Anna Åkesson-Ödmårk"

@@ -148,7 +148,7 @@ class TestTags:
     def test_nothing_is_unmodified_if_there_is_no_answer(self, match: Table) -> None:
         """RFC 9110, 13.2.1: A refused request is refused with any ETag."""
         for path in ("/knocks", "/knocks/1", "/deals/1", "/replay?at=1"):
-            beyond = {"/knocks": "/knocks?after=9"}.get(path, path.replace("1", "99"))
+            beyond = {"/knocks": "/knocks?cursor=x"}.get(path, path.replace("1", "99"))
             tag = match.get(path).headers["etag"]
             assert match.get(beyond, None, **{"If-None-Match": tag}).status_code == match.get(beyond).status_code
 
@@ -310,7 +310,7 @@ class TestLinks:
         for path, field, headers in (
             (f"{match.path}/events?limit=7", "events", {}),
             (f"{match.path}/events?limit=7", None, {"Accept": NDJSON}),
-            ("/v1/matches?limit=1&player=Anna&status=any", "matches", {}),
+            ("/v1/matches?limit=1&player=Anna&status=any", "items", {}),
         ):
             found, pages, url = [], 0, path
             while url:

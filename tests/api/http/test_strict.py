@@ -115,8 +115,8 @@ class TestBeyondTheMatch:
 
     def test_other_numbers(self, dealt: Table) -> None:
         assert problem(dealt.get("/replay?at=9"), 404, "no-such-event")["facts"] == {"first": 1, "last": 2}
-        assert problem(dealt.get("/knocks?after=9"), 404, "no-such-case")["facts"] == {"last": 0}
-        assert dealt.get("/knocks?after=0").json() == []
+        assert problem(dealt.get("/knocks/9"), 404, "no-such-case")["facts"] == {"last": 0}
+        assert dealt.get("/knocks?cursor=9").json() == {"items": [], "next": None}
 
 
 class TestKeys:

@@ -95,12 +95,12 @@ class TestInvitations:
     def test_until_then_it_is_no_key(self, club: ClubTable) -> None:
         code = invited(club, 2).json()["invitation"]["code"]
         problem(club.get("", code), 401, "key-malformed")
-        (_, listed) = club.get("/keys").json()["keys"]
+        (_, listed) = club.get("/keys").json()["items"]
         assert (listed["key"], listed["revoked"]) == ("k2", False)
         assert listed["invited_until"] is not None
         problem(club.act("rotate_key", key="k2"), 409, "key-not-redeemed")
         redeemed(club, code)
-        (_, listed) = club.get("/keys").json()["keys"]
+        (_, listed) = club.get("/keys").json()["items"]
         assert listed["invited_until"] is None
 
     def test_revoked_it_ends(self, club: ClubTable) -> None:

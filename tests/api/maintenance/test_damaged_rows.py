@@ -393,7 +393,7 @@ def test_what_was_tried_in_other_matches_is_kept(original: tuple[Path, Stored], 
         answer = stored.heard.get("/attempts", "official")
         assert (answer.status_code, answer.json()["type"]) == (503, "/problems/attempts-damaged")
         assert answer.json()["facts"] == {"match": str(whose), "attempt": 1}
-        assert len(other.get("/attempts", "official").json()["attempts"]) == 1
+        assert len(other.get("/attempts", "official").json()["items"]) == 1
         assert stored.heard.get("", "official").status_code == 200
 
 

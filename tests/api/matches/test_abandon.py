@@ -12,7 +12,7 @@ PLAYERS = [{"name": name} for name in ("Abandoned", "Berit", "Cesar")]
 
 def listed(table: Table, status: str) -> list[dict[str, Any]]:
     page = table.client.get(f"/v1/matches?status={status}&player=Abandoned&limit=200&fresh=true").json()
-    return [one for one in page["matches"] if one["id"] == table.id]
+    return [one for one in page["items"] if one["id"] == table.id]
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def test_two_processes_at_once_open_one_match(store_url: str) -> None:
             assert {answer.status_code for answer in answers} == {201}, [answer.text for answer in answers]
             assert len({answer.content for answer in answers}) == 1
             assert ["Idempotency-Replayed" in answer.headers for answer in answers].count(False) == 1
-        assert len(first.get("/v1/matches?fresh=true").json()["matches"]) == 4
+        assert len(first.get("/v1/matches?fresh=true").json()["items"]) == 4
 
 
 def test_a_token_that_was_replaced_stays_so(client: Client) -> None:

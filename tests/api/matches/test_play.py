@@ -100,7 +100,7 @@ class TestActing:
         for line in protocol["lines"]:
             record = table.get(f"/deals/{line['deal']}").json()
             assert record["score"]["points"] == line["points"]
-        entry = lone_client.get("/v1/matches?status=over&player=Berit&fresh=true").json()["matches"]
+        entry = lone_client.get("/v1/matches?status=over&player=Berit&fresh=true").json()["items"]
         assert [(one["id"], one["winner"]) for one in entry] == [(table.id, state["winner"])]
 
 
@@ -219,7 +219,7 @@ class TestKnocks:
         }
         assert "Cesar" in case["why"]
         assert revoked.get("/knocks/1").json() == case
-        assert revoked.get("/knocks", 1).json() == [case]
+        assert revoked.get("/knocks", 1).json()["items"] == [case]
         assert revoked.get().json()["penalties"] == [0, 0, 5]
 
     def test_why_is_said_in_swedish(self, revoked: Table) -> None:
@@ -247,7 +247,7 @@ class TestKnocks:
         assert table.get("/knocks/1").json() == case
 
     def test_there_is_no_case_that_was_not_knocked_for(self, dealt: Table) -> None:
-        assert dealt.get("/knocks").json() == []
+        assert dealt.get("/knocks").json()["items"] == []
         assert dealt.get("/knocks/1").status_code == 404
         dealt.post("/knocks", {"seat": 0, "accused": 2}, 0)
         for number in (0, 2, 10**30):
@@ -257,16 +257,18 @@ class TestKnocks:
     def test_the_cases_come_by_pages_that_name_the_next(self, dealt: Table) -> None:
         for _ in range(5):
             assert dealt.post("/knocks", {"seat": 0, "accused": 2}, 0).status_code == 201
-        assert [case["case"] for case in dealt.get("/knocks").json()] == [1, 2, 3, 4, 5]
+        assert [case["case"] for case in dealt.get("/knocks").json()["items"]] == [1, 2, 3, 4, 5]
         first = dealt.get("/knocks?limit=4")
-        assert [case["case"] for case in first.json()] == [1, 2, 3, 4]
-        assert first.links["next"]["url"] == f"{dealt.path}/knocks?limit=4&after=4"
+        assert [case["case"] for case in first.json()["items"]] == [1, 2, 3, 4]
+        assert first.json()["next"] == "4"
+        assert first.links["next"]["url"] == f"{dealt.path}/knocks?limit=4&cursor=4"
         rest = dealt.client.get(first.links["next"]["url"], headers={"Accept-Language": "sv"})
-        assert [case["case"] for case in rest.json()] == [5]
-        assert rest.json()[0]["why"] == dealt.get("/knocks/5", **{"Accept-Language": "sv"}).json()["why"]
+        assert [case["case"] for case in rest.json()["items"]] == [5]
+        assert rest.json()["items"][0]["why"] == dealt.get("/knocks/5", **{"Accept-Language": "sv"}).json()["why"]
         assert "next" not in rest.links
-        assert "next" not in dealt.get("/knocks?after=3&limit=2").links
-        assert dealt.get("/knocks?after=5").json() == []
+        assert "next" not in dealt.get("/knocks?cursor=3&limit=2").links
+        assert dealt.get("/knocks?cursor=5").json() == {"items": [], "next": None}
+        assert dealt.get("/knocks?cursor=x").status_code == 400
         assert dealt.get("/knocks?limit=1001").status_code == 400
 
     def test_one_knocks_only_for_oneself(self, dealt: Table) -> None:
@@ -320,15 +322,15 @@ class TestBooks:
         made = [Table(lone_client).id for _ in range(5)]
         first = lone_client.get("/v1/matches?limit=3&fresh=true").json()
         rest = lone_client.get("/v1/matches", params={"limit": 3, "cursor": first["next"]}).json()
-        assert [one["id"] for one in first["matches"] + rest["matches"]] == made
+        assert [one["id"] for one in first["items"] + rest["items"]] == made
         assert rest["next"] is None
-        assert lone_client.get("/v1/matches?player=Anna&status=open").json()["matches"]
-        assert lone_client.get("/v1/matches?player=Nobody").json()["matches"] == []
-        after = first["matches"][-1]["opened_at"]
+        assert lone_client.get("/v1/matches?player=Anna&status=open").json()["items"]
+        assert lone_client.get("/v1/matches?player=Nobody").json()["items"] == []
+        after = first["items"][-1]["opened_at"]
         later = lone_client.get(
             "/v1/matches", params={"opened_from": after, "opened_to": "2999-01-01T00:00:00Z"}
         ).json()
-        assert [one["id"] for one in later["matches"]] == made[2:]
+        assert [one["id"] for one in later["items"]] == made[2:]
 
 
 class TestReplay:

@@ -93,7 +93,7 @@ def test_it_is_a_case_on_which_the_table_agreed(house: Table) -> None:
     answer = house.post("/knocks", {"seat": 0, "accused": 1}, 0)
     assert answer.json()["case"] == 2
     version = house.version()
-    listed = house.get(f"/knocks?min_version={version}").json()
+    listed = house.get(f"/knocks?min_version={version}").json()["items"]
     assert [(case["case"], case["kind"]) for case in listed] == [(1, "misclick"), (2, "offence")]
     case = house.get("/knocks/1").json()
     assert case == listed[0]
@@ -136,7 +136,7 @@ def test_if_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
     assert data["why"] == said
     seen = house.get().json()
     assert (seen["bids"], seen["to_act"]) == ([], [1])
-    assert [case["case"] for case in house.get(f"/knocks?min_version={house.version()}").json()] == [1]
+    assert [case["case"] for case in house.get(f"/knocks?min_version={house.version()}").json()["items"]] == [1]
 
 
 def test_another_act_overtakes_it(house: Table) -> None:

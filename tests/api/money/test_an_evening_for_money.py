@@ -75,7 +75,7 @@ class Evening(ClubTable):
         assert act in [one["event"]["topic"] for one in done["events"]]
 
     def balances(self) -> dict[str, int]:
-        accounts = self.get("/accounts?fresh=true").json()["accounts"]
+        accounts = self.get("/accounts?fresh=true").json()["items"]
         return {one["account"]: one["balance"] for one in accounts if one["balance"]}
 
     # Matches
@@ -164,7 +164,7 @@ def redirects_a_number(evening: Evening) -> None:
 def pays_out_by_a_reversal(evening: Evening) -> None:
     """A deposit that was spent cannot be reversed."""
     deposit = evening.done("deposit", "tora", member=DAG, amount=3000, via="cash")
-    entry = len(evening.get("/journal?fresh=true").json()["entries"])
+    entry = len(evening.get("/journal?fresh=true").json()["items"])
     assert deposit["events"][0]["event"]["topic"] == "money/posted"
     evening.done("fee", "tora", member=DAG, amount=2500)
     evening.refused(409, "payout-too-high", "reverse", "tora", entry=entry)

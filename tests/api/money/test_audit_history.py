@@ -226,7 +226,7 @@ def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable)
     after.ends()
     body = audit(club)
     assert [one["match"] for one in body["open_matches"]] == [forgotten.id]
-    entries = {one["cause"]: one["number"] for one in club.get("/journal?fresh=true&limit=100").json()["entries"]}
+    entries = {one["cause"]: one["number"] for one in club.get("/journal?fresh=true&limit=100").json()["items"]}
     assert [(one["match"], one["evening"], one["closings"]) for one in body["across_closings"]] == [
         (across.id, 1, [1]),
         (late.id, 1, [1, 2]),

@@ -39,35 +39,47 @@ def club(either_client: Any) -> ClubTable:
 def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
     body = club.get("/accounts", "auditor").json()
     assert body["entry"] == 2
-    assert [(one["account"], one["balance"], one["to_receive"], one["name"]) for one in body["accounts"]] == [
+    assert [(one["account"], one["balance"], one["to_receive"], one["name"]) for one in body["items"]] == [
         ("bank", 80000, None, None),
         ("member:2", -110000, 110000, "Berit <b>Borg</b>"),
         ("member:3", 30000, -30000, "Cesar"),
     ]
     for query in ("at=1", "evening=1"):
-        before = club.get(f"/accounts?{query}", "auditor").json()["accounts"]
+        before = club.get(f"/accounts?{query}", "auditor").json()["items"]
         assert [(one["account"], one["balance"]) for one in before] == [("bank", 80000), ("member:2", -80000)]
     assert club.get("/accounts?evening=2").json()["type"] == "/problems/no-such-evening"
     assert club.get("/accounts?currency=EUR").json()["type"] == "/problems/currency-not-kept"
+
+
+def test_accounts_page_by_page(club: ClubTable) -> None:
+    """All pages have the balances of one time if the client sends the `entry` of the first as `at`."""
+    first = club.get("/accounts?limit=2").json()
+    club.done("deposit", member=3, amount=500, via="cash")
+    rest = club.get(f"/accounts?limit=2&at={first['entry']}&cursor={first['next']}").json()
+    found = [(one["account"], one["balance"]) for page in (first, rest) for one in page["items"]]
+    assert found == [("bank", 80000), ("member:2", -110000), ("member:3", 30000)]
+    assert rest["next"] is None
+    for cursor in ("x", "2", f"{first['next']}A"):
+        assert club.get(f"/accounts?cursor={cursor}").json()["type"] == "/problems/bad-cursor"
 
 
 def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> None:
     club.done("payout", member=2, amount=80000, via="bank")
     now, then = (club.get(f"/accounts?{query}").json() for query in ("", "at=3"))
     assert now == then
-    assert [one["balance"] for one in now["accounts"] if one["account"] == "bank"] == [0]
+    assert [one["balance"] for one in now["items"] if one["account"] == "bank"] == [0]
 
 
 def test_the_operator_is_told_no_names(club: ClubTable) -> None:
     """The operator's key may read the books; see the access table."""
-    names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
+    names = [one["name"] for one in club.get("/accounts", "founder").json()["items"] if one["name"]]
     assert names == ["Berit <b>Borg</b>", "Cesar"]
 
 
 def test_a_statement_in_three_forms(club: ClubTable) -> None:
     body = club.get("/accounts/member:2/statement", "berit").json()
     assert (body["before"], body["after"], body["next"]) == (0, -110000, None)
-    assert [(one["number"], one["kind"], one["amount"], one["balance"]) for one in body["lines"]] == [
+    assert [(one["number"], one["kind"], one["amount"], one["balance"]) for one in body["items"]] == [
         (1, "deposit", -80000, -80000),
         (2, "pay", -30000, -110000),
     ]
@@ -90,7 +102,7 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
 
 def test_a_statement_page_by_page(club: ClubTable) -> None:
     first = club.get("/accounts/member:2/statement?limit=1").json()
-    second = club.get(f"/accounts/member:2/statement?limit=1&after={first['next']}").json()
+    second = club.get(f"/accounts/member:2/statement?limit=1&cursor={first['next']}").json()
     assert (first["after"], second["before"], second["after"], second["next"]) == (-80000, -80000, -110000, None)
     assert club.get("/accounts/member:2/statement?from=2999-01-01").json()["before"] == -110000
     assert club.get("/accounts/member:2/statement?to=1999-01-01").json()["after"] == 0
@@ -106,8 +118,8 @@ def test_an_account_that_there_is_not(club: ClubTable, account: str) -> None:
 
 def test_the_journal(club: ClubTable) -> None:
     body = club.get("/journal?limit=1").json()
-    assert body["next"] == 1
-    (entry,) = club.get("/journal?after=1").json()["entries"]
+    assert body["next"] == "1"
+    (entry,) = club.get("/journal?cursor=1").json()["items"]
     assert entry["cause"].startswith(club.id)
     assert entry["postings"] == [
         {"account": "member:2", "amount": -30000},
@@ -128,7 +140,7 @@ def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> 
                 ]
             )
             + "\n"
-            for one in club.get(f"/journal?after={after}&limit={through - after}").json()["entries"]
+            for one in club.get(f"/journal?cursor={after}&limit={through - after}").json()["items"]
         )
         before = sha256(f"{before}\n{lines}".encode()).hexdigest()
     assert (closed["through"], closed["digest"]) == (2, before)

@@ -31,7 +31,7 @@ def club(either_client: Any) -> ClubTable:
 def balances(club: ClubTable, **query: Any) -> dict[str, int]:
     answer = club.client.get(f"{club.path}/accounts", params=query, headers=club.bearer("founder"))
     assert answer.status_code == 200, answer.text
-    return {one["account"]: one["balance"] for one in answer.json()["accounts"] if one["balance"]}
+    return {one["account"]: one["balance"] for one in answer.json()["items"] if one["balance"]}
 
 
 def refusal(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:

@@ -46,7 +46,7 @@ def own(client: Any) -> ClubTable:
 
 
 def numbers(club: ClubTable, who: str = "founder", member: int = 2) -> tuple[Any, Any]:
-    body = club.get("/members", who).json()["members"][member - 1]
+    body = club.get("/members", who).json()["items"][member - 1]
     return body["swish"], body["iban"]
 
 

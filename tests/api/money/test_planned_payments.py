@@ -32,7 +32,7 @@ class Table(ClubTable):
         return {"payer": 2, "payee": 3, "amount": payment["amount"], "plan": payment["id"]}
 
     def waiting(self) -> list[int]:
-        return [one["proposal"] for one in self.get("/proposals").json()["proposals"]]
+        return [one["proposal"] for one in self.get("/proposals").json()["items"]]
 
     def refused(self, act: str, who: str, **fields: Any) -> tuple[int, str]:
         answer = self.act(act, who, **fields)

@@ -36,11 +36,11 @@ class Club(ClubTable):
         self.done("open_evening", on="2026-11-22", season="2026/27")
 
     def balances(self) -> dict[str, int]:
-        accounts = self.get("/accounts?fresh=true").json()["accounts"]
+        accounts = self.get("/accounts?fresh=true").json()["items"]
         return {one["account"]: one["balance"] for one in accounts if one["balance"]}
 
     def entries(self) -> list[dict[str, Any]]:
-        entries: list[dict[str, Any]] = self.get("/journal?fresh=true").json()["entries"]
+        entries: list[dict[str, Any]] = self.get("/journal?fresh=true").json()["items"]
         return entries
 
     def open(self, who: str = "board", **opening: Any) -> httpx.Response:
@@ -146,7 +146,7 @@ class TestWaiting:
         assert closed["through"] == 1
         other.agrees(0, 1, 2)
         assert [entry["number"] for entry in club.entries()] == [1, 2]
-        (closing,) = club.get("/closings").json()["closings"]
+        (closing,) = club.get("/closings").json()["items"]
         assert closing["holds"]
 
     def test_who_declines_ends_it_for_good(self, club: Club) -> None:
@@ -212,7 +212,7 @@ class TestWhoMayAgree:
 
     def test_an_old_secret_agrees_to_nothing_and_invites_no_one(self, club: Club) -> None:
         match, old = club.match(), club.keys["berit"]
-        (key,) = [one["key"] for one in club.get("/keys").json()["keys"] if one["member"] == 2]
+        (key,) = [one["key"] for one in club.get("/keys").json()["items"] if one["member"] == 2]
         club.done("rotate_key", "berit", key=key, overlap_seconds=3600)
         problem(match.act(old, "agree_stakes", seat=1), 403, "secret-replaced")
         problem(match.post("/invitations", {"seat": 1}, old), 403, "secret-replaced")

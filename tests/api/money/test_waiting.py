@@ -30,13 +30,13 @@ def club(client: Any) -> Iterator[ClubTable]:
 
 
 def listed(club: ClubTable, who: str = "founder", query: str = "") -> list[Any]:
-    found: list[Any] = club.get(f"/proposals{query}", who).json()["proposals"]
+    found: list[Any] = club.get(f"/proposals{query}", who).json()["items"]
     return found
 
 
 def test_each_says_what_it_is_who_asked_and_when(club: ClubTable) -> None:
     payment, _, payout = listed(club)
-    asked = club.get("/journal").json()["entries"]
+    asked = club.get("/journal").json()["items"]
     assert [entry["kind"] for entry in asked] == ["deposit", "deposit"], "none of them is an entry"
     assert {name: payment[name] for name in payment if name not in ("at", "event")} == {
         "proposal": 1,
@@ -85,14 +85,14 @@ def test_a_program_without_the_scope_has_none(club: ClubTable, path: str) -> Non
 
 def test_proposals_page_by_page(club: ClubTable) -> None:
     first = club.get("/proposals?limit=2")
-    assert [one["proposal"] for one in first.json()["proposals"]] == [1, 2]
+    assert [one["proposal"] for one in first.json()["items"]] == [1, 2]
     assert 'rel="next"' in first.headers["link"]
     rest = club.get(f"/proposals?limit=2&cursor={first.json()['next']}").json()
-    assert ([one["proposal"] for one in rest["proposals"]], rest["next"]) == ([3], None)
+    assert ([one["proposal"] for one in rest["items"]], rest["next"]) == ([3], None)
 
 
 def test_closings_by_number_with_what_stood_there(club: ClubTable) -> None:
-    first, second = club.get("/closings", "audit").json()["closings"]
+    first, second = club.get("/closings", "audit").json()["items"]
     assert (first["closing"], first["through"], first["label"], first["holds"]) == (1, 1, "2025", True)
     assert (second["closing"], second["through"], second["label"], second["holds"]) == (2, 2, "2026", True)
     assert first["trial"] == [
@@ -106,8 +106,8 @@ def test_closings_by_number_with_what_stood_there(club: ClubTable) -> None:
 def test_closings_page_by_page(club: ClubTable) -> None:
     first = club.get("/closings?limit=1")
     assert 'rel="next"' in first.headers["link"]
-    rest = club.get(f"/closings?limit=1&after={first.json()['next']}").json()
-    assert ([one["closing"] for one in rest["closings"]], rest["next"]) == ([2], None)
+    rest = club.get(f"/closings?limit=1&cursor={first.json()['next']}").json()
+    assert ([one["closing"] for one in rest["items"]], rest["next"]) == ([2], None)
 
 
 def test_a_member_reads_no_closings(club: ClubTable) -> None:

@@ -213,7 +213,7 @@ def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTabl
 
 
 def test_an_official_has_them_in_the_list_of_his_cases(scored: ClubTable) -> None:
-    listed = scored.client.get("/v1/cases?fresh=true", headers=scored.bearer("official")).json()["cases"]
+    listed = scored.client.get("/v1/cases?fresh=true", headers=scored.bearer("official")).json()["items"]
     assert [one["note"] for one in listed] == [NOTE]
 
 

@@ -41,7 +41,7 @@ def test_every_key_of_the_club_reads_them_and_no_other_club_s(client: Client, sc
     listed = {}
     for who in ("key", "stranger", None):
         page = f"/v1/matches?fresh=true&club={club.id}"
-        (one,) = table.client.get(page, headers=table.bearer(who)).json()["matches"]
+        (one,) = table.client.get(page, headers=table.bearer(who)).json()["items"]
         listed[who] = one["players"]
     assert listed == {"key": list(MEMBERS), "stranger": ["M1", "M2", "M3"], None: ["M1", "M2", "M3"]}
     ticket = table.post("/tickets", None, "key").json()["ticket"]

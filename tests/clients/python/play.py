@@ -197,8 +197,9 @@ def read(table: Table) -> str:
     assert not isinstance(protocol, Problem | None), protocol
     assert protocol.points == seen.points
     assert protocol.lines
-    cases = list_knocks.sync(table.match, client=table.spectator)
-    assert not isinstance(cases, Problem | None), cases
+    page = list_knocks.sync(table.match, client=table.spectator)
+    assert not isinstance(page, Problem | None), page
+    cases = page.items
     for case in cases:
         assert get_knock.sync(table.match, case.case, client=table.spectator) == case
     replayed = replay_match.sync(table.match, client=table.official, at=seen.version // 2)

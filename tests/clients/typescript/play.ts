@@ -187,7 +187,7 @@ async function read(table: Table): Promise<string> {
   const protocol = given(await spectator.GET("/v1/matches/{match}/protocol", { params: { path, query } }));
   assert.deepEqual(protocol.points, seen.points);
   assert(protocol.lines.length);
-  const cases = given(await spectator.GET("/v1/matches/{match}/knocks", { params: { path } }));
+  const { items: cases } = given(await spectator.GET("/v1/matches/{match}/knocks", { params: { path } }));
   for (const one of cases) {
     const params = { path: { match, case: one.case } };
     assert.deepEqual(given(await spectator.GET("/v1/matches/{match}/knocks/{case}", { params })), one);
