@@ -65,6 +65,7 @@ async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
         errors=(400, 401, 404, 409, 422, 503),
+        tagged=False,
     ),
 )
 async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:

@@ -106,6 +106,7 @@ class OfficialToken(Value):
         status=201,
         says="The token.",
         errors=(400, 401, 403, 503),
+        tagged=False,
     ),
 )
 async def make_official_token(request: ApiCall) -> Reply:

@@ -217,6 +217,13 @@ class TestOneContract:
             assert page["properties"]["items"]["type"] == "array", name
             assert page["properties"]["next"]["type"] == ["string", "null"], name
 
+    def test_only_a_read_has_an_answer_that_has_not_changed(self) -> None:
+        for calls in CONTRACT["paths"].values():
+            for method, operation in calls.items():
+                sends_tag = "If-None-Match" in {one["name"] for one in parameters(operation)}
+                assert ("304" in operation["responses"]) == sends_tag, operation["operationId"]
+                assert method == "get" or not sends_tag, operation["operationId"]
+
     def test_a_list_without_pages_cannot_grow(self) -> None:
         lists = {name for name in OPERATIONS if name.startswith("list_")}
         paged = {name for name in lists if any(one["name"] == "limit" for one in parameters(OPERATIONS[name]))}
