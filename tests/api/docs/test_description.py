@@ -64,6 +64,11 @@ def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
     return [resolved(one) for one in operation.get("parameters", ())]
 
 
+def nullable(part: dict[str, Any]) -> bool:
+    """Return whether a value may be null."""
+    return "null" in part.get("type", ()) or {"type": "null"} in part.get("anyOf", ())
+
+
 def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every body of a request or an answer, with its schema and examples."""
     for name, operation in OPERATIONS.items():
@@ -228,6 +233,23 @@ class TestOneContract:
         lists = {name for name in OPERATIONS if name.startswith("list_")}
         paged = {name for name in lists if any(one["name"] == "limit" for one in parameters(OPERATIONS[name]))}
         assert lists - paged == {"list_legal_acts", "list_rules", "list_rulesets"}
+
+    def test_a_field_is_left_out_or_null(self) -> None:
+        """Exceptions: a list, which a Java client cannot leave out, and a field whose null has its own meaning."""
+        both = {
+            f"{name}.{field}"
+            for name, schema in SCHEMAS.items()
+            for field, part in schema.get("properties", {}).items()
+            if field not in schema.get("required", ()) and nullable(part) and "array" not in part.get("type", ())
+        }
+        assert both == {
+            *(f"{game}OpenMatch.adjudication" for game in ("Kalabrias", "RamsEnglish")),
+            *(f"Rodskagg{game}OpenMatch.adjudication" for game in ("Alga", "Catsatcards", "Kortoxen")),
+            *(f"Detail.{field}" for field in ("announcer", "widow")),
+            *(f"More.{field}" for field in ("announcer", "best", "lead", "widow")),
+            "Problem.rule",
+            "SequencePoints.five",
+        }
 
     def test_an_enumeration_has_one_name(self) -> None:
         values = [json.dumps(schema["enum"]) for schema in SCHEMAS.values() if "enum" in schema]
