@@ -9,7 +9,7 @@ from api.cases.case import Case, case_of, in_language
 from api.cases.documents import CaseFile, Draft, file_of, read_draft
 from api.cases.entries import read_entries
 from api.cases.pages import page_of
-from api.docs.pages import policy_of_framed
+from api.docs.pages import policy_of_kind
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
 from api.http.headers import matching_etag, prefers, tag_by
 from api.http.long_answers import long_reply
@@ -110,7 +110,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:
-        headers |= {"Content-Security-Policy": policy_of_framed("case")}
+        headers |= {"Content-Security-Policy": policy_of_kind("case")}
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, texts, headers=headers, media_type=HTML if as_page else JSON)

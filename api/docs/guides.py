@@ -25,7 +25,7 @@ from api.docs.guide_pages import (
     text_of,
 )
 from api.docs.markdown import to_html
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import policy_of_kind, render_text
 from api.http.headers import prefers
 from api.http.replies import HTML, JSON, PLAIN, Fixed, Reply, bodiless, encode
 from api.http.routes import routed
@@ -53,9 +53,9 @@ def _fixed(path: str, language: Language, media_type: str) -> Fixed:
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
     if media_type == MARKDOWN:
         return Fixed(markdown.encode(), media_type=MARKDOWN, headers=headers)
-    headers["Content-Security-Policy"] = policy_of_framed("text")
+    headers["Content-Security-Policy"] = policy_of_kind("text")
     body = '<nav><a href="/docs">Reference</a> <a href="/docs/guides">Guides</a></nav>' + to_html(markdown)
-    return Fixed(framed("text", language, _titled(markdown), body), media_type=HTML, headers=headers)
+    return Fixed(render_text(language, _titled(markdown), body), media_type=HTML, headers=headers)
 
 
 @cache

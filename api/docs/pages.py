@@ -1,11 +1,22 @@
-"""HTML pages and their content security policies."""
+"""HTML pages from templates, and their content security policies."""
 
-import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("api.docs"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
 
 
 @cache
@@ -13,17 +24,26 @@ def static(name: str) -> bytes:
     return (files("api.docs") / "static" / name).read_bytes()
 
 
-def framed(kind: str, language: str, title: str, body: str) -> bytes:
-    """Return a page in the common frame. ``kind``: its style sheet, such as ``case``. ``body``: HTML."""
-    parts = {"language": language, "title": escape(title), "style": static(f"{kind}.css").decode(), "body": body}
-    frame = static("frame.html").decode()
-    return re.sub(r"\{(language|title|style|body)\}", lambda found: parts[found[1]], frame).encode()
+def render(template: str, kind: str, language: str, title: str, **values: Any) -> bytes:
+    """Return a page in the common frame. All texts are escaped, except ``Markup``.
+
+    ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet of the page, such as
+    ``case``. ``values``: names that the template uses.
+    """
+    style = Markup(static(f"{kind}.css").decode())
+    page = _TEMPLATES.get_template(template).render(language=language, title=title, style=style, **values)
+    return page.encode()
+
+
+def render_text(language: str, title: str, body: str) -> bytes:
+    """Return a page whose ``body`` is HTML already, such as that of a guide."""
+    return render("text.html", "text", language, title, body=Markup(body))
 
 
 @cache
-def policy_of_framed(kind: str) -> str:
-    """Return the content security policy of the pages of a kind, which may load nothing."""
-    return policy_of(framed(kind, "", "", ""))
+def policy_of_kind(kind: str, *more: str) -> str:
+    """Return the content security policy of the pages of a kind, which may load only the sources in ``more``."""
+    return policy_of(render("frame.html", kind, "", ""), *more)
 
 
 def policy_of(page: bytes, *more: str) -> str:

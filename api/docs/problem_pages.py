@@ -9,7 +9,7 @@ from litestar.params import FromPath
 
 from api.docs.call_ids import read_calls
 from api.docs.markdown import to_html
-from api.docs.pages import framed, policy_of_framed
+from api.docs.pages import policy_of_kind, render_text
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import prefers
 from api.http.replies import Fixed, Reply
@@ -21,7 +21,7 @@ MARKDOWN, HTML = "text/markdown", "text/html"
 
 
 def problem_policy() -> str:
-    return policy_of_framed("text")
+    return policy_of_kind("text")
 
 
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
@@ -29,7 +29,7 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
     if media_type == MARKDOWN:
         return markdown.encode()
     title = markdown.partition("\n")[0].removeprefix("# ")
-    return framed("text", language, title, to_html(markdown))
+    return render_text(language, title, to_html(markdown))
 
 
 @cache

@@ -7,7 +7,7 @@ from litestar import get
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.docs.pages import policy_of_framed
+from api.docs.pages import policy_of_kind
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
@@ -81,7 +81,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
     if kind == HTML:
         body = audit_page.page(found, language)
-        headers |= {"Content-Security-Policy": policy_of_framed("statement")}
+        headers |= {"Content-Security-Policy": policy_of_kind("statement")}
     else:
         body = encode(found)
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)

@@ -1,9 +1,9 @@
-"""The tables of an audit's page that list changes."""
+"""The tables of an audit's page, from open matches to events that are left out."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from api.money.audit_report import Audit
+from api.money.audit_report import Audit, KeyAudited
 from api.money.audit_texts import Sheet
 from projections.audit.history import Change
 
@@ -11,21 +11,57 @@ BY = ("event", "at", "by", "confirmed_by")
 """Headings of the columns of :func:`_by`."""
 
 
-def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
+Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
+"""Codes of the title and of the headings, and the rows. ``None`` is an empty cell."""
+
+
+def tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    yield from _now(audit, sheet)
     yield from _changes(audit, sheet)
     yield from _matches(audit, sheet)
 
 
-def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
-    """Yield the lists of changes, each with its event, time and persons."""
+def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    yield "open_matches", ("match", "evening"), [(one.match, one.evening) for one in audit.open_matches]
+    yield (
+        "proposals",
+        ("proposal", "kind", "by", "at"),
+        [(one.proposal, sheet.proposed(one), one.by, moment(one.at)) for one in audit.proposals],
+    )
+    yield (
+        "reversals",
+        ("number", "reverses", "date", "by"),
+        [(one.number, one.reverses, one.date, one.by) for one in audit.reversals],
+    )
+    yield (
+        "keys",
+        ("key", "whose", "scopes", "since", "until"),
+        [
+            (
+                *(one.key, sheet.member(one.member, one.name) or one.app, ", ".join(one.scopes), one.since.date()),
+                _until(sheet, one),
+            )
+            for one in audit.keys
+        ],
+    )
 
-    def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> str:
-        return sheet.listed(title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows])
+
+def _until(sheet: Sheet, key: KeyAudited) -> str:
+    if key.revoked_at is None:
+        return key.expires_at.date().isoformat()
+    return sheet.word("revoked", at=key.revoked_at.date().isoformat())
+
+
+def _changes(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    """Yield the tables of changes, each change with its event, time and persons."""
+
+    def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> Table:
+        return title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows]
 
     yield listed(
         "key_changes",
         ("key", "done"),
-        [(one, (key.key, sheet.said(f"key_{one.what}"))) for key in audit.keys for one in key.changes],
+        [(one, (key.key, sheet.word(f"key_{one.what}"))) for key in audit.keys for one in key.changes],
     )
     yield listed(
         "settings",
@@ -47,19 +83,19 @@ def _changes(audit: Audit, sheet: Sheet) -> Iterator[str]:
         ("closing", "label", "number"),
         [(one, (one.closing, one.label, one.through)) for one in audit.closings],
     )
-    yield listed("alone", ("done",), [(one, (sheet.said(one.topic),)) for one in audit.alone])
+    yield listed("alone", ("done",), [(one, (sheet.word(one.topic),)) for one in audit.alone])
     yield listed(
         "related",
         ("proposal", "kind", "relation", "inviter"),
         [
-            (one, (one.proposal, sheet.act(one.act), sheet.said(one.how), sheet.person(one.inviter)))
+            (one, (one.proposal, sheet.act(one.act), sheet.word(one.how), sheet.person(one.inviter)))
             for one in audit.related
         ],
     )
 
 
-def _matches(audit: Audit, sheet: Sheet) -> Iterator[str]:
-    yield sheet.listed(
+def _matches(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    yield (
         "across_closings",
         ("match", "evening", "closing", "event", "number"),
         [
@@ -67,31 +103,31 @@ def _matches(audit: Audit, sheet: Sheet) -> Iterator[str]:
             for one in audit.across_closings
         ],
     )
-    yield sheet.listed(
+    yield (
         "stakes",
         ("match", "evening", "done", "whose", "event", "at", "by"),
         [
             (
-                *(one.match, one.evening, sheet.said(f"stakes_{one.how}"), _members(sheet, one.members)),
+                *(one.match, one.evening, sheet.word(f"stakes_{one.how}"), _members(sheet, one.members)),
                 *(one.event, moment(one.at), sheet.person(one.by)),
             )
             for one in audit.stakes
         ],
     )
-    yield sheet.listed(
+    yield (
         "waiting",
         ("match", "evening", "event", "whose"),
         [(one.match, one.evening, one.event, _members(sheet, one.members)) for one in audit.waiting],
     )
-    yield sheet.listed(
+    yield (
         "attempts",
         ("match", "at", "by", "count"),
         [(one.match, moment(one.at), sheet.person(one.by), one.count) for one in audit.attempts],
     )
-    yield sheet.listed(
+    yield (
         "left_out",
         ("match", "event", "reason"),
-        [(one.match, one.event, sheet.said(one.why)) for one in audit.left_out],
+        [(one.match, one.event, sheet.word(one.why)) for one in audit.left_out],
     )
 
 
@@ -104,8 +140,8 @@ def _by(one: Change, sheet: Sheet) -> tuple[object, ...]:
 
 
 def _payee(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban: bool) -> tuple[object, ...]:
-    whose = sheet.member(member, name) or sheet.said("the_club")
-    return whose, *(sheet.said("set" if number else "not_set") for number in (swish, iban))
+    whose = sheet.member(member, name) or sheet.word("the_club")
+    return whose, *(sheet.word("set" if number else "not_set") for number in (swish, iban))
 
 
 def moment(at: datetime) -> str:

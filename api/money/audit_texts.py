@@ -1,7 +1,6 @@
-"""The texts of an audit, and the parts of its page."""
+"""The texts of an audit and of its page."""
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable
 from importlib.resources import files as resources
 
 import msgspec
@@ -56,44 +55,27 @@ def _parts(said: str) -> Iterable[str]:
 
 
 class Sheet:
-    """Makes the parts of a page in one language."""
+    """Makes the texts of a page in one language."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
 
-    def said(self, code: str, **values: object) -> str:
-        """Return words with values, not escaped."""
+    def word(self, code: str, **values: object) -> str:
+        """Return words with values."""
         text = WORDS.words[code].in_(self.language)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", str(value))
         return text
 
-    def word(self, code: str, **values: object) -> str:
-        """Return words with values, escaped."""
-        return escape(self.said(code, **values))
-
-    def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], sums: Sequence[int] = ()) -> str:
-        """Return a table. ``heads``: codes of words. ``sums``: indices of the columns of amounts."""
-        top = "".join(f"<th>{self.word(code)}</th>" for code in heads)
-        body = "".join(
-            "<tr>" + "".join(_cell(one, at in sums) for at, one in enumerate(row)) + "</tr>" for row in rows
-        )
-        if not body:
-            return f"<p>{self.word('none')}</p>"
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-    def listed(self, title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-        return f"<h2>{self.word(title)}</h2>{self.table(heads, rows)}"
-
     def member(self, number: int | None, name: str | None) -> str:
-        """Return a member's name and number, not escaped; empty for ``None``."""
+        """Return a member's name and number; empty for ``None``."""
         if number is None:
             return ""
-        member = self.said("member", member=number)
+        member = self.word("member", member=number)
         return member if name is None else f"{name} ({member})"
 
     def person(self, person: Person | None) -> str:
-        """Return the name of a member or program, not escaped; empty for ``None``."""
+        """Return the name of a member or program; empty for ``None``."""
         if person is None:
             return ""
         if person.member is not None:
@@ -106,8 +88,3 @@ class Sheet:
 
     def proposed(self, one: Waiting) -> str:
         return self.act(str(one.act.__struct_config__.tag) if one.draft is None else one.draft.kind)
-
-
-def _cell(what: object, is_sum: bool) -> str:
-    kind, text = ' class="sum"' if is_sum else "", "" if what is None else escape(str(what))
-    return f"<td{kind}>{text}</td>"

@@ -11,7 +11,7 @@ from litestar.params import PathParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.docs.pages import policy_of_framed
+from api.docs.pages import policy_of_kind
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
@@ -151,7 +151,7 @@ async def _reply(request: ApiCall, statement: Statement) -> Reply:
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     if kind == HTML:
         body = statements.page(statement, language)
-        headers |= {"Content-Language": language, "Content-Security-Policy": policy_of_framed("statement")}
+        headers |= {"Content-Language": language, "Content-Security-Policy": policy_of_kind("statement")}
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
     headers |= next_link(request, statement.next)

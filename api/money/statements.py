@@ -1,13 +1,12 @@
 """A statement of account: schemas, CSV file and page."""
 
 from decimal import Decimal
-from html import escape
 from importlib.resources import files as resources
 from typing import Annotated
 
 import msgspec
 
-from api.docs.pages import framed
+from api.docs.pages import render
 from api.money.ledger_access import LINES_MAX, Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
@@ -97,39 +96,23 @@ def csv(statement: Statement) -> bytes:
 
 
 def page(statement: Statement, language: Language) -> bytes:
-    """Return the statement as an HTML page. All texts are escaped."""
+    """Return the statement as an HTML page."""
 
-    def word(code: str) -> str:
-        return escape(WORDS.words[code].in_(language))
+    def word(code: str, **values: object) -> str:
+        text = WORDS.words[code].in_(language)
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", str(value))
+        return text
 
-    whose = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
-    title = WORDS.words["title"].in_(language).replace("{account}", whose)
-    terms = {"club": statement.club, "account": whose, "currency": statement.currency}
-    heads = ("number", "date", "kind", "amount", "balance", "cause")
-    body = [
-        f"<h1>{escape(title)}</h1>",
-        "<dl>" + "".join(f"<dt>{word(code)}</dt><dd>{escape(what)}</dd>" for code, what in terms.items()) + "</dl>",
-        *([] if statement.name is None else [f"<p>{word('signs')}</p>"]),
-        "<table><thead><tr>" + "".join(f"<th>{word(code)}</th>" for code in heads) + "</tr></thead><tbody>",
-        _sum(word("before"), statement.before),
-        *(_row(one, language) for one in statement.items),
-        _sum(word("after"), statement.after),
-        "</tbody></table>",
-    ]
-    if (signed := statement.checkpoint) is not None:
-        text = word("checkpoint").replace("{size}", str(signed.size)).replace("{root}", escape(signed.root))
-        body.append(f"<p>{text}</p>")
-    return framed("statement", language, title, "\n".join(body))
-
-
-def _sum(what: str, amount: int) -> str:
-    return f'<tr><td></td><td></td><td>{what}</td><td></td><td class="sum">{decimal(amount)}</td><td></td></tr>'
-
-
-def _row(line: StatementLine, language: Language) -> str:
-    what = WORDS.kinds[line.kind].in_(language)
-    if line.reverses is not None:
-        what += f" ({WORDS.words['reverses'].in_(language).replace('{entry}', str(line.reverses))})"
-    amounts = "".join(f'<td class="sum">{decimal(one)}</td>' for one in (line.amount, line.balance))
-    cause = f'<td class="cause">{escape(line.cause)}</td>'
-    return f"<tr><td>{line.number}</td><td>{line.date}</td><td>{escape(what)}</td>{amounts}{cause}</tr>"
+    account = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
+    return render(
+        "statement.html",
+        "statement",
+        language,
+        word("title", account=account),
+        statement=statement,
+        account=account,
+        word=word,
+        kinds=WORDS.kinds,
+        decimal=decimal,
+    )

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from api.cases.documents import WORDS
-from api.docs.pages import policy_of_framed
+from api.docs.pages import policy_of_kind
 from api.http.replies import HTML
 from referee.sentences import fields
 from tests.api.cases.test_cases import ANNA, BERIT, CESAR, EXPOSED, REVOKE, RULING, TWO, ask, attended, finish
@@ -367,8 +367,8 @@ class TestPage:
         assert answer.headers["content-type"].startswith(HTML)
         assert answer.headers["content-language"] == language
         assert {"Accept", "Accept-Language", "Authorization"} <= set(answer.headers["vary"].split(", "))
-        secure(answer, policy_of_framed("case"))
-        assert "'unsafe" not in policy_of_framed("case")
+        secure(answer, policy_of_kind("case"))
+        assert "'unsafe" not in policy_of_kind("case")
         text = answer.text
         assert f'<html lang="{language}">' in text
         assert not re.search(r"<(script|img|link|iframe|form|b)\b|\sstyle=", text)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from api.docs.guide_pages import guide_names, pages
-from api.docs.pages import policy_of_framed
+from api.docs.pages import policy_of_kind
 from tests.api.docs.test_problem_pages import BROWSER, closed
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
@@ -43,7 +43,7 @@ def test_a_program_reads_the_text_and_a_browser_a_page(client: Client, address: 
     if address.endswith(".md"):
         assert text.headers["content-type"] == "text/markdown; charset=utf-8"
         assert page.headers["content-type"] == "text/html; charset=utf-8"
-        secure(page, policy_of_framed("text"))
+        secure(page, policy_of_kind("text"))
         closed(page.text)
         assert not re.search(r"<script|\sstyle=|\son\w+=|javascript:", page.text)
     else:

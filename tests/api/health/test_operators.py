@@ -311,4 +311,4 @@ class TestSettings:
 
 def test_static_files_are_part_of_the_package() -> None:
     files = {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()}
-    assert files == {"case.css", "docs.html", "favicon.svg", "frame.html", "statement.css", "text.css", *SCRIPTS}
+    assert files == {"case.css", "docs.html", "favicon.svg", "statement.css", "text.css", *SCRIPTS}

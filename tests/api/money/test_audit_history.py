@@ -188,7 +188,7 @@ def test_the_page_has_each_list(club: ClubTable, language: str, member: str) -> 
     club.done("confirm", "berit", proposal=number)
     page = club.get("/audit", Accept="text/html", **{"Accept-Language": language}).text
     for head in HEADS[language]:
-        assert f"<h2>{head}</h2><table>" in page
+        assert f"<h2>{head}</h2>\n<table>" in page
     assert "<2026>" not in page
     cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
     for cell in ("payout_limit", "5000", "<2026>", f"Anna Åkesson-Ödmårk ({member} 1)", f"Berit ({member} 2)"):
@@ -200,13 +200,13 @@ def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
     sheet = Sheet(language)
     for fact in vars(facts).values():
         if isinstance(fact, type) and "alone" in getattr(fact, "__struct_fields__", ()):
-            assert sheet.said(getattr(fact, "TOPIC", ""))
+            assert sheet.word(getattr(fact, "TOPIC", ""))
     for act in get_args(ProposedAct):
         assert sheet.act(act.__struct_config__.tag)
     for what in get_args(get_type_hints(KeyChange)["what"]):
-        assert sheet.said(f"key_{what}")
+        assert sheet.word(f"key_{what}")
     for how in get_args(get_type_hints(ActOfTwo)["how"]):
-        assert sheet.said(how)
+        assert sheet.word(how)
 
 
 def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable) -> None:
