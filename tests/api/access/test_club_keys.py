@@ -51,7 +51,7 @@ def refused(club: ClubTable, key: str, code: str) -> None:
 
 
 class TestWhichAreGood:
-    def test_without_one_nothing_is_told(self, club: ClubTable) -> None:
+    def test_every_call_without_a_key_is_refused(self, club: ClubTable) -> None:
         for path in (*(club.path + call for call in CALLS), "/v1/key"):
             for headers in ({}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer "}):
                 problem(club.client.get(path, headers=headers), 401, "key-missing")
@@ -182,7 +182,7 @@ class TestWhatTheyAreGoodFor:
         body = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
         assert "keys" in body["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
-    def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
+    def test_a_key_reads_its_own_record(self, club: ClubTable) -> None:
         bo = club.join("Bo")
         club.issue("bo", "read", "play", member=bo)
         body = club.itself("bo").json()
@@ -231,7 +231,7 @@ class TestInTwoProcesses:
                 club.done("revoke_key", key=key)
                 problem(there.post("/v1/matches", json=opening, headers=shown), 401, "key-revoked")
 
-    def test_what_one_has_written_the_other_reads(self, postgres_url: str) -> None:
+    def test_one_service_reads_the_names_that_another_has_stored(self, postgres_url: str) -> None:
         with client_of(postgres_url) as here, client_of(postgres_url) as there:
             club = ClubTable(here)
             club.client = there

@@ -202,14 +202,14 @@ class TestDoes:
     def test_a_key_replaces_no_scribe_in_a_match_in_which_its_member_plays(self, room: Room) -> None:
         problem(room.post("/tokens", {"role": "scribe"}, room.club.key("open", member=2)), 403, "only-looks-on")
 
-    def test_what_was_refused_is_kept_under_the_name_of_the_key(self, room: Room) -> None:
+    def test_a_refused_attempt_is_stored_with_the_name_of_the_key(self, room: Room) -> None:
         """J12: The attempt names the key."""
         key = room.club.key("officiate")
         problem(room.post("/acts", BID, key), 403, "for-seats")
         (kept,) = room.get("/attempts", key).json()["attempts"]
         assert (kept["actor"], kept["problem"]) == (f"key:{key[26:28]}", "/problems/for-seats")
 
-    def test_a_key_is_told_what_it_lacks(self, room: Room) -> None:
+    def test_a_refusal_names_the_missing_scope(self, room: Room) -> None:
         answer = room.post("/acts", BID, room.club.key("read", "audit"))
         problem(answer, 403, "scope-missing")
         assert answer.json()["facts"] == {"needs": "play", "has": ["audit", "read"]}

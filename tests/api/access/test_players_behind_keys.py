@@ -157,7 +157,7 @@ class TestView:
     def held_back(self, hall: Hall) -> str:
         return hall.given(hall.club.key("keys", "officiate", "audit", member=PLAYER), "officiate", "audit")
 
-    def test_what_only_officials_see_is_refused(self, hall: Hall, held_back: str) -> None:
+    def test_a_key_that_plays_is_refused_the_pages_of_officials(self, hall: Hall, held_back: str) -> None:
         problem(hall.get("/attempts", held_back), 403, "plays-in-match")
         problem(hall.get("/knocks/1/file", held_back), 403, "plays-in-match")
         preview = f"{hall.match.path}/knocks/1/ruling?preview=true"

@@ -37,7 +37,7 @@ def won(client: Client, **opening: Any) -> Table:
 
 
 class TestSettlement:
-    def test_who_pays_whom_and_why(self, client: Client) -> None:
+    def test_the_settlement_names_payer_payee_and_reasons(self, client: Client) -> None:
         table = won(client)
         last = table.version()
         answer = table.get(f"/settlement?min_version={last}")

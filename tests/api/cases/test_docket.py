@@ -67,7 +67,7 @@ class TestWhose:
 
 class TestWhat:
     @pytest.mark.rule("J2", "J3", "J7")
-    def test_how_a_case_stands_is_told_as_its_file_tells_it(self, lone_client: Client) -> None:
+    def test_the_docket_and_the_file_agree_on_the_state_of_a_case(self, lone_client: Client) -> None:
         """Runs on either store; compares after each step."""
         table = attended(lone_client, NILS)
         table.tokens["Nils"] = MINE
@@ -170,7 +170,7 @@ class TestFilters:
             ({"ruleset": "whist"}, 422, "unknown-ruleset"),
         ],
     )
-    def test_what_is_no_filter_is_told(
+    def test_an_invalid_filter_is_refused(
         self, many: tuple[Client, Table], asked: dict[str, str], status: int, code: str
     ) -> None:
         client, _ = many

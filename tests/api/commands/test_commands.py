@@ -122,7 +122,7 @@ class TestClubs:
         operator.done("club", "found", *FOUNDING)
         assert "0 matches and 1 club: 3 events" in operator.done("verify")
 
-    def test_what_it_may_not_have(self, operator: Operator) -> None:
+    def test_an_unknown_timezone_or_currency_is_refused(self, operator: Operator) -> None:
         for zone in ("Europe/Stockhol", "localtime"):
             assert "unknown timezone" in operator.refused("club", "found", *FOUNDING[:-1], zone)
         assert "JPY" in operator.refused("club", "found", *FOUNDING, "--currency", "JPY")
@@ -180,7 +180,7 @@ class TestKeys:
         assert secret.encode() not in states
         assert not [file for file in tmp_path.glob("*.db*") if secret.encode() in file.read_bytes()]
 
-    def test_what_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+    def test_an_invalid_key_command_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
         club = ClubTable(shared_service)
         issue = ("key", "issue", club.id)
         assert "member 9" in shared_operator.refused(*issue, "--member", "9", "--scopes", "all").lower()
@@ -273,7 +273,9 @@ class TestErasing:
         operator.done("verify")
         assert "no names or texts were left" in operator.done("erase", club.id, str(number)), "and does no harm"
 
-    def test_what_the_club_refuses_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+    def test_an_erasure_that_the_club_refuses_is_refused(
+        self, shared_operator: Operator, shared_service: httpx.Client
+    ) -> None:
         club = ClubTable(shared_service)
         assert "must leave the club" in shared_operator.refused("erase", club.id, "1")
         assert "member" in shared_operator.refused("erase", club.id, "7")
@@ -312,7 +314,9 @@ class TestProof:
         ("--currency", "sek", "regex"),
     ],
 )
-def test_what_no_club_may_be_called(option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_option_for_a_new_club_is_a_usage_error(
+    option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = list(FOUNDING)
     given[given.index(option) + 1] = value
     with pytest.raises(SystemExit) as ended:

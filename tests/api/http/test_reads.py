@@ -85,7 +85,7 @@ class TestHead:
             if not route.path.startswith("/openapi/") and route.path != "/openapi":  # these routes serve no page
                 assert "GET" not in route.methods or "HEAD" in route.methods, route.path
 
-    def test_is_told_by_options(self, client: Client, table: Table) -> None:
+    def test_options_lists_the_methods_of_a_path(self, client: Client, table: Table) -> None:
         for method, path in requests(client, table):
             if method == "OPTIONS" and not path.startswith("/openapi/") and path != "/openapi":
                 allowed = set(client.options(path).headers["allow"].split(", "))
@@ -152,7 +152,7 @@ class TestTags:
             tag = match.get(path).headers["etag"]
             assert match.get(beyond, None, **{"If-None-Match": tag}).status_code == match.get(beyond).status_code
 
-    def test_what_does_not_change_is_kept(self, own: Client) -> None:
+    def test_fixed_pages_may_be_cached(self, own: Client) -> None:
         for path in FIXED:
             assert re.fullmatch(r"public, max-age=\d+", own.get(path).headers["cache-control"])
             assert own.get(path).headers["etag"] == own.get(path).headers["etag"]
@@ -177,7 +177,7 @@ class TestTags:
         )
         assert english.headers["etag"] != swedish.headers["etag"]
 
-    def test_of_any_form_it_names_the_version_to_act_on(self, own: Client) -> None:
+    def test_an_etag_of_any_encoding_names_the_version_to_act_on(self, own: Client) -> None:
         table = Table(own)
         table.deal()
         table.bid("2", "pass", "3")
@@ -281,7 +281,7 @@ class TestGzip:
         table.finish()
         assert "content-encoding" not in table.get("/events/stream").headers
 
-    def test_what_is_packed_is_gzip(self) -> None:
+    def test_packed_bodies_are_valid_gzip(self) -> None:
         for body in (b"", b"x", bytes(range(256)) * 5000):
             assert gzip.decompress(packed(body)) == body
             packer = Packer(body[:100])
