@@ -192,7 +192,7 @@ class TestRows:
         editor.edit(match_id, last, lambda row: re.sub(rb'"card":"[^"]+"}$|"seat":\d', b'"seat":7', row, count=1))
         names(editor.url, match_id, last, "today's rules|cannot be decided again")
 
-    def test_what_was_asked_with_the_last_row(
+    def test_a_changed_request_of_the_last_row_is_found(
         self, editor: Editor, match_id: UUID, last: int, matches: Matches
     ) -> None:
         number = max(
@@ -203,7 +203,7 @@ class TestRows:
         editor.edit(match_id, number, lambda row: row.replace(b'"seat":', b'"seat": ', 1))
         names(editor.url, match_id, number, "digest")
 
-    def test_who_did_the_last_act(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
+    def test_a_changed_actor_of_the_last_act_is_found(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "card/played")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
@@ -218,7 +218,9 @@ class TestRows:
         editor.edit(match_id, number, event(**fields))
         names(editor.url, match_id, number, "today's rules decide differently: (seed|hands)")
 
-    def test_what_the_referee_does_not_write(self, editor: Editor, match_id: UUID, last: int) -> None:
+    def test_a_field_that_the_referee_does_not_write_is_found(
+        self, editor: Editor, match_id: UUID, last: int
+    ) -> None:
         editor.edit(match_id, last, event(remark="psst"))
         names(editor.url, match_id, last, "its row holds data that the referee does not write")
 
@@ -435,7 +437,9 @@ class TestBooks:
             ),
         ],
     )
-    def test_what_stands_in_a_book(self, editor: Editor, match_id: UUID, change: str, says: str) -> None:
+    def test_a_changed_row_of_a_projection_is_found(
+        self, editor: Editor, match_id: UUID, change: str, says: str
+    ) -> None:
         editor.run(change, match_id, books=True)
         names(editor.url, match_id, 0, says)
 

@@ -115,7 +115,7 @@ def test_a_deal_of_kalabrias(client: Client) -> None:
         ("kalabrias", {"kind": "redeal", "bella": 1}, 422, "nothing_was_played", "E11", "/bella"),
     ],
 )
-def test_what_does_not_add_up_is_refused_whole(
+def test_an_impossible_result_stores_nothing(
     client: Client, ruleset: str, result: Any, status: int, code: str, rule: str | None, at: str
 ) -> None:
     """A refused call stores nothing, and the next valid call works."""

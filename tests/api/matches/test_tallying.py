@@ -107,7 +107,7 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
     assert notation.write(notation.parse(text)) == text
 
 
-def test_what_is_repeated_is_answered_as_before(either_client: Client) -> None:
+def test_a_repeated_result_gets_the_first_answer(either_client: Client) -> None:
     """Runs on either store."""
     table = tally(either_client)
     key = {"Idempotency-Key": "the-first-deal"}
@@ -219,7 +219,7 @@ def test_not_while_a_deal_is_under_way(client: Client) -> None:
 
 
 @pytest.mark.parametrize("dealing", ["table", "house"])
-def test_not_if_cards_are_told(client: Client, dealing: str) -> None:
+def test_a_result_is_refused_if_cards_are_entered(client: Client, dealing: str) -> None:
     table = Table(client, dealing=dealing)
     for who in (0, "official"):
         answer = table.post("/acts", X1, who)
@@ -247,7 +247,7 @@ def test_only_who_holds_a_token_of_the_match(client: Client) -> None:
     ("opening", "kind"),
     [({"enforcement": "refuse"}, "tally-penalises"), ({"first_dealer": None}, "tally-needs-first-dealer")],
 )
-def test_what_a_tally_cannot_be_opened_with(client: Client, opening: dict[str, Any], kind: str) -> None:
+def test_a_tally_with_an_impossible_opening_is_refused(client: Client, opening: dict[str, Any], kind: str) -> None:
     body = {"ruleset": "rodskagg-alga", **TALLY, **opening}
     answer = client.post("/v1/matches", json=body)
     assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{kind}")

@@ -51,14 +51,14 @@ def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
     assert club.get("/accounts?currency=EUR").json()["type"] == "/problems/currency-not-kept"
 
 
-def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> None:
+def test_an_account_at_zero_is_listed_now_and_after_its_entry(club: ClubTable) -> None:
     club.done("payout", member=2, amount=80000, via="bank")
     now, then = (club.get(f"/accounts?{query}").json() for query in ("", "at=3"))
     assert now == then
     assert [one["balance"] for one in now["accounts"] if one["account"] == "bank"] == [0]
 
 
-def test_the_operator_is_told_no_names(club: ClubTable) -> None:
+def test_the_operator_reads_no_names_in_the_accounts(club: ClubTable) -> None:
     """The operator's key may read the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
     assert names == ["Berit <b>Borg</b>", "Cesar"]
@@ -201,7 +201,7 @@ def test_no_file_of_nothing(club: ClubTable) -> None:
     assert club.get("/export/xls").json()["type"] == "/problems/no-such-export"
 
 
-def test_who_sees_what(club: ClubTable) -> None:
+def test_a_member_cannot_read_the_books_or_accounts_of_others(club: ClubTable) -> None:
     for path in ("/accounts", "/journal", "/export/csv", "/accounts/cash/statement"):
         assert club.get(path, "berit").json()["type"] == "/problems/scope-missing"
     assert club.get("/accounts/member:3/statement", "berit").status_code == 403

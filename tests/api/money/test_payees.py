@@ -56,7 +56,7 @@ def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: C
 
 
 @pytest.mark.parametrize("who", ["founder", "berit", "treasury", "keys"])
-def test_who_needs_them_is_told(club: ClubTable, who: str) -> None:
+def test_a_key_that_needs_the_payment_numbers_reads_them(club: ClubTable, who: str) -> None:
     assert numbers(club, who) == (SWISH, IBAN)
 
 

@@ -78,7 +78,7 @@ def test_no_act_is_recorded_until_the_clock_is_right(
     assert club.join("Bo") == 2
 
 
-def test_what_has_happened_can_still_be_read(
+def test_stored_matches_can_be_read_while_the_clock_is_wrong(
     client: Client, set_clock: Callable[[float], None], wrong: float
 ) -> None:
     table = Table(client, dealing="house")
