@@ -125,7 +125,7 @@ def test_a_store_with_rows_in_every_table_goes_to_the_other_kind_and_back(
     assert written(home) == projections
 
 
-def test_what_a_projection_has_set_aside_goes_to_the_other_kind_and_back(
+def test_aggregates_set_aside_survive_a_restore_into_the_other_database_and_back(
     full_url: str, away: str, home: str, tmp_path: Path
 ) -> None:
     """A restore refuses a damaged store, so these are loaded without the proof."""

@@ -99,7 +99,7 @@ class TestMembers:
         room.do(commands.Leave(member=2))
         assert room.do(commands.Join(name=ref("b"))) == (facts.MemberJoined(member=3, name=ref("b")),)
 
-    def test_who_leaves_has_no_key_any_more(self, room: Room):
+    def test_leaving_revokes_the_keys_of_the_member(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         theirs, other = room.key("play", member=2), room.key("read")
         assert room.do(commands.Leave(member=2)) == (
@@ -122,7 +122,7 @@ class TestMembers:
         request = commands.Erase(texts=CHANGES, member=2) if isinstance(request, commands.EraseSent) else request
         assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
 
-    def test_who_has_left_is_no_member(self, room: Room):
+    def test_a_member_who_has_left_cannot_leave_or_be_renamed(self, room: Room):
         room.do(commands.Leave(member=1))
         for request in (commands.Leave(member=1), commands.Rename(member=1, name=ref("b"))):
             assert room.refused(request, "operator") == ("member_left", {"member": 1})
@@ -132,7 +132,7 @@ SWISH, IBAN = ref("5"), ref("6")
 
 
 class TestPayees:
-    def test_what_is_left_out_there_is_none_of_any_more(self, room: Room):
+    def test_a_payment_number_that_is_left_out_is_removed(self, room: Room):
         room.do(commands.SetPayee(member=1, swish=SWISH, iban=IBAN))
         assert room.do(commands.SetPayee(member=1, iban=ref("7"))) == (facts.PayeeSet(member=1, iban=ref("7")),)
         payee = room.club.members[0].payee
@@ -142,7 +142,7 @@ class TestPayees:
         room.do(commands.SetPayee(swish=SWISH))
         assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
 
-    def test_who_has_left_is_paid_still_and_who_is_erased_is_not(self, room: Room):
+    def test_a_former_member_may_have_a_payment_number_and_an_erased_one_may_not(self, room: Room):
         """A former member may have a balance; an erased one has none."""
         room.do(commands.Leave(member=1))
         room.do(commands.SetPayee(member=1, swish=SWISH), "operator")
@@ -256,7 +256,7 @@ class TestKeys:
         assert room.refused(request, f"key:{display}") == ("scopes_not_yours", {"scopes": ("keys",)})
         assert room.do(commands.RotateKey(key=display, hash="3" * 64), f"key:{all_of_it}")
 
-    def test_what_is_revoked_or_has_expired_is_not_rotated(self, room: Room):
+    def test_a_revoked_or_expired_key_cannot_be_rotated(self, room: Room):
         key = room.key("read")
         room.at = LATER
         assert room.refused(commands.RotateKey(key=key, hash="3" * 64))[0] == "key_ended"
@@ -266,7 +266,7 @@ class TestKeys:
         assert room.refused(commands.RevokeKey(key=key)) == ("key_ended", {"key": key})
         assert room.refused(commands.RevokeKey(key="k9")) == ("no_such_key", {"key": "k9"})
 
-    def test_what_each_act_needs(self, room: Room):
+    def test_each_act_needs_its_scope(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         own, others = room.key("play", member=2), room.key("read", member=1)
         by = f"key:{own}"
@@ -281,7 +281,7 @@ class TestKeys:
 
 
 class TestSettings:
-    def test_only_what_changes_is_told(self, room: Room):
+    def test_the_event_contains_only_changed_settings(self, room: Room):
         assert room.do(commands.Set(name="Knackarna", payout_limit=50000)) == (facts.ClubSet(payout_limit=50000),)
         assert room.club.payout_limit == 50000
         assert room.refused(commands.Set(name="Knackarna")) == ("nothing_to_set", {})

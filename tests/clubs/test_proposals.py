@@ -37,7 +37,7 @@ def test_every_setting_is_looser_by_a_rule_or_harmless() -> None:
 
 
 class TestDecidedAgain:
-    def test_what_was_done_meanwhile_is_not_done_again(self, two: Two):
+    def test_a_confirmed_proposal_without_effect_is_refused(self, two: Two):
         waits = [two.proposes(commands.Set(keep_years=0)) for _ in range(2)]
         two.do(commands.Confirm(proposal=waits[0]), two.second)
         assert two.club.keep_years == 0

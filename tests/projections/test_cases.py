@@ -68,7 +68,7 @@ class TestBook:
         assert {"upheld", "late", "again", "nothing"} <= verdicts
         assert fines
 
-    def test_what_may_not_be_told_before_the_deal_is_over_is_told_after_it(
+    def test_a_reason_that_is_hidden_during_the_deal_is_shown_after_it(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
         projection = Cases()

@@ -131,7 +131,7 @@ def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> 
     books.desk.close()
 
 
-def test_what_acts_come_to_always_has_its_place(referee: Referee, engine: Engine) -> None:
+def test_an_act_after_the_largest_match_sums_fits(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-EXACT_MAX, EXACT_MAX, 0))
     most = EXACT_MAX - 10**5 * AMOUNT_MAX - 10**15

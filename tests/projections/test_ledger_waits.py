@@ -102,7 +102,7 @@ def emptied(engine: Engine, ledger: Ledger, referee: Referee) -> None:
 
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize(("whose", "page"), [("match", 3), ("match", 2000), ("club", 2000)])
-def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
+def test_entries_after_a_damaged_row_of_a_club_wait_and_keep_their_numbers(
     referee: Referee, engine: Engine, evening: Evening, how: str, whose: str, page: int
 ):
     ledger = Ledger()

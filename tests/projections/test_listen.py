@@ -54,7 +54,7 @@ def end_listeners(store_url: str) -> int:
     return int(count)
 
 
-def test_what_another_process_stores_is_heard(
+def test_rows_stored_by_another_process_wake_the_listener(
     woken: threading.Semaphore, referee: Referee, rows: Sequence[StoredEvent]
 ):
     for number in range(3):

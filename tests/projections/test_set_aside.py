@@ -83,7 +83,7 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
     assert content(engine, books) == whole
 
 
-def test_what_is_mended_while_it_is_followed_is_taken_up(
+def test_a_repaired_row_is_applied_while_the_log_is_followed(
     referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent], whole: Said, place: int
 ):
     other = engine_for(store_url)
@@ -232,7 +232,7 @@ def test_a_row_that_is_no_text_keeps_no_one_waiting(
     engine.dispose()
 
 
-def test_books_of_another_history_begin_anew(
+def test_projections_of_another_history_are_rebuilt(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, caplog: pytest.LogCaptureFixture
 ):
     """A failed restore: the log is longer than the projections' positions, with different events there."""

@@ -167,7 +167,7 @@ class TestOthers:
         assert [future.result(30).aggregate.version for future in futures] == [23] + [22] * 7
         assert referee.rows_read <= 3, "the new row, and a look whether ours were stored"
 
-    def test_who_is_told_that_a_match_has_moved_on_reads_what_is_new(
+    def test_a_desk_reads_only_the_new_rows_of_a_match_that_is_behind(
         self, desk: Desk, other: Desk, referee: Counting
     ) -> None:
         match_id = opened(desk, deal_ritual=False)
@@ -188,7 +188,9 @@ class TestOthers:
         assert other.get(match_id, min_version=later.version) == later
         assert referee.rows_read == 2
 
-    def test_what_is_no_continuation_of_what_is_at_hand_is_loaded_anew(self, desk: Desk, referee: Counting) -> None:
+    def test_a_match_whose_rows_do_not_continue_the_cached_ones_is_loaded_again(
+        self, desk: Desk, referee: Counting
+    ) -> None:
         """A store may be restored while a process runs, and the match continue differently."""
         match_id = opened(desk, deal_ritual=False)
         for _ in range(3):

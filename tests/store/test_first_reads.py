@@ -4,6 +4,6 @@ import subprocess
 import sys
 
 
-def test_what_is_read_first_is_read_by_all_at_once() -> None:
+def test_the_first_reads_may_happen_at_once() -> None:
     done = subprocess.run([sys.executable, "-m", "tests.store.first_reads"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr

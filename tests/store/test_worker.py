@@ -98,7 +98,7 @@ class TestWork:
         assert worker(Referee.history, match_id) == desk.referee.history(match_id)
         assert worker(Referee.replay, match_id, version) == desk.get(match_id)
 
-    def test_what_it_raises_is_raised_here(self, worker: Worker) -> None:
+    def test_an_error_in_the_worker_is_raised_in_the_caller(self, worker: Worker) -> None:
         with pytest.raises(InvitationOver) as refusal:
             worker(refused)
         told = refusal.value
