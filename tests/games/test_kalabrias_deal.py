@@ -276,7 +276,7 @@ class TestWhoSeesWhat:
         assert t.seen("spectator").hand is None
         assert t.seen("official").hands is not None
 
-    def test_what_the_referee_holds(self):
+    def test_viewers_see_the_turn_up_but_not_the_stock_or_the_seed(self):
         t = table(dealing="house")
         t.do(Deal(seat=P2))
         (dealt,) = t.happened(Dealt)

@@ -74,7 +74,7 @@ def test_every_match_is_settled(key: str, part: int) -> None:
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("key", RULESETS)
-def test_what_was_corrected_is_settled_as_it_counts(key: str) -> None:
+def test_a_corrected_match_is_settled_by_its_corrected_lines(key: str) -> None:
     """Corrections rescore lines, strike deals, reopen matches, or change the winner."""
     met = Counter[str]()
     for number in range(CORRECTED):
