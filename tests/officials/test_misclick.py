@@ -172,7 +172,7 @@ def test_only_of_one_s_own_act(table: Attending) -> None:
     assert table.refused(misclick(2), "not_your_act").facts == {"seat": 1}
 
 
-def test_of_nothing_that_cannot_be_taken_back() -> None:
+def test_a_misclick_is_refused_if_no_act_can_be_taken_back() -> None:
     table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
     table.refused(misclick(0), "nothing_to_take_back")
     table.do(Deal(seat=0))
