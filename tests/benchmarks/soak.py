@@ -37,7 +37,7 @@ from tests.support import audited_club
 from tests.support.forged_shuffles import tried
 from tests.support.random_deals import play_out
 from tests.support.twin_services import KINDS, Kind, base, twins
-from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, DealingMode, Pair
 from tests.support.world_pairs_with_officials import AttendedPair
 
 DEALS = 1_000_000
@@ -60,7 +60,7 @@ def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
 
 def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     """Play the deals of a ruleset and report the progress. Return whether all invariants held."""
-    met, failed, begun, told = Counter[str](), 0, time.monotonic(), 0.0
+    met, failed, begun, reported = Counter[str](), 0, time.monotonic(), 0.0
     with ProcessPoolExecutor(processes) as pool:
         work = {pool.submit(play_out, ruleset, many, part): part for many, part in parts(deals, seed)}
         for future in as_completed(work):
@@ -70,8 +70,8 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
                 continue
             met += future.result()
             spent = time.monotonic() - begun
-            if spent - told > 10:
-                told = spent
+            if spent - reported > 10:
+                reported = spent
                 print(f"  {ruleset}: {met['deals']:,} of {deals:,} deals, {met['deals'] / spent:,.0f}/s", flush=True)
     spent = time.monotonic() - begun
     print(f"{ruleset}: {met['deals']:,} deals, {met['acts']:,} acts in {spent:,.0f} s, {failed} parts failed")
@@ -80,10 +80,10 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     return not failed
 
 
-def pairs_of(key: str, told: Told, enforcement: Enforcement, seeds: range) -> int:
+def pairs_of(key: str, mode: DealingMode, enforcement: Enforcement, seeds: range) -> int:
     """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
-        (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
+        (AttendedPair if seed % 2 else Pair)(key, mode, enforcement, seed).play().differed > 0 for seed in seeds
     )
 
 
