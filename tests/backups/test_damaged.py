@@ -17,7 +17,7 @@ import pytest
 
 from api.maintenance.archive import Archive, Damaged, Writer
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
+from tests.backups.backup_commands import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.support.forked_processes import Forked
 from tests.support.paths import ROOT
 from tests.support.running_service import environment_of, knacka

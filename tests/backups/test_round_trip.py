@@ -19,9 +19,9 @@ from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import parse_store_url
 from tests.api.cases.test_cases import RULING, TWO
-from tests.backups.taking import backup, nothing_in, other_than, restored
-from tests.log.proving import KEY, sign
-from tests.projections.filled import content
+from tests.backups.backup_commands import backup, nothing_in, other_than, restored
+from tests.log.bundle_checks import KEY, sign
+from tests.projections.filled_log import content
 from tests.support import audited_club
 from tests.support.databases import Postgres
 from tests.support.match_client import Table

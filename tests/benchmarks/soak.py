@@ -2,7 +2,7 @@
 
 Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.support.world_pairs`). 10,000
 forged bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect
-(:mod:`tests.log.proving`). 2,000 edits of a club's rows, which an audit must detect
+(:mod:`tests.log.bundle_checks`). 2,000 edits of a club's rows, which an audit must detect
 (:mod:`tests.support.audited_club`). 1,000 forged shuffles, which ``openapi/shuffle.py`` must detect
 (:mod:`tests.support.forged_shuffles`). 40,000 pairs of matches over HTTP, in services whose answers may not differ in
 a byte (:mod:`tests.support.twin_services`). And 60 seconds of all attackers beside honest clients
@@ -32,7 +32,7 @@ from api.settings import Settings
 from referee.events import Enforcement
 from referee.games import RULESETS
 from tests.benchmarks import attackers
-from tests.log.proving import KEY, bundles_of, not_found
+from tests.log.bundle_checks import KEY, bundles_of, not_found
 from tests.support import audited_club
 from tests.support.forged_shuffles import tried
 from tests.support.random_deals import play_out

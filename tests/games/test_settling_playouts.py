@@ -12,7 +12,7 @@ from referee.events import Adjudication, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.refusals import Refused
-from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes
+from tests.officials.random_corrections import correction, scored_deals, some_play, some_script, with_strikes
 from tests.support.random_deals import RETOLD, RETOLD_PARTS, Playout, play_deal
 from tests.support.random_openings import some_match
 from tests.support.settlement_checks import check

@@ -17,7 +17,7 @@ from referee.officials.events.corrections import Why
 from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
-from tests.log.proving import KEY, ORIGIN, checked, played, sign
+from tests.log.bundle_checks import KEY, ORIGIN, checked, played, sign
 from tests.support.match_client import HANDS, Table
 from tests.support.service_in_memory import Client, client_of
 

@@ -20,7 +20,7 @@ from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from tests.api.money.test_stakes import Club
-from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
+from tests.log.bundle_checks import KEY, SOON, Audited, audited, checked, followed, sign, won
 from tests.support.service_in_memory import Client, client_of
 
 

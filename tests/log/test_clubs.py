@@ -14,7 +14,7 @@ from api.access.keys import written
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey
 from tests.api.cases.test_cases import finish
-from tests.log.proving import KEY, checked, sign
+from tests.log.bundle_checks import KEY, checked, sign
 from tests.support.club_with_names import MEMBERS, Club, ClubTable
 from tests.support.service_in_memory import Client, client_of
 

@@ -33,7 +33,7 @@ from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.visibility import Event, Recorded
-from tests.log.proving import KEY, ORIGIN, Checked, checked
+from tests.log.bundle_checks import KEY, ORIGIN, Checked, checked
 from tests.support.agreed_stakes import AGREED
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of

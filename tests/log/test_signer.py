@@ -32,8 +32,8 @@ from referee.store.command import Busy, Stale
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import Referee, construct
-from tests.log.proving import KEY, LATER, SOON, followed, played, sign
-from tests.projections.filled import reader
+from tests.log.bundle_checks import KEY, LATER, SOON, followed, played, sign
+from tests.projections.filled_log import reader
 from tests.support.match_client import Table
 from tests.support.projection_progress import caught_up
 from tests.support.random_matches import opened, play_out

@@ -14,7 +14,7 @@ import pytest
 
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
-from tests.log.proving import (
+from tests.log.bundle_checks import (
     KEY,
     LATER,
     ORIGIN,

@@ -9,7 +9,7 @@ from referee.events import MatchWon, Stakes
 from referee.officials.events.corrections import Ended
 from referee.requests import Appeal, OpenCase
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import all_agree, correction, folds, result, wrong
+from tests.officials.line_corrections import all_agree, correction, folds, result, wrong
 from tests.support.match_driver import seats_and
 
 ANNA, BO, CECILIA = range(3)

@@ -4,8 +4,18 @@ import pytest
 
 from referee.acts import Deal
 from referee.requests import OpenCase, RemedySent
-from tests.officials.remedied import BERIT, CORRECTED, all_agree, appeal, entered, lines, result, topics, wrong
-from tests.officials.sheets import SHEETS
+from tests.officials.line_corrections import (
+    BERIT,
+    CORRECTED,
+    all_agree,
+    appeal,
+    entered,
+    lines,
+    result,
+    topics,
+    wrong,
+)
+from tests.officials.wrong_and_right_sheets import SHEETS
 
 SAYS_SO = ("line_says_so", "J9")
 

@@ -15,7 +15,7 @@ from referee.officials.events.takeback import ActTakenBack
 from referee.officials.state import Case
 from referee.phases import Over
 from referee.requests import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
-from tests.officials.attending import Attending
+from tests.officials.attended_match import Attending
 from tests.support.match_driver import NOON
 
 pytestmark = [pytest.mark.rule("J11")]

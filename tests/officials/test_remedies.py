@@ -7,7 +7,7 @@ from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, RemedySent
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import (
+from tests.officials.line_corrections import (
     ANNA,
     BERIT,
     CESAR,
@@ -26,7 +26,7 @@ from tests.officials.remedied import (
     topics,
     wrong,
 )
-from tests.officials.sheets import SHEETS, X1
+from tests.officials.wrong_and_right_sheets import SHEETS, X1
 from tests.support.match_driver import NOON, seats_and
 
 GAMES = tuple(SHEETS)

@@ -10,7 +10,7 @@ from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.requests import Appeal, OpenCase, RemedySent
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import (
+from tests.officials.line_corrections import (
     BERIT,
     CESAR,
     CORRECTED,
@@ -26,7 +26,7 @@ from tests.officials.remedied import (
     topics,
     wrong,
 )
-from tests.officials.sheets import SHEETS, X1, Body
+from tests.officials.wrong_and_right_sheets import SHEETS, X1, Body
 
 
 class TestAnOffence:

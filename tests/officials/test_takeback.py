@@ -44,8 +44,8 @@ from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
 from tests.games.rodskagg import NO_ACE_NOR_COURT
-from tests.officials.attending import TAKES_BACK, Attending
-from tests.officials.correcting import bare
+from tests.officials.attended_match import TAKES_BACK, Attending
+from tests.officials.random_corrections import bare
 from tests.support.edited_stores import differences
 from tests.support.match_driver import NOON, deal
 from tests.support.random_matches import deal_of, opened, opening, send

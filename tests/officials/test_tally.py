@@ -13,8 +13,7 @@ from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
 from tests.conformance.replay import Direct
 from tests.games.rodskagg import Table, opened
-from tests.officials.sheets import CX1, X1
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALGA,
     ALL_FOLD,
     CATS,
@@ -27,6 +26,7 @@ from tests.officials.tallying import (
     result,
     tally,
 )
+from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P1, P2, P3, P4, seats_and
 from tests.support.random_tallies import Tally, acts_of, deals_of, line_of, sheet_of
 from tests.test_golden import given, play

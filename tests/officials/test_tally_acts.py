@@ -26,8 +26,7 @@ from referee.refusals import NotInPlay
 from referee.requests import Request
 from referee.visibility import seen
 from tests.games.rodskagg import penalising
-from tests.officials.sheets import CX1, X1
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALGA,
     CATS,
     KORTOXEN,
@@ -41,6 +40,7 @@ from tests.officials.tallying import (
     sent,
     tally,
 )
+from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P1, P2, P3, P4, seats_and
 from tests.support.random_tallies import line_of
 

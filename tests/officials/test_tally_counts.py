@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALL_FOLD,
     CATS,
     KORTOXEN,

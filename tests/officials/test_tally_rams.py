@@ -11,7 +11,7 @@ from referee.games.rams_english.states import SecondEntered, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
-from tests.officials.tallied import without_numbers
+from tests.officials.tally_comparison import without_numbers
 from tests.officials.tally_table import Tallied
 from tests.support.match_driver import P1, P2, P3, P4, P6
 

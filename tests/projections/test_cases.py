@@ -18,7 +18,7 @@ from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import seen
 from tests.officials.hearing import Hearing
-from tests.projections.filled import append, last_versions, pages
+from tests.projections.filled_log import append, last_versions, pages
 from tests.support.match_driver import MATCH
 from tests.support.salted_rows import row_of
 

@@ -22,7 +22,7 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Recorded
 from tests.projections.every_game import KINDS, history_of
-from tests.projections.filled import page_of
+from tests.projections.filled_log import page_of
 
 
 @cache

@@ -24,8 +24,8 @@ from referee.events import CardPlayed, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.followed import SOON, at_the_head, following, until
+from tests.projections.filled_log import Said, all_books, append, content, head, last_versions, reader, waited
+from tests.projections.follower_driver import SOON, at_the_head, following, until
 from tests.support.random_matches import opened, play_out
 
 

@@ -17,7 +17,7 @@ from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.wire_types import EXACT_MAX
-from tests.projections.filled import head, reader
+from tests.projections.filled_log import head, reader
 from tests.projections.test_audit_tree import NoTexts
 from tests.projections.test_ledger import store
 from tests.support.agreed_stakes import AGREED

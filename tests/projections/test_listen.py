@@ -19,7 +19,7 @@ from projections.matches import Matches
 from projections.protocols import Protocols
 from referee.store.connection import Postgres, parse_store_url
 from referee.store.store import Referee, construct
-from tests.projections.filled import all_books, append, content, last_versions, reader, waited
+from tests.projections.filled_log import all_books, append, content, last_versions, reader, waited
 
 END_LISTENERS = f"""
     SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity

@@ -17,8 +17,8 @@ from referee.log.tree import EMPTY, TILE_WIDTH
 from referee.store.rows import row_hash
 from referee.store.store import Referee
 from tests.log.test_tree import mth, path, subproof
-from tests.projections.filled import Said, append, content, head, pages, reader
-from tests.projections.followed import at_the_head, following
+from tests.projections.filled_log import Said, append, content, head, pages, reader
+from tests.projections.follower_driver import at_the_head, following
 
 
 def leaves_of(referee: Referee) -> list[bytes]:

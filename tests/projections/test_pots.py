@@ -26,7 +26,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.projections.filled import append, last_versions, pages, reader
+from tests.projections.filled_log import append, last_versions, pages, reader
 from tests.support.random_matches import legal_acts, opened
 
 RAMS = "rams-english"

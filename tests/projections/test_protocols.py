@@ -18,7 +18,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import Recorded
-from tests.projections.filled import append, last_versions, reader
+from tests.projections.filled_log import append, last_versions, reader
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.events import DealScored
 from referee.store.store import Referee, construct
-from tests.projections.broken import BROKEN, broken, change
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.followed import SOON, at_the_head, following, until
+from tests.projections.damaged_rows import BROKEN, broken, change
+from tests.projections.filled_log import Said, all_books, append, content, head, last_versions, reader, waited
+from tests.projections.follower_driver import SOON, at_the_head, following, until
 
 SOON_AGAIN = 0.02
 

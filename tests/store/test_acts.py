@@ -19,7 +19,7 @@ from referee.store.command import Command, KeyReused, Outcome
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Loaded, Referee, construct, settings_for
-from tests.store.counting import Counting
+from tests.store.counting_store import Counting
 from tests.support.random_matches import legal_acts, opened, send
 
 KNOCK = Knock(seat=1, accused=0)

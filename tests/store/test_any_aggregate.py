@@ -21,7 +21,7 @@ from referee.store.rows import from_row, to_row
 from referee.store.store import Referee
 from referee.value import Value
 from referee.visibility import Event, Recorded
-from tests.projections.filled import reader
+from tests.projections.filled_log import reader
 from tests.support.edited_stores import differences
 from tests.support.random_matches import opened
 

@@ -23,8 +23,8 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 from referee.store.worker import Worker
 from referee.store.working import NICENESS
-from tests.store.test_aside import another_token, asked
 from tests.store.test_corrections import FIVE, scored
+from tests.store.test_decisions_beside_the_writer import another_token, asked
 from tests.support.edited_stores import differences
 from tests.support.paths import ROOT
 

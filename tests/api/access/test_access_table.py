@@ -22,7 +22,7 @@ from referee.acts import Bid, Deal, Knock
 from referee.events import MatchOpened, Stakes
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
-from tests.log.proving import KEY, sign
+from tests.log.bundle_checks import KEY, sign
 from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_clubs import Club, Placed, hashed
 

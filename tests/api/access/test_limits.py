@@ -15,7 +15,7 @@ from api.access import limits
 from api.access.limits import SECOND, Pace
 from api.http import throttle
 from api.http.throttle import Turns
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of

@@ -15,7 +15,7 @@ from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.cases.test_cases import ANNA, REVOKE, ask, attended
 from tests.api.cases.test_docket import listed, places
 from tests.api.http.test_problems import problem
-from tests.backups.taking import backup, nothing_in, other_than, restored
+from tests.backups.backup_commands import backup, nothing_in, other_than, restored
 from tests.support.databases import Postgres
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.service_in_memory import Client, client_of

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from api.runtime.metrics import exposition
 from projections.follow.engine import engine_for, writer
 from referee.store.store import construct
-from tests.projections.broken import broken
+from tests.projections.damaged_rows import broken
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.projections.followed import until
+from tests.projections.follower_driver import until
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.match_driver import seats_and

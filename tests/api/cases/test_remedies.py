@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.officials.sheets import SHEETS, X1
+from tests.officials.wrong_and_right_sheets import SHEETS, X1
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.match_driver import seats_and

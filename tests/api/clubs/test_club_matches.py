@@ -9,7 +9,7 @@ import pytest
 
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import FOUNDING, ClubTable
 from tests.support.club_with_names import files_with, tables_with
 from tests.support.match_driver import seats_and

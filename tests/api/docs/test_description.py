@@ -17,7 +17,7 @@ from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.store.club import Club
 from referee.store.match import Match
-from tests.conformance import described
+from tests.conformance import description_check
 from tests.support.field_docs import field_docs
 from tests.support.paths import ROOT
 
@@ -57,7 +57,7 @@ def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
     """Return a part of the description, with its reference resolved."""
-    return described.resolved(CONTRACT, part)
+    return description_check.resolved(CONTRACT, part)
 
 
 def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:

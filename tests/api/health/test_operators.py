@@ -16,7 +16,7 @@ from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.runtime.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from projections.follow.engine import writer
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
 from tests.support.running_service import free_port

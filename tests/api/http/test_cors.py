@@ -10,7 +10,7 @@ import pytest
 from api.http.cors import Cors
 from api.settings import SettingsError, from_environment
 from tests.api.http.test_protocol import wire
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import served

@@ -17,7 +17,7 @@ import pytest
 
 from api.http import protocol
 from api.http.headers import POLICY, SECURE
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import Table
 from tests.support.running_service import Process, running, served, sse
 

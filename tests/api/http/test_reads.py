@@ -13,7 +13,7 @@ from litestar.routes import HTTPRoute
 from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
 from api.matches import events
 from tests.api.http.test_security_headers import requests
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of

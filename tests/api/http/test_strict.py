@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description, Undescribed
+from tests.conformance.description_check import Description, Undescribed
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.service_in_memory import Client
 

@@ -18,7 +18,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.desk import Desk
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.service_in_memory import client_of

@@ -13,7 +13,7 @@ from api.maintenance.doctor import doctor
 from api.runtime.metrics import exposition
 from referee.store.log import LOG_ID
 from tests.api.cases.test_cases import RULING, TWO
-from tests.log.proving import KEY, followed, sign
+from tests.log.bundle_checks import KEY, followed, sign
 from tests.support.audited_club import Played
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor, said

@@ -16,7 +16,7 @@ from api.maintenance.raw_store import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import construct
-from tests.log.proving import KEY, sign
+from tests.log.bundle_checks import KEY, sign
 from tests.support.club_client import ClubTable
 from tests.support.databases import Postgres, empty_database
 from tests.support.edited_stores import Editor, Matches, differences, fill, said

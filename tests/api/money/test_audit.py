@@ -14,8 +14,8 @@ from api.money.audit_report import audit_books
 from api.money.audit_texts import WORDS
 from api.runtime.service import Service
 from projections.audit.findings import CHECKS
-from tests.conformance.described import Description
-from tests.log.proving import KEY, followed
+from tests.conformance.description_check import Description
+from tests.log.bundle_checks import KEY, followed
 from tests.support.audited_club import Copy, Kept, Played, filled, found, not_found
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor

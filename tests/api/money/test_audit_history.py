@@ -10,7 +10,7 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
 from referee.clubs.commands import ProposedAct
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.audited_club import Played
 from tests.support.club_client import OPERATOR, ClubTable, in_days
 from tests.support.service_in_memory import client_of

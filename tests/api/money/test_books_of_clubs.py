@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import ClubTable
 
 DESCRIBED = Description()

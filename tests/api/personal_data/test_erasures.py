@@ -27,8 +27,8 @@ from referee.visibility import Recorded
 from tests.api.clubs.test_clubs import names_kept
 from tests.api.personal_data.test_erasing import ANNA, BO, CESAR, Evening, Noted
 from tests.api.personal_data.test_names import CLUB, opened, sql
-from tests.backups.taking import backup, not_restored
-from tests.log.proving import followed
+from tests.backups.backup_commands import backup, not_restored
+from tests.log.bundle_checks import followed
 from tests.support.audited_club import Auditor, found
 from tests.support.club_client import ClubTable
 from tests.support.club_with_names import files_with

@@ -12,8 +12,8 @@ import pytest
 
 from api import cli
 from api.maintenance.doctor import doctor
-from tests.log.proving import followed
-from tests.projections.followed import until
+from tests.log.bundle_checks import followed
+from tests.projections.follower_driver import until
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.paths import ROOT

@@ -20,7 +20,7 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import Ended, ProtocolCorrected
 from referee.tokens import in_match, sealed
 from referee.visibility import Event, Recorded
-from tests.projections.filled import page_of
+from tests.projections.filled_log import page_of
 from tests.support.random_matches import opening
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)

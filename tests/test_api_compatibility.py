@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.api_compatibility import broken
 
 OPENAPI = Path(__file__).parents[1] / "openapi"

@@ -5,5 +5,7 @@ import sys
 
 
 def test_the_first_reads_may_happen_at_once() -> None:
-    done = subprocess.run([sys.executable, "-m", "tests.store.first_reads"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.store.simultaneous_first_reads"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr

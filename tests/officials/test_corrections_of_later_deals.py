@@ -17,7 +17,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
-from tests.officials.corrected import (
+from tests.officials.correction_tables import (
     OFFICIALS,
     attended,
     corrected,

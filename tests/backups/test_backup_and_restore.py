@@ -27,8 +27,8 @@ from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.clubs.test_clubs import names_kept
-from tests.backups.taking import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.log.proving import KEY, followed, sign
+from tests.backups.backup_commands import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
+from tests.log.bundle_checks import KEY, followed, sign
 from tests.support.club_client import ClubTable
 from tests.support.forked_processes import program
 from tests.support.match_client import Table
