@@ -16,7 +16,7 @@ import pytest
 
 from referee.refusals import InvitationOver, Refused
 from referee.requests import Correct
-from referee.store import aside, desk
+from referee.store import aside
 from referee.store.command import Busy
 from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
@@ -225,7 +225,7 @@ class TestDesk:
     @pytest.fixture(autouse=True)
     def _long(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(aside, "LONG_FROM", 1)
-        monkeypatch.setattr(desk, "LONG_FROM", 1)
+        monkeypatch.setattr("referee.store.desk.LONG_FROM", 1)
 
     @staticmethod
     def stopped(desk: Desk) -> int:

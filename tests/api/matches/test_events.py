@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.matches import events
+from api.matches.events import in_stream_thread, read_acts
 from tests.support.match_client import HANDS, Table
 from tests.support.running_service import sse
 
@@ -149,16 +149,16 @@ class TestState:
     def test_acts_that_are_read_together_each_get_a_state_unless_the_stream_has_fallen_behind(
         self, playing: Table, http: httpx.Client, monkeypatch: pytest.MonkeyPatch, page: int, states: int
     ) -> None:
-        held, go_on, in_stream_thread = threading.Event(), threading.Event(), events.in_stream_thread
+        held, go_on = threading.Event(), threading.Event()
 
         async def later(call: Any, *args: Any) -> Any:
-            if call is events.read_acts and not held.is_set():
+            if call is read_acts and not held.is_set():
                 held.set()
                 await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
             return await in_stream_thread(call, *args)
 
-        monkeypatch.setattr(events, "PAGE", page)
-        monkeypatch.setattr(events, "in_stream_thread", later)
+        monkeypatch.setattr("api.matches.events.PAGE", page)
+        monkeypatch.setattr("api.matches.events.in_stream_thread", later)
         version, expected = playing.version(), []
         with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
             sent = sse(response)
