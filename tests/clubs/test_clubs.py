@@ -187,7 +187,7 @@ class TestErasing:
         room.do(commands.Erase(texts=more, member=1, deleted=1), "operator")
         assert room.club.erasures == (CHANGES, more)
 
-    def test_only_when_all_that_stands_on_his_account_is_closed(self, room: Room):
+    def test_a_member_is_erased_only_after_all_their_entries_are_closed(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         treasurer = room.key("treasury", member=2)
         room.do(commands.Leave(member=1))
@@ -229,7 +229,7 @@ class TestKeys:
         )
         assert room.refused(request) == ("key_expiry", {"most": 400})
 
-    def test_no_one_grants_what_he_has_not(self, room: Room):
+    def test_a_key_cannot_grant_scopes_that_it_lacks(self, room: Room):
         secretary = room.key("keys", "read")
         request = commands.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("open", "treasury")})
@@ -244,7 +244,7 @@ class TestKeys:
         assert (now.hash, now.before, now.until) == ("3" * 64, "2" * 64, NOW + timedelta(seconds=60))
         assert now.expires_at == LATER, "who holds a key cannot make it last"
 
-    def test_no_one_rotates_into_his_hand_what_he_has_not(self, room: Room):
+    def test_a_key_cannot_rotate_a_key_with_scopes_that_it_lacks(self, room: Room):
         treasurer, secretary = room.key("treasury"), room.key("keys")
         request = commands.RotateKey(key=treasurer, hash="3" * 64)
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})

@@ -105,7 +105,7 @@ class TestEntries:
         assert (event.by, event.proposal, event.plan) == (till.of[2], number, PLAN)
 
 
-class TestWhatIsRefused:
+class TestRefusals:
     def test_another_currency_than_the_clubs(self, till: Till):
         refused = till.refused(commands.Deposit(member=2, amount=500, via="cash", currency="NOK"))
         assert refused == ("currency_not_kept", {"currency": "NOK", "currencies": ("SEK", "EUR")})
@@ -170,7 +170,7 @@ class TestPayments:
             assert refused == ("payment_of_others", {"members": (2, 3)})
 
     @pytest.mark.parametrize("first", [2, 3])
-    def test_either_party_may_tell_and_the_other_confirms(self, till: Till, first: int):
+    def test_either_party_may_report_a_payment_and_the_other_confirms(self, till: Till, first: int):
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[first])
         other = 5 - first
         refused = till.refused(commands.Confirm(proposal=number), till.of[first])

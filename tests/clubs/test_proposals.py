@@ -67,7 +67,7 @@ class TestDecidedAgain:
         assert (two.club.payee.swish, two.club.payee.numbers) == (None, (ref("5"),))
 
 
-class TestWhoCounts:
+class TestSecondPersons:
     def test_a_member_whose_key_another_ended_counts_for_30_days(self, two: Two):
         two.do(commands.RevokeKey(key="k2"))
         assert has_two(two.club, NOW + timedelta(days=29))

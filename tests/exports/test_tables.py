@@ -57,7 +57,7 @@ def test_an_empty_span_has_a_head_and_no_rows():
 
 
 @given(journals())
-def test_json_tells_the_journal_in_minor_units(journal: Journal):
+def test_json_has_the_journal_in_minor_units(journal: Journal):
     said = msgspec.json.decode(EXPORTS["json"].write(journal))
     assert (said["from"], said["to"]) == (str(journal.first), str(journal.last))
     assert msgspec.convert(said["entries"], tuple[JournalEntry, ...]) == journal.entries

@@ -261,7 +261,7 @@ class TestLaterCards:
         assert t.seen().cards_left == ((8,) * 4 if players == 4 else (9,) * players)
 
 
-class TestWhoSeesWhat:
+class TestVisibility:
     """A seat sees only its own cards and those on the table."""
 
     def test_first_and_later_cards(self):

@@ -224,7 +224,7 @@ class TestComparing:
             assert seen(answered, viewer, True).refrains is True
 
     @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
-    def test_enough_does_not_tell_how_high_the_other_was(self, theirs: str):
+    def test_enough_does_not_reveal_how_high_the_other_sequence_was(self, theirs: str):
         """Only the class has been stated, so the answer does not show whether the top of the other seat is higher."""
         t = declaring(f"{theirs} | DQ DJ DT").says("small enough")
         (answered,) = t.happened(SequenceAnswered)
@@ -389,7 +389,7 @@ class TestMoreThanTwo:
         assert sequence_points(t) == [50, 0, 0]
 
 
-class TestWhatTheyBring:
+class TestSequencePoints:
     """Options on the points."""
 
     @pytest.mark.rule("E-O1", "E-O10")

@@ -253,7 +253,7 @@ class TestZeroWithoutATrick:
 
 
 @pytest.mark.rule("B-O12")
-class TestNobodyKnocked:
+class TestNoExitKnock:
     """Several players are at zero without an exit knock: the earliest trick to zero wins."""
 
     @pytest.mark.parametrize(("winners", "first"), [("2 3 1 1 | 4 4", P2), ("3 2 1 1 | 4 4", P3)])

@@ -111,7 +111,7 @@ class TestFalseKnock:
 
 
 @pytest.mark.rule("B-O4", "B12")
-class TestWhoMayKnock:
+class TestKnockingSeats:
     """Every player in the match may knock, except the player who made the error."""
 
     @EVERY_ERROR

@@ -54,7 +54,7 @@ class TestLosersPay:
 
 
 @pytest.mark.rule("B66", "B-O22", "B63")
-class TestWhoIsOut:
+class TestEliminatedPlayers:
     """An eliminated player pays at the end, for the points held then and five more."""
 
     @pytest.mark.rule("B-X9")

@@ -120,7 +120,7 @@ def test_the_deal_goes_round_and_each_dealer_stakes():
 
 
 @pytest.mark.rule("D17", "D20", "D21")
-def test_a_table_tells_the_hands_the_widow_and_the_turned_up_card():
+def test_a_table_enters_the_hands_the_widow_and_the_turned_up_card():
     t = Table()
     dealt = t.deal("SA SK SQ SJ ST", widow="HA HK HQ HJ HT", turn_up="C7")[1]
     assert isinstance(dealt, Dealt)

@@ -326,7 +326,7 @@ def test_the_pot_after_a_settled_deal_is_single_again():
 
 
 @pytest.mark.rule("D46", "D-O22")
-def test_the_dealer_takes_the_turned_up_card_for_one_of_his():
+def test_the_dealer_exchanges_a_card_for_the_turned_up_one():
     t = Table()
     t.deal("", "", "", "SA SK SQ SJ ST", turn_up="C7")
     t.refused(Exchange(seat=P4, card="ST"), code="wrong_phase", rule="D46", kind=WrongPhase)

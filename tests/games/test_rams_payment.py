@@ -238,7 +238,7 @@ def test_even_after_the_fifth_trick():
 
 
 @pytest.mark.rule("D-O15", "D63")
-def test_a_fault_of_another_changes_nothing_but_his_own_payment():
+def test_a_fault_in_a_generalrams_changes_only_the_payment_of_its_player():
     t = three_at_a_loss("generalrams join join", first="SA H7 S8")
     line = finished(t, "SK S7 D8 SQ H8 D7 SJ H9 D9 ST HT DT")
     assert (line.kind, line.pot) == ("generalrams_won", 5)

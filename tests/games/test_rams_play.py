@@ -323,7 +323,7 @@ def test_with_closed_hands_a_card_is_seen_once():
 
 
 @pytest.mark.rule("D46")
-def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_took():
+def test_the_last_card_of_a_closed_hand_is_the_turned_up_card_that_the_dealer_took():
     t = closed()
     t.exchange("SA")
     t.plays("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT")
@@ -333,7 +333,7 @@ def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_to
 
 
 @pytest.mark.rule("D46")
-def test_once_it_is_played_his_last_card_may_be_any_that_was_not_seen():
+def test_the_last_card_may_be_any_unseen_one_after_the_turned_up_card_was_played():
     t = closed()
     t.exchange("SA")
     t.plays("HA H7 C7 H8 HK H9 HQ HJ HT DA D8 D9 DK DT")

@@ -382,7 +382,7 @@ class TestHouseRules:
         assert rules.basis({}) == rules.basis(usual), "a match from before there was such an option"
 
 
-class TestWhatIsStored:
+class TestStoredMatches:
     """A stored match stays unchanged."""
 
     def test_stakes_without_a_rule_came_to_nothing_and_still_do(self):

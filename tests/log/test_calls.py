@@ -38,7 +38,7 @@ def topics_in(bundle: Any) -> list[str]:
 
 
 class TestLog:
-    def test_it_tells_who_signs_and_how_far(self, client: Client):
+    def test_the_log_names_its_signer_and_the_signed_size(self, client: Client):
         Table(client)
         size = checkpoint_in(sign(client)).size
         said = client.get("/v1/log").json()

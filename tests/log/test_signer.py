@@ -225,7 +225,7 @@ class TestTwoOfThem:
         assert len(signatures(postgres_url)) == 2
 
 
-class TestWhoeverFalls:
+class TestCrashes:
     @pytest.mark.parametrize("where", ["before the file", "before the record", "after the record"])
     def test_between_two_steps(
         self, store_url: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch

@@ -30,7 +30,7 @@ SHEET = Result(
 """A possible first deal (B-X1)."""
 
 
-class TestWhatIsACase:
+class TestKnocksThatOpenCases:
     @pytest.mark.rule("J1", "J6")
     def test_a_revoke_in_closed_hands_waits_for_an_official(self, dealt: Hearing) -> None:
         case = dealt.knock(BERIT, CESAR, "revoke", "He had a heart")
@@ -84,7 +84,7 @@ class TestWhatIsACase:
         assert ruling.appeal_until == NOON + timedelta(minutes=30)
         assert (dealt.case.status, dealt.case.ruled_by) == ("ruled", (None,))
 
-    def test_with_open_hands_the_cards_tell_of_a_revoke(self) -> None:
+    def test_open_hands_decide_a_knock_for_a_revoke(self) -> None:
         hands = tuple(tuple(f"{suit}{rank}" for rank in "AKQJT9") for suit in "SHDC")
         hearing = Hearing().deal(hands=hands)
         hearing.knock(BERIT, CESAR, "revoke")
@@ -347,7 +347,7 @@ class TestEntries:
         dealt.ask(Appeal(case=1, seat=DAG))
 
 
-class TestWhoSeesWhat:
+class TestVisibilityOfTexts:
     @pytest.mark.rule("J1")
     def test_texts_of_a_case_are_visible_only_to_writer_and_officials_until_the_deal_is_over(
         self, dealt: Hearing

@@ -115,7 +115,7 @@ class TestKept:
         assert "which you kept, is missing" in self.said(shorter, *kept)[1]
 
 
-class TestWhatItSays:
+class TestReports:
     def test_why_a_deal_is_not_fair(self, records: list[Record]) -> None:
         one = records[0]
         lines: list[Line] = json.loads(json.dumps(one.lines))

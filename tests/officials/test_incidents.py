@@ -168,7 +168,7 @@ class TestAKnockForWhatACaseIsAbout:
         assert refusal.facts == {"case": 1}
 
 
-class TestWhatIsDecided:
+class TestDecidedCases:
     @pytest.mark.rule("B-O5")
     def test_a_dismissed_allegation_is_not_shown_as_a_fact(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))

@@ -159,7 +159,7 @@ def test_an_eliminated_seat_that_did_not_agree_does_not_keep_the_win_provisional
     assert table.match.procedure.take(table.match.state, Deal(seat=1), moment)
 
 
-def test_an_official_says_so_himself(table: Attending) -> None:
+def test_an_official_may_open_a_case_of_a_misclick(table: Attending) -> None:
     (opened,) = table.do(misclick(None))
     assert (opened.by, opened.events) == ("official", (3,))
     agree(table, 0, 2, 3)

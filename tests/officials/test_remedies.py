@@ -331,7 +331,7 @@ class TestTheEnd:
         assert topics(hearing) == CORRECTED
 
     @pytest.mark.rule("J10")
-    def test_an_official_opens_his_own_error(self) -> None:
+    def test_an_official_may_reopen_their_own_ruling_on_a_line(self) -> None:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         hearing.ask(Appeal(case=1), "official")

@@ -208,7 +208,7 @@ class TestAppeals:
         dealt.refused(dealt.ruling("upheld"), "not_appealed", "J7", "official:2")
 
     @pytest.mark.rule("J10")
-    def test_an_official_opens_the_case_of_an_error_of_his_own_again(self, dealt: Hearing) -> None:
+    def test_an_official_may_reopen_a_case_that_they_ruled_on(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.rule("upheld")
         dealt.refused(Appeal(case=1), "not_your_ruling", "J10", "official:2")
@@ -257,7 +257,7 @@ def test_the_final_result_is_provisional_to_the_second() -> None:
 
 
 @pytest.mark.rule("J7")
-def test_a_case_file_tells_the_status_of_the_docket() -> None:
+def test_a_case_file_shows_the_status_of_the_docket() -> None:
     hearing = Hearing().deal()
     hearing.knock(BERIT, CESAR, "revoke")
     hearing.rule("dismissed")

@@ -134,7 +134,7 @@ class TestAllAgree:
         assert offered() == [0, 3]
 
 
-class TestWhatStands:
+class TestActsThatCanBeTakenBack:
     def test_an_act_that_showed_cards_to_its_seat_cannot_be_taken_back(self) -> None:
         table = Attending(ruleset=KORTOXEN, dealing="table")
         table.do(Cut(seat=0), Deal(seat=0, hands=HANDS))
@@ -296,7 +296,7 @@ class TestNumbersAndTokens:
         assert takeback.with_last_act_checked(state, replace(state, play=poorer)).docket.last is None
 
 
-class TestWhatFollowsFromThePlay:
+class TestDocketAfterATakeBack:
     """The docket's facts about the deal go back with the act; cases and the commitment do not."""
 
     def test_the_cards_were_not_dealt(self) -> None:

@@ -286,7 +286,7 @@ class TestTaking:
             assert all(members.version(connection, match_id) == 0 for match_id in last_versions(rows))
         assert content(engine, books) == whole
 
-    def test_a_reader_waits_for_the_book_that_he_asks(
+    def test_a_reader_waits_only_for_the_requested_projection(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
     ):
         class Stuck(Cases):

@@ -50,7 +50,7 @@ def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> lis
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
+def test_a_damaged_row_stops_one_match_until_it_is_repaired(
     referee: Referee,
     engine: Engine,
     rows: Sequence[StoredEvent],

@@ -141,7 +141,7 @@ def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int
             assert found == [match for match in opened if match in wanted], (sight, filters)
 
 
-def test_a_member_is_not_found_by_what_stands_for_him(log: Log):
+def test_a_member_is_not_found_by_their_placeholder(log: Log):
     """A member of one club is not found in matches of a different club either."""
     here = log.add(uuid4(), of_club(visibility="public"))
     log.add(uuid4(), of_club(visibility="public", club=OTHER))
@@ -163,7 +163,7 @@ def with_official(match: UUID, token: str) -> MatchOpened:
     return replace(opening(players=3), official=in_match(match, token), dockets=sealed(SECRET, match, (token,)))
 
 
-def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log):
+def test_an_officiating_member_sees_the_cases_of_the_club_except_in_matches_they_play(log: Log):
     mine = log.add(uuid4(), of_club(members=(5, 1, 12)), knocked(0, 1, True))
     others = log.add(uuid4(), of_club(members=(2, 15, 3)), knocked(0, 1, False))
     log.add(uuid4(), of_club(club=OTHER), knocked(0, 1, True))
@@ -214,7 +214,7 @@ def stands(last: Event, at: datetime) -> str:
 
 @pytest.mark.rule("J1", "J7")
 @pytest.mark.parametrize("seed", range(3))
-def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: int):
+def test_an_official_sees_the_cases_of_their_matches_and_no_others(log: Log, seed: int):
     """Compare each list with a check of every case, for all filters and times."""
     chance = random.Random(seed)
     opened: dict[UUID, MatchOpened] = {}

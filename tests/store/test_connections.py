@@ -153,7 +153,9 @@ def test_a_failed_connection_is_not_retried_at_once_by_others(monkeypatch: pytes
     assert opened == before + 1
 
 
-def test_a_call_tells_whether_anything_was_sent(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_call_shows_whether_anything_was_sent(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("referee.store.pool.AGAIN_SECONDS", 1)
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         referee.recorder.insert_events([])

@@ -409,7 +409,7 @@ class TestStoreFails:
         assert send(desk, match_id, Deal(seat=0)).aggregate.version == 2
         assert desk.failed is None
 
-    def test_it_tells_for_how_long_it_has_waited(self, desk: Desk, store_url: str) -> None:
+    def test_busy_seconds_counts_the_time_of_waiting(self, desk: Desk, store_url: str) -> None:
         until = time.monotonic() + 30
         with held(store_url):
             opening_sent = desk.submit(Command(id=uuid4(), actor="official", request=opening()))

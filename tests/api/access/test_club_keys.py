@@ -124,7 +124,7 @@ class TestWhichAreGood:
         refused(club, table.tokens["official"], "key-malformed")
 
 
-class TestWhatTheyAreGoodFor:
+class TestPermissions:
     ACTS: tuple[tuple[str, dict[str, Any], str], ...] = (
         ("join", {"name": "Eve"}, "keys"),
         ("rename", {"member": 1, "name": "Eve"}, "keys"),
@@ -157,7 +157,7 @@ class TestWhatTheyAreGoodFor:
         assert [one["key"] for one in page["keys"]] == ["k1", "k2"]
         assert [one["app"] for one in page["keys"]] == [None, "reader"]
 
-    def test_a_member_may_what_is_his_own(self, club: ClubTable) -> None:
+    def test_a_member_manages_only_their_own_name_and_keys(self, club: ClubTable) -> None:
         bo, cilla = club.join("Bo"), club.join("Cilla")
         key, other = club.issue("bo", "play", "self", member=bo), club.issue("bo's phone", "read", member=bo)
         club.issue("cilla", "play", "self", member=cilla)
@@ -168,7 +168,7 @@ class TestWhatTheyAreGoodFor:
         club.done("leave", "bo", member=bo)
         assert club.names() == ["Anna Åkesson-Ödmårk", "Bosse", "Cilla"]
 
-    def test_no_one_grants_what_he_has_not(self, club: ClubTable) -> None:
+    def test_a_key_cannot_grant_scopes_that_it_lacks(self, club: ClubTable) -> None:
         club.issue("secretary", "keys", "read")
         fields = {"app": "Till", "expires_at": in_days(3)}
         body = problem(

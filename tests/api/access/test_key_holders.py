@@ -111,7 +111,7 @@ class TestSees:
         for path in ("", "/events", "/replay?at=4"):
             assert room.get(path, room.match.tokens[who]).content == room.get(path, looker).content
 
-    def test_a_member_his_own_hand(self, room: Room) -> None:
+    def test_a_key_of_a_member_shows_the_hand_of_the_member(self, room: Room) -> None:
         key = room.club.key("play", member=3)
         assert room.get("", key).content == room.get("", room.match.tokens[1]).content
         assert set(room.get("", key).json()["hand"]) == set(HANDS[1])
@@ -124,7 +124,7 @@ class TestSees:
         room.club.revoke(gone)
         problem(room.get(f"/events/stream?ticket={ticket}"), 401, "ticket-unknown")
 
-    def test_a_ticket_for_nothing_does_not_tell_that_there_is_a_match(self, room: Room) -> None:
+    def test_an_invalid_ticket_does_not_reveal_a_match(self, room: Room) -> None:
         path = "/events/stream?ticket=" + "x" * 43
         problem(room.get(path), 404, "no-such-match")
         problem(room.get(f"{path}&after=1000"), 404, "no-such-match")
@@ -168,7 +168,7 @@ class TestDoes:
         assert answer.status_code == 201, answer.text
         assert answer.json()["rulings"][0]["official"] == f"key:{key[26:28]}"
 
-    def test_a_member_plays_with_a_key_of_his_own(self, room: Room) -> None:
+    def test_a_member_plays_with_their_own_key(self, room: Room) -> None:
         key = room.club.key("play", member=3)
         assert room.post("/acts", BID | {"seat": 1}, key).status_code == 201
         assert room.actors()[-1] == 1

@@ -63,7 +63,7 @@ class Guesses:
 
 
 class TestHeaders:
-    def test_they_tell_the_policy_and_what_is_left(self, few: Client) -> None:
+    def test_the_headers_show_the_policy_and_the_remaining_requests(self, few: Client) -> None:
         answer = few.get(RULESET, headers=ANNA)
         assert answer.headers["RateLimit-Policy"] == '"read";q=30;w=60'
         assert answer.headers["RateLimit"] == '"read";r=29;t=2'

@@ -289,7 +289,7 @@ class TestForm:
         assert file(heard, number)["form"]["prices"] == []
 
 
-class TestWho:
+class TestReaders:
     def test_officials_and_parties(self, heard: Table) -> None:
         for who in ("official", "Nils", ANNA, BERIT):
             assert file(heard, 1, who)["viewer"] == (who if isinstance(who, int) else "official")
@@ -379,7 +379,7 @@ class TestPage:
         closed(text)
 
     @pytest.mark.parametrize("language", ["en", "sv"])
-    def test_it_tells_what_the_file_tells(self, nasty: Table, language: str) -> None:
+    def test_the_page_has_the_contents_of_the_file(self, nasty: Table, language: str) -> None:
         body = file(nasty, 1, "official:2", **{"Accept-Language": language})
         text = unescape(page(nasty, 1, "official:2", language).text)
         for rule in body["rules"]:

@@ -85,7 +85,7 @@ class TestOpening:
         house = client.post("/v1/matches", json=body | {"adjudication": TWO}).json()
         assert [one["actor"] for one in house["officials"]] == ["official", "official:2"]
 
-    def test_an_official_may_have_a_token_of_his_own(self, client: Client) -> None:
+    def test_an_official_may_bring_their_own_token(self, client: Client) -> None:
         mine = "a token that Nils has for all his matches"
         own = {"name": "Nils", "token_sha256": sha256(mine.encode()).hexdigest()}
         table = Table(client, adjudication={"officials": [{"name": "Maja"}, own]})
@@ -326,7 +326,7 @@ class TestACase:
         assert 'knock     P1 on P2 revoke: pending by J1 "She had a heart"' in text
 
 
-class TestWhoIsToldWhat:
+class TestVisibilityOfTexts:
     def test_texts_are_the_writer_s_and_the_officials_until_the_deal_is_over(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/statements", BERIT, {"seat": BERIT, "agrees": False, "text": "I had none"})

@@ -29,9 +29,9 @@ def places(body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(one["match"], one["case"]) for one in body["cases"]]
 
 
-class TestWhose:
+class TestCallers:
     @pytest.mark.rule("J1")
-    def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, lone_client: Client) -> None:
+    def test_an_official_with_one_token_sees_the_cases_of_all_their_matches(self, lone_client: Client) -> None:
         """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(2)]
         others = attended(lone_client, TWO)
@@ -65,7 +65,7 @@ class TestWhose:
         assert again.status_code == 304
 
 
-class TestWhat:
+class TestStatusOfCases:
     @pytest.mark.rule("J2", "J3", "J7")
     def test_the_docket_and_the_file_agree_on_the_state_of_a_case(self, lone_client: Client) -> None:
         """Runs on either store; compares after each step."""

@@ -175,7 +175,7 @@ class TestFounding:
 
 
 class TestActs:
-    def test_each_tells_what_it_made(self, club: ClubTable) -> None:
+    def test_the_answer_to_an_act_has_its_events(self, club: ClubTable) -> None:
         joined = club.done("join", name="Bo Brännström")
         assert (joined["version"], joined["member"]) == (4, 2)
         assert [one["event"] for one in joined["events"]] == [

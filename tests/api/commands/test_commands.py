@@ -155,7 +155,7 @@ class TestKeys:
         assert (body["key"], body["scopes"], body["member"]) == ("k2", ["read", "keys"], 1)
         assert club.act("join", "back", name="Bo").status_code == 201
 
-    def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(
+    def test_a_service_with_the_club_in_memory_knows_new_keys_within_two_seconds(
         self, shared_operator: Operator, shared_service: httpx.Client
     ) -> None:
         club = ClubTable(shared_service)

@@ -37,7 +37,7 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     return document
 
 
-class TestWho:
+class TestCredentials:
     def test_without_a_token_one_only_looks_on(self, dealt: Table) -> None:
         answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, None)
         problem(answer, 401, "token-missing")

@@ -288,7 +288,7 @@ class TestGzip:
             pieces = [packer.take(body[start : start + 7000]) for start in range(0, len(body), 7000)]
             assert gzip.decompress(b"".join([*pieces, packer.end()])) == body
 
-    def test_its_length_does_not_tell_how_well_two_texts_agree(self) -> None:
+    def test_the_length_of_a_compressed_answer_does_not_reveal_its_contents(self) -> None:
         """A text that repeats a secret compresses better. The random name in the header hides that, also on
         repeats."""
         answers = [json.dumps({"note": f"{number}", "hand": "SASKSQ"}).encode() * 50 for number in range(100, 200)]

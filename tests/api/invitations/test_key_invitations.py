@@ -126,7 +126,7 @@ class TestInvitations:
             problem(answer, 404, "no-such-invitation")
 
 
-class TestNobodySeesAnothersSecret:
+class TestSecretsAreSeenOnlyByTheirHolder:
     def test_no_one_rotates_another_members_key(self, club: ClubTable) -> None:
         key = redeemed(club, invited(club, 2).json()["invitation"]["code"]).json()["key"]
         problem(club.act("rotate_key", key=key["id"]), 403, "others-secret")

@@ -123,7 +123,7 @@ def names(url: str, match_id: UUID, number: int, what: str) -> None:
     assert all(line.startswith(f"match {match_id}: ") for line in others), "\n".join(lines)
 
 
-class TestWhatHolds:
+class TestUnchangedStores:
     def test_matches_of_all_games_hold(self, store_url: str, all_games: Matches) -> None:
         fill(store_url, all_games)
         events = len(all_games.rows)
@@ -155,7 +155,7 @@ class TestWhatHolds:
         assert said(sqlite_url)[0] == 0
         assert {path.name: path.read_bytes() for path in tmp_path.glob("*.db")} == before
 
-    def test_it_tells_now_and_then_how_far_it_is(
+    def test_progress_is_reported_periodically(
         self, editor: Editor, matches: Matches, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(verification, "PROGRESS_SECONDS", 0)
@@ -398,7 +398,7 @@ class TestKeyedActs:
         editor.run("DELETE FROM {acts} WHERE originator_id = ? AND first = ?", match_id, first)
         names(editor.url, match_id, first, "its act has a key that is not stored")
 
-    def test_one_that_tells_of_other_events(self, editor: Editor, match_id: UUID) -> None:
+    def test_a_key_with_other_events_is_found(self, editor: Editor, match_id: UUID) -> None:
         ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
         editor.run("UPDATE {acts} SET last = last + 1 WHERE originator_id = ? AND first = ?", match_id, first)
         names(editor.url, match_id, first, "its act has a key that is not stored")

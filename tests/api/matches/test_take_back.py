@@ -75,7 +75,7 @@ def test_a_repeat_is_answered_as_it_was(house: Table) -> None:
     assert house.version() == 7
 
 
-def test_the_record_tells_what_stands(house: Table) -> None:
+def test_the_record_shows_the_acts_that_were_not_taken_back(house: Table) -> None:
     for seat in (1, 2, 0):
         house.done(BACK, seat)
     house.bid("3", "pass", "pass")

@@ -136,7 +136,7 @@ def test_an_impossible_result_stores_nothing(
 
 
 @pytest.mark.parametrize(("ruleset", "players", "result"), [("rams-english", 4, RAMS), ("kalabrias", 2, KALABRIAS)])
-def test_the_books_tell_of_it(client: Client, ruleset: str, players: int, result: Any) -> None:
+def test_the_record_of_the_deal_shows_the_result(client: Client, ruleset: str, players: int, result: Any) -> None:
     t = tallied(client, ruleset, players)
     t.post("/acts", {"act": "result", **result}, 0)
     record = t.get("/deals/1", 0).json()

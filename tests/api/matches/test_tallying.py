@@ -266,7 +266,7 @@ def test_left_out_the_enforcement_is_penalise_in_a_tally_only(client: Client) ->
 
 
 @pytest.mark.parametrize("key", ["rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"])
-def test_each_game_says_what_its_result_tells(client: Client, key: str) -> None:
+def test_each_game_describes_the_fields_of_its_result(client: Client, key: str) -> None:
     body = client.get(f"/v1/rulesets/{key}").json()
     fields = {"answers", "asked", "bids", "late", "taken", "tricks"}
     more = {"rodskagg-catsatcards": {"knocks"}, "rodskagg-kortoxen": {"exits", "knocks"}}

@@ -100,7 +100,7 @@ def test_the_picture_is_private_and_loads_nothing(club: Table) -> None:
     assert again.status_code == 304
 
 
-def test_a_member_has_the_payments_that_he_makes_or_gets(club: Table) -> None:
+def test_a_member_sees_the_payments_that_they_make_or_get(club: Table) -> None:
     """The payer needs the code, so the payment has it."""
     whole = club.get("/plan").json()
     for who, shown in (("berit", 0), ("cesar", 0), ("dag", 1)):

@@ -170,7 +170,7 @@ class TestWaiting:
         problem(match.act(match.opened["seats"][0]["token"], "agree_stakes", seat=0), 409, "no-stakes-to-agree")
 
 
-class TestWhoMayAgree:
+class TestAgreeingCallers:
     def test_a_program_that_opens_matches_creates_no_debts(self, club: Club) -> None:
         """The program gets no token of a seat, and the official's token can neither agree nor invite."""
         match = club.match(

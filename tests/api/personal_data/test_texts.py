@@ -212,12 +212,12 @@ def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTabl
     assert "hmac:" in spectator
 
 
-def test_an_official_has_them_in_the_list_of_his_cases(scored: ClubTable) -> None:
+def test_the_list_of_an_official_shows_the_texts_of_their_cases(scored: ClubTable) -> None:
     listed = scored.client.get("/v1/cases?fresh=true", headers=scored.bearer("official")).json()["cases"]
     assert [one["note"] for one in listed] == [NOTE]
 
 
-def test_a_stream_tells_them(tmp_path: Path) -> None:
+def test_a_stream_shows_the_texts(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/knacka.db"
     with client_of(url) as client:
         table = ClubTable(Club(client))

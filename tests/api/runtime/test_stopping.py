@@ -78,7 +78,7 @@ def paused(process: Process) -> Iterator[None]:
         os.kill(process.process.pid, signal.SIGCONT)
 
 
-class TestWhatWasReceivedIsAnswered:
+class TestReceivedRequestsAreAnswered:
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_on_a_connection_that_was_idle(self, sqlite_url: str, how: signal.Signals) -> None:
         with running(sqlite_url) as process:
