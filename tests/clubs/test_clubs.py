@@ -161,15 +161,15 @@ class TestPayees:
 
 
 class TestErasing:
-    def test_only_who_has_left(self, room: Room):
+    def test_only_a_former_member_is_erased(self, room: Room):
         assert room.refused(commands.Erase(texts=CHANGES, member=1)) == ("member_here", {"member": 1})
 
-    def test_only_who_plays_in_nothing_that_goes_on(self, room: Room):
+    def test_a_member_with_open_matches_is_not_erased(self, room: Room):
         room.do(commands.Leave(member=1))
         refused = room.refused(commands.Erase(texts=CHANGES, member=1, matches=2), "operator")
         assert refused == ("matches_left", {"member": 1, "matches": 2})
 
-    def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
+    def test_a_member_with_a_balance_is_not_erased(self, room: Room):
         room.do(commands.Leave(member=1))
         refused = room.refused(commands.Erase(texts=CHANGES, member=1, balances=(0, -5)), "operator")
         assert refused == ("balance_left", {"member": 1})

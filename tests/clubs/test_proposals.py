@@ -73,7 +73,7 @@ class TestSecondPersons:
         assert has_two(two.club, NOW + timedelta(days=29))
         assert not has_two(two.club, NOW + timedelta(days=30))
 
-    def test_one_who_ended_it_does_not(self, two: Two):
+    def test_a_member_whose_key_its_holder_ended_does_not_count(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), two.second)
         assert not has_two(two.club, NOW)
 

@@ -285,7 +285,7 @@ class TestMisdeal:
             Report(seat=P1, accused=P2, fault="exposed_card"), rule="A-O26", code="nothing_to_punish"
         )
 
-    def test_only_of_who_takes_part(self):
+    def test_only_a_seat_in_the_deal_can_be_accused_of_a_misdeal(self):
         self.closed().refused(Report(seat=P1, accused=7, fault="misdeal"), rule="A-O17", code="not_in_deal")
 
 

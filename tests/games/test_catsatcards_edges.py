@@ -269,7 +269,7 @@ def test_the_line_names_who_was_in_a_duel():
 
 
 @pytest.mark.rule("C-O31")
-def test_only_who_is_in_the_duel_writes_it_down():
+def test_only_seats_in_the_duel_enter_its_score():
     match = cats((12, 2, 12, 1), enforcement="penalise").play_deal("3 0 0 0", "2 2 4 1 | 1 3", join="P3")
     match.after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 2 4").tricks(6)
     assert match.phase == "played"

@@ -286,7 +286,7 @@ class TestRitual:
         match.refused(KnockForCards(seat=P4), rule="C60", code="no_ritual")
         match.refused(PickUp(seat=P4), rule="C60", code="no_ritual")
 
-    def test_a_misdeal_found_by_who_picks_up(self):
+    def test_a_player_who_picks_up_finds_the_misdeal(self):
         match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P4), PickUp(seat=P2))
         assert match.happened(MisdealFound)[0].seat == P2
         match.refused(Bid(seat=P1, bid="1"), rule="C16", code="misdealt")

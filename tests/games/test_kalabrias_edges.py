@@ -58,7 +58,7 @@ def test_a_player_with_an_equal_sequence_who_says_enough_refrains(theirs: str, r
         ("H7 H8 H9 HT HJ | D8 D9 DT DJ DQ", "large enough", [False]),
     ],
 )
-def test_only_who_is_better_says_that_it_is_long(text: str, words: str, fives: list[bool]):
+def test_only_the_holder_of_a_better_sequence_says_that_it_is_long(text: str, words: str, fives: list[bool]):
     t = declaring(text, longer_sequence_wins=True).says(words)
     assert [answered.five for answered in t.happened(SequenceAnswered)] == fives
 

@@ -230,7 +230,7 @@ class TestDealWithoutThoseWhoAreOut:
         t.score()
         return t
 
-    def test_the_deal_passes_over_who_is_out(self):
+    def test_the_deal_skips_an_eliminated_player(self):
         t = self.after_p1_is_out(dealer=P4)
         assert t.dealer == P2
 

@@ -389,7 +389,7 @@ class TestLastOneLeft:
         assert t.points == (17, 17, 12)
         assert t.line.eliminated == (P1, P2)
 
-    def test_the_line_of_who_is_out_stays(self):
+    def test_the_points_of_an_eliminated_player_stay_in_the_protocol(self):
         t = table().dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
         t.dealt("2 2 3 4 | 2 3").declares(P2, 2).tricks(4).asks(P2).tricks(2)
         assert t.points == (17, 9, 10, 11)

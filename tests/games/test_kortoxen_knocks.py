@@ -125,7 +125,7 @@ class TestKnockingSeats:
         after(error).refused(knock, rule="B12", kind=AgainstTheRules)
 
     @EVERY_ERROR
-    def test_nor_may_who_is_out(self, error: Error):
+    def test_an_eliminated_player_may_not_knock(self, error: Error):
         t = without_p4()
         error.make(t)
         t.refused(Knock(seat=P4, accused=error.seat), rule="B12", kind=NotInPlay)

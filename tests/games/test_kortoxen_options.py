@@ -219,7 +219,7 @@ class TestHonourRedeal:
         assert set(t.seen(P1).hand or ()) == set(STOCK[0:3] + STOCK[6:9])
         assert set(t.seen(P3).hand or ()) == set(NO_HONOUR[P3])
 
-    def test_only_who_got_new_cards_may_ask_again(self):
+    def test_only_a_player_who_got_new_cards_may_ask_again(self):
         t = self.exchanging(stock=tuple(sorted(STOCK, key=lambda card: card[1] in "JQKA")))
         t.do(RequestCards(seat=P1))
         for seat in (P2, P3, P4):

@@ -136,7 +136,7 @@ class TestReports:
         t = fresh(deal_ritual=False).dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P3, accused=P2, fault=fault), rule=rule, kind=WrongPhase)
 
-    def test_no_one_who_is_out_is_reported_or_reports(self):
+    def test_an_eliminated_player_neither_reports_nor_is_reported(self):
         t = without_p4().dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P1, accused=P4, fault="exposed_card"), rule="B63", kind=AgainstTheRules)
         t.refused(Report(seat=P4, accused=P1, fault="exposed_card"), rule="B63", kind=NotInPlay)

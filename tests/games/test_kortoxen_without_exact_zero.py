@@ -122,7 +122,7 @@ class TestWithoutExactZero:
         t.knocks_out(P3)
         assert t.phase == "playing"
 
-    def test_the_winner_is_who_took_a_trick_to_zero_not_who_came_there_by_a_penalty(self):
+    def test_a_player_who_took_a_trick_to_zero_wins_before_one_with_a_penalty(self):
         t = table(points=(12, 1, -5, 12), overshoot="negative", exact_zero=False, enforcement="penalise")
         t.do(Cut(seat=P3))
         t.dealt("2 1 1 4 | 1 1").declares(P1, 1)

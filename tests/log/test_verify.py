@@ -158,7 +158,7 @@ class TestTheLastRow:
             bundle = client.get(f"{table.path}/bundle", headers=bearer).content
         assert checked(tmp_path, bundle).code == 3
 
-    def test_a_false_one_is_the_evidence_against_who_signed_it(self, bundled: Bundled, tmp_path: Path):
+    def test_a_false_checkpoint_is_evidence_against_its_signer(self, bundled: Bundled, tmp_path: Path):
         """The service leaves out the last row, and signs the row before as the last."""
         honest = bundled.bundles[0][0]
         cut = msgspec.json.decode(without(honest, len(msgspec.json.decode(honest)["rows"]) - 1))

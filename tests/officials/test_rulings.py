@@ -221,7 +221,7 @@ class TestAppeals:
 
 class TestWithdrawing:
     @pytest.mark.rule("J1")
-    def test_only_who_opened_it_and_before_it_is_ruled_on(self, dealt: Hearing) -> None:
+    def test_only_the_opener_withdraws_a_case_and_only_before_a_ruling(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.refused(Withdrawal(case=1, seat=CESAR), "not_the_opener", "J1")
         dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", "official")

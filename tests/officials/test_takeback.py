@@ -120,7 +120,7 @@ class TestAllAgree:
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
 
-    def test_it_is_offered_to_who_may(self) -> None:
+    def test_a_take_back_is_offered_to_seats_that_may_ask(self) -> None:
         table = bidding()
 
         def offered() -> list[int]:

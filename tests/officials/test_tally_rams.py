@@ -245,7 +245,7 @@ class TestTricks:
     """D3, D40, D58."""
 
     @pytest.mark.rule("D40")
-    def test_none_to_who_lay_down(self) -> None:
+    def test_a_seat_that_lay_down_takes_no_trick(self) -> None:
         t = table(pot=5)
         sheet = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
         t.wrong(sheet, rule="D40", code="not_in_play", at="/tricks/1")

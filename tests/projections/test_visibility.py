@@ -327,7 +327,7 @@ class TestStandings:
             assert log.matches.standings(log.connection, ONE, (1,), sight) == {}
             assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, sight)) == {}
 
-    def test_knocks_by_who_knocked_as_they_were_ruled_on_last(self, log: Log):
+    def test_knocks_count_for_the_knocker_by_their_last_ruling(self, log: Log):
         match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
         usual: dict[str, Any] = {"by": 2, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 0, "payer": 0}
         log.add(match, *(CaseOpened(case=case, **usual) for case in (4, 5, 6)))

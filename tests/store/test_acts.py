@@ -39,7 +39,7 @@ def knock(desk: Desk, match_id: UUID, seat: int = 1, **command: Any) -> Outcome:
     return desk.submit(Command(id=match_id, actor=seat, request=request, **command)).result(30)
 
 
-def test_a_store_that_is_there_is_opened_without_waiting_for_who_writes(sqlite_url: str) -> None:
+def test_an_existing_store_is_opened_without_waiting_for_a_writer(sqlite_url: str) -> None:
     """``knacka verify`` opens a store beside the service."""
     construct(sqlite_url).close()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as writer:

@@ -70,7 +70,7 @@ class TestWhichAreGood:
         table = Table(club.client)
         refused(club, written(UUID(table.id), "k1"), "key-unknown")
 
-    def test_one_whose_time_has_gone(self, club: ClubTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_expired_key_is_refused(self, club: ClubTable, monkeypatch: pytest.MonkeyPatch) -> None:
         club.issue("board", "read", "keys", days=3)
         assert club.itself("board").status_code == 200
         with later(monkeypatch, days=3.01):
@@ -147,7 +147,7 @@ class TestPermissions:
         club.issue("fit", scope)
         assert club.act(act, "fit", **fields).status_code != 403 or act == "rotate_key", "of the founder's, no"
 
-    def test_keys_are_listed_for_who_keeps_them(self, club: ClubTable) -> None:
+    def test_only_a_key_with_the_scope_keys_lists_keys(self, club: ClubTable) -> None:
         club.issue("reader", *(one for one in SCOPES if one != "keys"))
         problem(club.get("/keys", "reader"), 403, "scope-missing")
         for call in ("", "/members", "/evenings"):

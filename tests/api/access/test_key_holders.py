@@ -129,7 +129,7 @@ class TestSees:
         problem(room.get(path), 404, "no-such-match")
         problem(room.get(f"{path}&after=1000"), 404, "no-such-match")
 
-    def test_the_names_who_holds_a_token_of_the_match_or_a_key_of_its_club(self, client: Client) -> None:
+    def test_a_token_of_the_match_or_a_key_of_its_club_shows_the_names(self, client: Client) -> None:
         room = room_of(client, "public")
         match = match_of(room.match.desk.get(room.match.id))
         callers = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]

@@ -300,7 +300,7 @@ class TestPace:
         clock.now += SECOND
         assert pace.take("Anna") == (0, 60 * SECOND)
 
-    def test_only_who_has_all_again_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_a_caller_with_all_requests_available_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, "KEPT_MAX", 3)
         clock = Clock()
         pace = Pace(2, 60, clock)

@@ -92,7 +92,7 @@ class TestMade:
         assert table.get("", "Nils").json()["viewer"] == "official"
         assert places(listed(client, own["token"])) == [(table.id, 1)]
 
-    def test_no_one_makes_one_who_may_open_nothing(self, sqlite_url: str) -> None:
+    def test_a_caller_who_may_open_no_match_gets_no_official_token(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, anybody_opens=False) as client:
             app: Any = client.app
             club = Club(app.state.service.desk)

@@ -398,7 +398,7 @@ class TestPage:
             for code in set(words) & {"form", "timeline", "precedents", *WORDS.verdicts, *WORDS.standards}:
                 assert words[code].in_(language) in text
 
-    def test_one_who_asks_for_neither_gets_json(self, heard: Table) -> None:
+    def test_a_caller_who_prefers_no_form_gets_json(self, heard: Table) -> None:
         for accept in ("*/*", "application/json", "text/*;q=0.1, application/json"):
             answer = heard.get("/knocks/1/file", "official", Accept=accept)
             assert answer.headers["content-type"] == "application/json"

@@ -79,7 +79,7 @@ class TestOpening:
         assert events[0]["actor"] == "key:k2"
         assert events[0]["event"]["members"] == [2, 1, 3]
 
-    def test_its_players_are_named_to_who_may_know_them(self, home: Home) -> None:
+    def test_its_players_are_named_only_to_callers_with_the_right(self, home: Home) -> None:
         made = home.open(visibility="public").json()
         path = f"/v1/matches/{made['id']}"
         names = {"Berit Berg", FOUNDING["founder"]["name"], "Cesar Ceder"}
@@ -123,7 +123,7 @@ class TestOpening:
         problem(home.open(**fields) if fields.get("club", home.id) else home.open(None, **fields), status, code)
         assert home.look(f"/v1/matches?club={home.id}&fresh=true").json()["matches"] == []
 
-    def test_not_with_who_has_left_nor_on_an_evening_that_is_over(self, home: Home) -> None:
+    def test_a_match_needs_present_members_and_an_open_evening(self, home: Home) -> None:
         home.done("leave", member=3)
         problem(home.open(), 409, "member-left")
         home.done("close_evening", evening=1)

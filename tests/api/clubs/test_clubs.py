@@ -227,7 +227,7 @@ class TestActs:
         changed = changed if act != "rotate_key" else {**fields, "overlap_seconds": 61}
         problem(club.act(act, headers=key, **changed), 422, "key-reused")
 
-    def test_one_whose_key_could_be_guessed_makes_no_key(self, club: ClubTable) -> None:
+    def test_an_idempotency_key_that_is_too_short_issues_no_key(self, club: ClubTable) -> None:
         fields = {"app": "Board", "scopes": ["read"], "expires_at": in_days(3)}
         problem(club.act("issue_key", headers={"Idempotency-Key": "1"}, **fields), 400, "short-opening-key")
 

@@ -195,7 +195,7 @@ class TestKeys:
         assert "k1" in shared_operator.refused("key", "rotate", club.id, "k1")
         assert shared_operator.done("club", "show", club.id).count("\nkey ") == 1, "nothing else was made"
 
-    def test_the_operators_own_is_good_for_who_has_set_its_sha_256(self, store_url: str) -> None:
+    def test_the_key_of_the_operator_is_valid_if_the_setting_has_its_sha_256(self, store_url: str) -> None:
         said = knacka("key", "operator").stdout.splitlines()
         key, (name, _, value) = said[1], said[3].partition("=")
         assert sha256(key.encode()).hexdigest() == value
@@ -250,7 +250,7 @@ class TestErasing:
         assert operator.done("erase", "--preview", club.id, "2").strip().endswith("no names or texts were left")
         operator.done("verify")
 
-    def test_not_who_owes_or_is_owed_something(self, operator: Operator, service: httpx.Client) -> None:
+    def test_a_member_with_a_balance_is_not_erased(self, operator: Operator, service: httpx.Client) -> None:
         club = ClubTable(service)
         number = club.join(self.NAME)
         club.done("deposit", member=number, amount=500, via="cash")

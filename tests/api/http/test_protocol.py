@@ -368,7 +368,7 @@ class TestTime:
                     if comments == 6:
                         break
 
-    def test_one_who_reads_nothing_is_not_waited_for(self, address: str) -> None:
+    def test_the_service_does_not_wait_for_a_client_that_reads_nothing(self, address: str) -> None:
         with wire(address, SO_RCVBUF=4096) as client:
             client.send(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 60)
             sizes, until = [-1, -2], time.monotonic() + PATIENCE

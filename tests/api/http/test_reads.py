@@ -239,7 +239,7 @@ class TestIsDescribed:
 
 
 class TestGzip:
-    def test_long_answers_are_packed_for_who_takes_it(
+    def test_long_answers_are_compressed_for_clients_that_accept_gzip(
         self, own: Client, match: Table, money: Table, pages: list[str]
     ) -> None:
         long = set()

@@ -188,7 +188,7 @@ class TestBooks:
             process.end(signal.SIGTERM, 20)
         assert report(editor.url) == ["no faults found"]
 
-    def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
+    def test_a_projection_without_tables_is_reported(self, editor: Editor) -> None:
         editor.run("DROP TABLE book_cases_4_entries", books=True)
         assert_reports(
             editor.url, "there is no projection cases: `knacka rebuild` or the next `knacka serve` builds it"

@@ -230,7 +230,7 @@ def test_a_result_is_refused_if_cards_are_entered(client: Client, dealing: str) 
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/for-seats")
 
 
-def test_only_who_holds_a_token_of_the_match(client: Client) -> None:
+def test_only_a_token_of_the_match_enters_a_result(client: Client) -> None:
     table, other = tally(client), tally(client)
     assert table.post("/acts", X1, None).status_code == 401
     table.tokens[0] = other.tokens[0]

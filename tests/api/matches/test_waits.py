@@ -183,7 +183,7 @@ def refused_in_time(client: httpx.Client, page: str) -> httpx.Response:
     return answer
 
 
-def test_the_number_of_waiting_callers_is_limited_and_one_who_leaves_makes_room(with_one_place: str) -> None:
+def test_the_number_of_waiting_callers_is_limited_and_a_caller_who_leaves_makes_room(with_one_place: str) -> None:
     with wire(with_one_place) as gone, httpx.Client(base_url=with_one_place, timeout=60) as client:
         table = Table(client)
         send(gone, f"{table.path}/events?after=1&wait={WAIT}")

@@ -209,7 +209,7 @@ def test_a_line_of_a_protocol(copy: Copy) -> None:
     assert differences["derivations"][0].event == number
 
 
-def test_one_alone_who_needed_another(copy: Copy) -> None:
+def test_a_posting_by_one_person_that_needed_two_is_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "money/posted", 3)
     copy.rewritten(copy.kept.club, number, at="", actor="key:k1")
     differences = found(copy.audit())
@@ -366,7 +366,7 @@ def test_a_number_that_was_not_replaced_is_gone(copy: Copy) -> None:
     assert (one.code, one.member) == ("text_missing", 2)
 
 
-def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
+def test_a_remaining_name_of_an_erased_member_is_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "member/joined", 3)
     ((state,),) = copy.run(
         "SELECT state FROM {events} WHERE originator_id = ? AND originator_version = ?", copy.kept.club, number

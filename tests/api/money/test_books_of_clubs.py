@@ -167,7 +167,7 @@ def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, 
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_files_name_no_one_who_is_erased(club: ClubTable, kind: str) -> None:
+def test_files_do_not_name_erased_members(club: ClubTable, kind: str) -> None:
     """The file has the member's number, and no name."""
     club.done("deposit", member=3, amount=30000, via="cash")
     club.done("close_books", label="again")

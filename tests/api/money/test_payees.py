@@ -82,7 +82,7 @@ def test_to_others_it_is_the_same_whatever_they_are(own: ClubTable, who: str) ->
     assert before == changed == view()
 
 
-def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> None:
+def test_only_the_member_or_a_holder_of_the_scope_keys_enters_payment_numbers(own: ClubTable) -> None:
     for who in ("cesar", "treasury", "audit", "read"):
         refused = own.act("set_payee", who, member=2, swish=SWISH)
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/scope-missing")

@@ -34,7 +34,7 @@ def listed(club: ClubTable, who: str = "founder", query: str = "") -> list[Any]:
     return found
 
 
-def test_each_says_what_it_is_who_asked_and_when(club: ClubTable) -> None:
+def test_each_proposal_shows_its_act_its_sender_and_its_time(club: ClubTable) -> None:
     payment, _, payout = listed(club)
     asked = club.get("/journal").json()["entries"]
     assert [entry["kind"] for entry in asked] == ["deposit", "deposit"], "none of them is an entry"

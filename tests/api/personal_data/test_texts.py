@@ -199,7 +199,7 @@ def test_other_forms_have_them_as_they_write_a_text(scored: ClubTable) -> None:
     assert MEMBERS[1] not in scored.get(f"/protocol?min_version={scored.version()}", Accept="text/csv").text
 
 
-def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTable) -> None:
+def test_the_text_of_a_deal_shows_them_to_the_readers_of_its_json(scored: ClubTable) -> None:
     plain = {"Accept": "text/plain"}
     for who in (ANNA, "official"):
         text = scored.get("/deals/1", who, **plain).text
